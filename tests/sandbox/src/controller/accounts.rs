@@ -14,15 +14,15 @@ const NAMESPACES: &str = "namespaces";
 const ACCOUNTS: &str = "serviceaccounts";
 const MAPS: &str = "configmaps";
 
-/// What the ConfigMap says about itself in every cluster.
+/// The description that the ConfigMap carries in every cluster.
 const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.";
 
-/// Sees to what is in every namespace.
+/// Maintains the default ServiceAccount and the ConfigMap of each namespace.
 #[derive(Debug)]
 pub(super) struct Accounts;
 
 impl Controller for Accounts {
-    /// A namespace.
+    /// The name of a namespace.
     type Key = String;
 
     fn sources(&self) -> EventSources {
@@ -34,7 +34,7 @@ impl Controller for Accounts {
         match group_resource {
             NAMESPACES if !event.gone && event.before.is_none() => vec![name.to_owned()],
             ACCOUNTS if event.gone && name == ACCOUNT => vec![event.object.namespace.to_string()],
-            // Also of a new one: a server may have begun to listen while it was made.
+            // Also for a created ConfigMap: the server may have started to listen on a new certificate in the meantime.
             MAPS if name == ROOT_CA => vec![event.object.namespace.to_string()],
             _ => Vec::new(),
         }
@@ -66,7 +66,7 @@ impl Controller for Accounts {
     }
 }
 
-/// Gives the namespaces of a new cluster their accounts before anybody asks: a Pod needs one.
+/// Creates the default ServiceAccounts of a new cluster before the first request: a Pod needs one.
 pub(super) fn begin(server: &Server) {
     let Some(kind) = server.kinds.find("", "v1", ACCOUNTS) else { return };
     for namespace in server.store.list(NAMESPACES, None).1 {
@@ -77,19 +77,19 @@ pub(super) fn begin(server: &Server) {
         let (uid, time) = (server.environment.uid(), server.environment.time());
         let metadata = json!({"name": at.1, "namespace": at.0, "uid": uid, "creationTimestamp": time});
         let account = json!({"metadata": metadata});
-        // Nobody else writes before the start.
+        // There is no other writer before the start.
         let _ = server.store.commit(&kind.group_resource, at, Expect::Absent, Some(account), &kind.api_version());
     }
 }
 
-/// Makes known in every namespace by which certificate the server is trusted that has just begun to listen.
+/// Writes the CA certificate of the server that has just started to listen into the ConfigMap of every namespace.
 pub(crate) fn certify(server: &Server, authority: &str) {
     let data = json!({"ca.crt": server.trust(authority)});
     for held in server.store.list(MAPS, None).1.iter().filter(|held| *held.name == *ROOT_CA) {
         let mut map: Value = serde_json::from_slice(&held.json).unwrap_or_default();
         map["data"] = data.clone();
         let (at, expected) = ((&*held.namespace, ROOT_CA), Expect::Version(held.version));
-        // The controller is told of one that somebody else has just changed.
+        // On a conflict the controller receives the event of the other write.
         let _ = server.store.commit(&Arc::from(MAPS), at, expected, Some(map), &held.api_version);
     }
 }

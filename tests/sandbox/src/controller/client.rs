@@ -1,4 +1,4 @@
-//! The client of the controllers: reads the store and writes through the API.
+//! Defines the client of the controllers, which reads the store and writes through the API.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::{
     user::{MASTERS, User},
 };
 
-/// One who reads the store and writes through the API.
+/// A client that reads the store and writes through the API.
 #[derive(Clone, Debug)]
 pub(crate) struct ControllerClient {
     pub(crate) server: Arc<Server>,
     user: User,
-    /// The program, which is the manager of the fields it writes.
+    /// The user agent, which is also the manager of the fields that it writes.
     agent: &'static str,
 }
 
-/// Why a request was refused.
+/// The error of a refused request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code} {message}")]
 pub(crate) struct ApiError {
     pub(crate) code: u16,
     pub(crate) message: String,
-    /// The `Status`.
+    /// The `Status` of the response.
     pub(crate) status: Value,
 }
 
@@ -38,7 +38,7 @@ impl ApiError {
         self.code == 404
     }
 
-    /// Nothing can be made in a namespace that is being deleted.
+    /// Whether the namespace is terminating, so that nothing can be created in it.
     pub(crate) fn is_in_ending_namespace(&self) -> bool {
         let mut causes = self.status["details"]["causes"].as_array().into_iter().flatten();
         causes.any(|cause| cause["reason"] == "NamespaceTerminating")
@@ -50,24 +50,24 @@ impl ApiError {
 }
 
 impl ControllerClient {
-    /// A controller of kube-controller-manager, with an account of its own.
+    /// Returns the client of a controller of kube-controller-manager, with a ServiceAccount of its own.
     pub(crate) fn controller(server: &Arc<Server>, account: &str) -> Self {
         let mut user = User::service_account("kube-system", account, "");
         user.groups.push(MASTERS.to_owned());
         Self { server: server.clone(), user, agent: "kube-controller-manager" }
     }
 
-    /// A component with a user of its own: `system:kube-scheduler`, `system:node:NAME`.
+    /// Returns the client of a component with a user of its own: `system:kube-scheduler`, `system:node:NAME`.
     pub(crate) fn component(server: &Arc<Server>, user: &str, agent: &'static str) -> Self {
         Self { server: server.clone(), user: User::admin(user), agent }
     }
 
-    /// The kind of a group resource, in the first served version.
+    /// Returns the kind of a group resource in the first served version.
     pub(crate) fn kind(&self, group_resource: &str) -> Option<Arc<Kind>> {
         self.server.kinds.on(group_resource)
     }
 
-    /// The kind of a group resource; an error if it is not served.
+    /// Returns the kind of a group resource; an error if it is not served.
     pub(crate) fn known(&self, group_resource: &str) -> Result<Arc<Kind>, ApiError> {
         let unknown = || ApiError { code: 0, message: format!("{group_resource} are not served"), status: Value::Null };
         self.kind(group_resource).ok_or_else(unknown)
@@ -97,13 +97,13 @@ impl ControllerClient {
         self.send(Method::POST, path, "application/json", object).await
     }
 
-    /// Replaces an object, or what of it stands `below` its path.
+    /// Replaces an object, or its `subresource` unless that is empty.
     pub(crate) async fn replace(&self, kind: &Kind, subresource: &str, object: &Value) -> Result<Value, ApiError> {
         let path = path(kind, object::namespace(object), object::name(object), subresource);
         self.send(Method::PUT, path, "application/json", object).await
     }
 
-    /// Applies what it has to say of an object, by force.
+    /// Applies an object or its subresource by force (server-side apply).
     pub(crate) async fn apply(&self, kind: &Kind, subresource: &str, object: &Value) -> Result<Value, ApiError> {
         let path = path(kind, object::namespace(object), object::name(object), subresource);
         let path = format!("{path}?force=true&fieldManager={}", self.agent);
@@ -120,7 +120,7 @@ impl ControllerClient {
         self.send(Method::PATCH, path(kind, namespace, name, subresource), "application/merge-patch+json", patch).await
     }
 
-    /// Takes a finalizer off an object as it was read.
+    /// Removes a finalizer from an object, on condition that its version is still the one read.
     pub(crate) async fn release(&self, kind: &Kind, object: &Value, finalizer: &str) -> Result<(), ApiError> {
         let mut kept = object::finalizers(object);
         kept.retain(|own| *own != finalizer);
@@ -134,7 +134,7 @@ impl ControllerClient {
         }
     }
 
-    /// Deletes an object, or all of a namespace if there is no name.
+    /// Deletes an object, or all objects of a namespace if the name is empty.
     pub(crate) async fn delete(
         &self,
         kind: &Kind,
@@ -145,13 +145,14 @@ impl ControllerClient {
     }
 
     async fn send(&self, method: Method, path: String, media: &str, body: &Value) -> Result<Value, ApiError> {
-        // A reconcile may make any number of calls, and none of them waits: others get their turn in between.
+        // A reconcile may make any number of calls, and none of them blocks; therefore yield to other tasks in between.
         tokio::task::consume_budget().await;
         let request = Request::builder().method(method).uri(path).header("content-type", media);
         let request = request.header("user-agent", self.agent).body(Bytes::from(body.to_string()));
         let unsent = |message: String| ApiError { code: 0, message, status: Value::Null };
         let request = request.map_err(|error| unsent(error.to_string()))?;
-        // The answer holds as much of the futures of all verbs as there is; on the heap a controller's own stay small.
+        // The future of a response is as large as the futures of all verbs; boxing it keeps the controllers' own
+        // futures small.
         let answer = Box::pin(self.server.answer(self.user.clone(), request)).await;
         let Content::Whole(text) = answer.content else { return Err(unsent("a stream is no answer".into())) };
         let body_read: Value = serde_json::from_slice(&text).map_err(|error| unsent(error.to_string()))?;

@@ -17,7 +17,7 @@ use crate::{
     store::Stored,
 };
 
-/// Follows the CRDs for as long as the server lives.
+/// Reconciles the CRDs as long as the server runs.
 pub(super) async fn run(server: Arc<Server>) {
     let group_resource: Arc<str> = format!("{}.{}", definition::PLURAL, definition::GROUP).into();
     let mut subscription = server.store.subscribe(&group_resource);
@@ -51,33 +51,33 @@ pub(super) async fn run(server: Arc<Server>) {
     }
 }
 
-/// What is known of the CRDs.
+/// The controller's state of all CRDs.
 struct Crds {
     server: Arc<Server>,
     group_resource: Arc<str>,
     known: BTreeMap<String, Known>,
-    /// Waiting for the objects of deleted CRDs to go.
+    /// The tasks that wait until the objects of deleted CRDs are gone.
     removals: JoinSet<()>,
 }
 
-/// A CRD as it was last seen.
+/// The last state of a CRD that the controller saw.
 struct Known {
     uid: String,
     group: String,
     names: Value,
-    /// What its kinds were made from.
+    /// The generation, names and termination for which its kinds were served.
     served: Option<(i64, Value, bool)>,
-    /// The version of the store from which on its schemas hold.
+    /// The first version of the store at which its current schemas apply.
     since: u64,
     removed: bool,
 }
 
 impl Crds {
-    /// Does what a CRD needs now. The names that come back need a look, too.
+    /// Reconciles a CRD. Returns the names of other CRDs that need a reconcile because of it.
     async fn sync(&mut self, name: &str) -> Vec<String> {
         let Some(stored) = self.server.store.get(&self.group_resource, "", name) else {
             self.server.kinds.define(name, Vec::new());
-            // Who watches objects of the kind is told so by the end of the watch.
+            // Ends the watches of the kind, which tells their clients that it is gone.
             self.server.store.end_watches(name);
             let Some(gone) = self.known.remove(name) else { return Vec::new() };
             return self.others_of(&gone.group, name);
@@ -125,14 +125,14 @@ impl Crds {
         known
     }
 
-    /// The CRD with its names settled, if they weren't.
+    /// Returns the CRD with its names resolved; `None` if nothing changed.
     fn resolve_names(&self, crd: &Value) -> Option<Value> {
         let group = text(crd, &["spec", "group"]);
         let of_group = self.known.values().filter(|known| known.group == group);
         naming::settle(crd, of_group.map(|known| &known.names), &self.server.environment.time())
     }
 
-    /// Serves the kinds as the CRD has them now.
+    /// Serves the kinds that the CRD defines now.
     fn serve(&mut self, name: &str, crd: &Value) {
         if !definition::has_condition(crd, "NamesAccepted") && !definition::has_condition(crd, "Established") {
             return;
@@ -142,7 +142,7 @@ impl Crds {
         let generation = object::number(crd, &["metadata", "generation"]).unwrap_or(0);
         let made_from = Some((generation, known.names.clone(), terminating));
         if known.served != made_from {
-            // What was written before the schema changed is looked at again when it is read.
+            // Objects written before the schema changed are validated again when they are read.
             let changed = known.served.as_ref().map_or(generation > 1, |(before, ..)| *before != generation);
             if changed {
                 known.since = self.server.store.version() + 1;

@@ -1,4 +1,4 @@
-//! Requests of the API server itself to CustomResourceDefinitions and their objects.
+//! Sends the API server's own requests to CustomResourceDefinitions and their objects.
 
 use bytes::Bytes;
 use http::{Method, Request, header};
@@ -13,13 +13,13 @@ use crate::{
 
 const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Writes a CRD back; a race is no loss, for the newer state is looked at, too.
+/// Replaces a CRD; a conflict does no harm, because the newer state is reconciled, too.
 pub(super) async fn write(server: &Server, crd: &Value, part: &str) -> Option<Value> {
     let path = format!("{COLLECTION}/{}{part}", object::name(crd));
     call(server, Method::PUT, &path, crd.to_string()).await
 }
 
-/// Asks the API as the API server itself does; `None` if it refused.
+/// Sends a request as the API server's own user; `None` if it is refused.
 pub(super) async fn call(server: &Server, method: Method, path: &str, body: String) -> Option<Value> {
     let request = Request::builder()
         .method(method)
@@ -44,7 +44,7 @@ fn system() -> User {
     User { name: "system:apiserver".to_owned(), uid: String::new(), groups, extra: Vec::new() }
 }
 
-/// The path of a kind's collection, of one namespace or of none.
+/// Returns the path of a kind's collection, in one namespace or in the whole cluster.
 pub(super) fn collection(crd: &Value, namespace: &str) -> String {
     let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
     let served = versions.into_iter().flatten().find(|version| version["served"] == true);

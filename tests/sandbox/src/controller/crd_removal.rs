@@ -14,7 +14,7 @@ use crate::{
     store::{Expect, Stored},
 };
 
-/// Deletes the objects of a CRD, waits for the last to be gone, and lets the CRD go.
+/// Deletes the objects of a CRD, waits until the last one is gone, and releases the CRD.
 pub(super) async fn remove(server: Arc<Server>, crd: Value) {
     let begun = |crd: &mut Value| {
         let message = "CustomResource deletion is in progress";
@@ -36,7 +36,7 @@ pub(super) async fn remove(server: Arc<Server>, crd: Value) {
     change(&server, &crd, "", release).await;
 }
 
-/// Changes the CRD as it is now, as often as somebody else is faster; `None` if it is gone.
+/// Changes the current CRD and retries on conflicts; `None` if it is gone.
 async fn change(server: &Server, crd: &Value, part: &str, change: impl Fn(&mut Value)) -> Option<Value> {
     let kind = server.kinds.find(definition::GROUP, "v1", definition::PLURAL)?;
     loop {
@@ -50,7 +50,7 @@ async fn change(server: &Server, crd: &Value, part: &str, change: impl Fn(&mut V
         if let Some(written) = write(server, &now, part).await {
             return Some(written);
         }
-        // ApiError although nobody wrote in between: trying again would not help.
+        // The write failed although nobody wrote in between: a retry would not help.
         if server.store.get(&kind.group_resource, "", object::name(crd)).is_some_and(|held| held.version == before) {
             return None;
         }
@@ -69,7 +69,8 @@ async fn delete_objects(server: &Server, crd: &Value) {
     }
 }
 
-/// Deletes an object that no path leads to, or that somebody's admission keeps: nobody else is asked for its end.
+/// Deletes an object from the store directly, because no API path leads to it or an admission webhook refuses the
+/// deletion.
 fn delete_held(server: &Server, group_resource: &Arc<str>, item: &Arc<Stored>) {
     let mut held = item.clone();
     loop {

@@ -1,4 +1,4 @@
-//! Sets the condition `Dangling` on FlowSchemas, which kube-apiserver does itself.
+//! Sets the condition `Dangling` on FlowSchemas, as kube-apiserver does itself.
 
 use serde_json::json;
 
@@ -8,15 +8,15 @@ use crate::object::{self, text};
 const SCHEMAS: &str = "flowschemas.flowcontrol.apiserver.k8s.io";
 const LEVELS: &str = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io";
 
-/// The program that writes the condition, which is its manager, too.
+/// The user agent that writes the condition, which is also its field manager.
 pub(super) const AGENT: &str = "api-priority-and-fairness-config-consumer-v1";
 
-/// Looks for the level of each schema.
+/// Checks that the priority level of each FlowSchema exists.
 #[derive(Debug)]
 pub(super) struct FlowSchemas;
 
 impl Controller for FlowSchemas {
-    /// The name of a schema.
+    /// The name of a FlowSchema.
     type Key = String;
 
     fn sources(&self) -> EventSources {

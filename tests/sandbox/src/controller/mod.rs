@@ -1,4 +1,5 @@
-//! Controllers of a cluster: garbage collection, namespaces, CustomResourceDefinitions, quotas and workloads.
+//! Implements the controllers of a cluster: garbage collection, namespaces, CustomResourceDefinitions, quotas and
+//! workloads.
 
 use client::{ApiError, ControllerClient};
 use reconcile::{Action, ChangeEvent, Controller, EventSources, ObjectKey, ReconcileResult};

@@ -11,33 +11,33 @@ use crate::{kind::Kind, object};
 const NAMESPACES: &str = "namespaces";
 const PODS: &str = "pods";
 
-/// The finalizer in the spec of a namespace that stands for its content.
+/// The finalizer in the spec of a namespace that stands for its contents.
 const CONTENT: &str = "kubernetes";
 
-/// How long after Pods were deleted the rest is, so that what controls them says first what became of them. In a cluster it is
-/// five seconds or more.
+/// The delay between the deletion of Pods and of the other objects, in which the Pods' controllers can update their
+/// status. In a cluster it is five seconds or more.
 const AFTER_PODS: Duration = Duration::from_secs(1);
 
-/// Sees namespaces off.
+/// Finalizes terminating namespaces.
 #[derive(Debug, Default)]
 pub(super) struct Namespaces {
-    /// The namespaces in which there were Pods, and since they are gone, when the rest goes.
+    /// The namespaces that had Pods; once the Pods are gone, with the time at which the other objects are deleted.
     after_pods: BTreeMap<String, Option<Instant>>,
 }
 
-/// What is left in a namespace.
+/// The remaining contents of a namespace.
 #[derive(Debug, Default)]
 struct Left {
-    /// How many objects, by resource.
+    /// The number of objects by resource.
     resources: BTreeMap<String, usize>,
-    /// How many objects each finalizer holds.
+    /// The number of objects that each finalizer holds.
     finalizers: BTreeMap<String, usize>,
-    /// What was refused.
+    /// The messages of refused deletions.
     failures: Vec<String>,
 }
 
 impl Controller for Namespaces {
-    /// A namespace.
+    /// The name of a namespace.
     type Key = String;
 
     fn sources(&self) -> EventSources {
@@ -58,7 +58,7 @@ impl Controller for Namespaces {
         };
         let finalizers = own_finalizers(&namespace);
         if !finalizers.iter().any(|own| own == CONTENT) {
-            // Nothing holds it in its spec; what holds it in its metadata is others' business.
+            // No finalizer in its spec is left; those in its metadata belong to other controllers.
             if finalizers.is_empty() && object::finalizers(&namespace).is_empty() {
                 let options = json!({"preconditions": {"uid": object::uid(&namespace)}});
                 return rest_if_gone(client.delete(&kind, ("", name), &options).await);
@@ -88,7 +88,8 @@ impl Controller for Namespaces {
 }
 
 impl Namespaces {
-    /// When what is no Pod goes from a namespace, if there were Pods.
+    /// Returns the time at which objects other than Pods are deleted; `None` if there were no Pods, or some still
+    /// exist.
     fn rest_is_due(&mut self, name: &str, has_pods: bool) -> Option<Instant> {
         if has_pods {
             self.after_pods.insert(name.to_owned(), None);
@@ -111,7 +112,7 @@ fn own_finalizers(namespace: &Value) -> Vec<String> {
     listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Deletes the Pods of a namespace, or all that is in it.
+/// Deletes the Pods of a namespace, or all of its contents.
 async fn empty(client: &ControllerClient, namespace: &str, only_pods: bool) -> Left {
     let mut left = Left::default();
     for kind in content(client).iter().filter(|kind| !only_pods || kind.is("", PODS)) {
@@ -120,7 +121,7 @@ async fn empty(client: &ControllerClient, namespace: &str, only_pods: bool) -> L
     left
 }
 
-/// Each kind in namespaces of which objects are kept, once.
+/// Returns each namespaced kind whose objects can be deleted, once.
 fn content(client: &ControllerClient) -> Vec<Arc<Kind>> {
     let mut event = std::collections::BTreeSet::new();
     let all = client.server.kinds.all().into_iter();
@@ -161,7 +162,7 @@ async fn delete_all(client: &ControllerClient, kind: &Kind, namespace: &str, lef
     }
 }
 
-/// Writes what is left into the status.
+/// Writes the remaining contents into the status.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

@@ -10,7 +10,7 @@ use crate::{
     object,
 };
 
-/// The single names, and why a condition says that one of them is taken.
+/// The single names, and the reason of the condition that reports a conflict.
 const NAMES: [(&str, &str); 4] = [
     ("plural", "PluralConflict"),
     ("singular", "SingularConflict"),
@@ -18,7 +18,7 @@ const NAMES: [(&str, &str); 4] = [
     ("listKind", "ListKindConflict"),
 ];
 
-/// The CRD with the names that it may have, given those that the CRDs of its group have; `None` if nothing is to do.
+/// Returns the CRD with its accepted names, given the names of the other CRDs of its group; `None` if nothing changed.
 pub(super) fn settle<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, time: &str) -> Option<Value> {
     let wanted = &crd["spec"]["names"];
     let accepted = &crd["status"]["acceptedNames"];
@@ -67,7 +67,7 @@ pub(super) fn settle<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, ti
     Some(changed)
 }
 
-/// What is taken: resource names and kinds, each among themselves.
+/// The names in use: resource names and kinds, which don't conflict with each other.
 struct Taken {
     resources: BTreeSet<String>,
     kinds: BTreeSet<String>,

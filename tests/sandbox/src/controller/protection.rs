@@ -9,19 +9,19 @@ const CLAIMS: &str = "persistentvolumeclaims";
 const VOLUMES: &str = "persistentvolumes";
 const CLASSES: &str = "volumeattributesclasses.storage.k8s.io";
 
-/// The finalizer that admission puts on each kind.
+/// The finalizer that admission adds to each kind.
 const FINALIZERS: [(&str, &str); 3] = [
     (CLAIMS, "kubernetes.io/pvc-protection"),
     (VOLUMES, "kubernetes.io/pv-protection"),
     (CLASSES, "kubernetes.io/vac-protection"),
 ];
 
-/// Looks whether they are in use.
+/// Checks whether the protected objects are in use.
 #[derive(Debug)]
 pub(super) struct Protection;
 
 impl Controller for Protection {
-    /// Shelf, namespace and name.
+    /// Group resource, namespace and name.
     type Key = (String, String, String);
 
     fn sources(&self) -> EventSources {
@@ -34,7 +34,7 @@ impl Controller for Protection {
                 let object = &event.object;
                 return vec![(group_resource.to_owned(), object.namespace.to_string(), object.name.to_string())];
             }
-            // A Pod or a claim that is gone may have been the last one in the way.
+            // A deleted Pod or claim may have been the last user.
             "pods" => (CLAIMS, Some(&*event.object.namespace)),
             CLAIMS => {
                 return [deleting(client, VOLUMES, None), deleting(client, CLASSES, None)].concat();
@@ -62,14 +62,14 @@ impl Controller for Protection {
     }
 }
 
-/// The terminating objects of a group resource.
+/// Returns the terminating objects of a group resource.
 fn deleting(client: &ControllerClient, group_resource: &str, namespace: Option<&str>) -> Vec<(String, String, String)> {
     let (_, items) = client.server.store.list(group_resource, namespace);
     let deleting = items.iter().filter(|item| item.deleting);
     deleting.map(|item| (group_resource.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
 }
 
-/// Whether a claim or a volume names a class.
+/// Whether a claim or a volume refers to a class.
 fn is_class_used(client: &ControllerClient, class: &Value) -> bool {
     let names = |group_resource: &str, path: &[&str]| {
         let Some(kind) = client.kind(group_resource) else { return false };

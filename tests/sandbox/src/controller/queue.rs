@@ -1,4 +1,4 @@
-//! A work queue with deduplication, delays and exponential backoff.
+//! Implements a work queue with deduplication, delays and exponential backoff.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -7,11 +7,11 @@ use std::{
 
 use tokio::time::Instant;
 
-/// How long the first thing that failed waits; each further failure doubles it.
+/// The delay after the first failure; each further failure doubles it.
 const FIRST_WAIT: Duration = Duration::from_millis(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(1000);
 
-/// A queue of keys.
+/// A work queue of keys.
 #[derive(Debug)]
 pub(super) struct Queue<K> {
     ready: VecDeque<K>,
@@ -35,7 +35,7 @@ impl<K: Ord + Clone> Queue<K> {
         self.later.insert((at, key));
     }
 
-    /// The thing failed: it is tried again, later each time.
+    /// Adds a failed key again with its backoff.
     pub(super) fn failed(&mut self, now: Instant, key: K) {
         let failures = self.failures.entry(key.clone()).or_default();
         let wait = FIRST_WAIT.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX)).min(LONGEST_WAIT);
@@ -47,7 +47,7 @@ impl<K: Ord + Clone> Queue<K> {
         self.failures.remove(key);
     }
 
-    /// What is to be done now.
+    /// Returns the next key that is due.
     pub(super) fn next(&mut self, now: Instant) -> Option<K> {
         while self.later.first().is_some_and(|(at, _)| *at <= now) {
             if let Some((_, key)) = self.later.pop_first() {
@@ -59,7 +59,7 @@ impl<K: Ord + Clone> Queue<K> {
         Some(key)
     }
 
-    /// When something that waits is due.
+    /// Returns the time at which the next delayed key is due.
     pub(super) fn due(&self) -> Option<Instant> {
         self.later.first().map(|(at, _)| *at)
     }

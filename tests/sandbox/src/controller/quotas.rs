@@ -6,17 +6,17 @@ use crate::{admission::quota_usage, object};
 pub(super) const QUOTAS: &str = "resourcequotas";
 const PODS: &str = "pods";
 
-/// Looks again what is used, where that may have become less or the limits are others.
+/// Recomputes the usage of quotas whose usage may have decreased or whose limits changed.
 #[derive(Debug)]
 pub(super) struct Quotas(EventSources);
 
 impl Quotas {
-    /// What goes away, of whatever kind.
+    /// Handles the deletions of objects of all kinds.
     pub(super) fn of_lifecycle() -> Self {
         Self(EventSources::Lifecycle)
     }
 
-    /// Quotas themselves, and Pods that end.
+    /// Handles the changes of quotas and Pods.
     pub(super) fn of_changes() -> Self {
         Self(EventSources::Resources(&[QUOTAS, PODS]))
     }
@@ -35,7 +35,7 @@ impl Controller for Quotas {
             let own = (namespace.to_owned(), event.object.name.to_string());
             return if event.gone { Vec::new() } else { vec![own] };
         }
-        // What is new was counted when it was admitted.
+        // Admission has already counted new objects.
         let less = event.gone || group_resource == PODS && event.before.is_some();
         if !less || namespace.is_empty() {
             return Vec::new();

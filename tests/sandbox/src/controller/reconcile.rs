@@ -1,4 +1,4 @@
-//! The reconcile loop: an informer enqueues keys, and the controller reconciles each key.
+//! Runs the reconcile loop: an informer enqueues keys, and the controller reconciles each key.
 
 use std::{future::Future, sync::Arc};
 
@@ -11,25 +11,26 @@ use super::{
 };
 use crate::store::{ChangeKind, Expired, LifecycleChange, Store, Stored, Subscription};
 
-/// An object by namespace and name.
+/// The namespace and name of an object.
 pub(crate) type ObjectKey = (String, String);
 
 /// A controller: the events that it receives, and how it reconciles a key.
 pub(crate) trait Controller: Send + 'static {
-    /// What it reconciles.
+    /// The key of an item in the work queue.
     type Key: Ord + Clone + Send + std::fmt::Debug;
 
     fn sources(&self) -> EventSources;
 
-    /// Keys to reconcile before the first event.
+    /// Returns the keys to reconcile before the first event.
     fn initial_keys(&self) -> Vec<Self::Key> {
         Vec::new()
     }
 
-    /// The history is lost: existing objects follow as events again, and all others are gone.
+    /// Resets the controller when the history is lost: events of all existing objects follow, and other objects are
+    /// gone.
     fn reset(&mut self) {}
 
-    /// The keys that an event concerns.
+    /// Returns the keys to reconcile for an event.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<Self::Key>;
 
     /// Reconciles one key.
@@ -41,7 +42,7 @@ pub(crate) trait Controller: Send + 'static {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EventSources {
     Resources(&'static [&'static str]),
-    /// Events of some group resources, and of one more those of the objects with one name.
+    /// Events of some group resources, and of one more group resource only those of objects with one name.
     ResourcesAndName(&'static [&'static str], (&'static str, &'static str)),
     /// [Lifecycle](crate::store::Change::is_lifecycle) events of all kinds.
     Lifecycle,
@@ -50,19 +51,19 @@ pub(crate) enum EventSources {
 /// The result of reconciling a key.
 pub(crate) type ReconcileResult = Result<Action, ApiError>;
 
-/// What follows a successful reconcile.
+/// The action after a successful reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Wait for the next event.
+    /// Waits for the next event.
     AwaitChange,
-    /// Reconcile again at this time.
+    /// Reconciles again at this time.
     RequeueAt(Instant),
 }
 
 /// A change of an object.
 #[derive(Debug)]
 pub(crate) struct ChangeEvent {
-    /// The new state; of a deleted object the last one.
+    /// The new state; for a deleted object, the last state.
     pub(crate) object: Arc<Stored>,
     pub(crate) before: Option<Arc<Stored>>,
     pub(crate) gone: bool,
@@ -81,7 +82,7 @@ pub(crate) async fn run<C: Controller>(mut controller: C, client: ControllerClie
             informer.wait(queue.due()).await;
             continue;
         };
-        // Lets other tasks run, however long the queue is.
+        // Yields to other tasks, however long the queue is.
         tokio::task::consume_budget().await;
         match controller.reconcile(&client, &key).await {
             Ok(next) => {
@@ -98,7 +99,7 @@ pub(crate) async fn run<C: Controller>(mut controller: C, client: ControllerClie
     }
 }
 
-/// The changes of some group resources after a version, and the version that they reach.
+/// Returns the changes of some group resources after a version, and the version up to which they reach.
 fn changes_of(
     store: &Store,
     version_seen: u64,
@@ -121,7 +122,7 @@ type Events = Vec<(Arc<str>, ChangeEvent)>;
 /// Collects the events of a controller.
 struct Informer {
     watches: EventSources,
-    /// The version up to which it has collected; `None` at first.
+    /// The version up to which events are collected; `None` at first.
     version_seen: Option<u64>,
     subscription: Vec<Subscription>,
 }
@@ -141,7 +142,7 @@ impl Informer {
         Self { watches, version_seen: None, subscription }
     }
 
-    /// The events since the last call; all existing objects if the history is lost.
+    /// Returns the events since the last call; events of all existing objects if the history is lost.
     fn poll(&mut self, store: &Store, forget: impl FnOnce()) -> Events {
         let mut is_new = false;
         for subscription in &mut self.subscription {
@@ -179,7 +180,7 @@ impl Informer {
     }
 
     fn everything(&self, store: &Store) -> (u64, Events) {
-        // Writes during the lists follow again as changes.
+        // Writes during the lists follow as changes in the next poll.
         let version = store.version();
         let group_resources = match self.watches {
             EventSources::Lifecycle => store.group_resources(),
@@ -212,7 +213,7 @@ impl Informer {
             },
             None => drop(subscription.await),
         }
-        // ChangeEvent by `hear`.
+        // `poll` returns their events.
         self.subscription.iter_mut().for_each(Subscription::mark_changed);
     }
 }

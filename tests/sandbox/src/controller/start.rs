@@ -1,4 +1,4 @@
-//! Starts the controllers.
+//! Starts the controllers of the sandbox cluster.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{authorization, server::Server};
 
-/// Starts them on the current runtime.
+/// Starts the controllers on the current runtime.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     accounts::begin(server);
     let tasks =

@@ -1,4 +1,4 @@
-//! Tasks of the running controllers.
+//! Holds the tasks of the running controllers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::server::Server;
 
-/// The running controllers; they end with this.
+/// The running controllers; dropping this aborts them.
 #[derive(Debug)]
 pub(crate) struct Controllers {
     pub(super) tasks: Vec<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! Fills the token Secrets of ServiceAccounts, and deletes them with their account.
+//! Fills the token Secrets of ServiceAccounts, and deletes them with their ServiceAccount.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
@@ -12,17 +12,17 @@ use crate::{
 const SECRETS: &str = "secrets";
 const ACCOUNTS: &str = "serviceaccounts";
 
-/// The type of a Secret that holds a token of an account, and the account that it names.
+/// The type of a Secret that contains a ServiceAccount token, and the annotations that name the ServiceAccount.
 const TYPE: &str = "kubernetes.io/service-account-token";
 const ACCOUNT_NAME: &str = "kubernetes.io/service-account.name";
 const ACCOUNT_UID: &str = "kubernetes.io/service-account.uid";
 
-/// Sees to Secrets with tokens.
+/// Maintains the Secrets with ServiceAccount tokens.
 #[derive(Debug)]
 pub(super) struct Tokens;
 
 impl Controller for Tokens {
-    /// A Secret.
+    /// The key of a Secret.
     type Key = ObjectKey;
 
     fn sources(&self) -> EventSources {

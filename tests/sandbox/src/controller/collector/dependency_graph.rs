@@ -1,4 +1,4 @@
-//! The dependency graph of the garbage collector: dependents by the uid of their owner.
+//! Stores the dependency graph of the garbage collector: dependents by the uid of their owner.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
 use super::ChangeEvent;
 use crate::store::Stored;
 
-/// An object by its place.
+/// The identity of an object: group resource, namespace and name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ObjectIdentity {
     pub(super) group_resource: String,
@@ -16,11 +16,11 @@ pub(crate) struct ObjectIdentity {
     pub(super) name: String,
 }
 
-/// The dependents of each owner, by the uid that they name.
+/// The dependents of each owner, by the uid in their owner references.
 #[derive(Debug, Default)]
 pub(super) struct DependencyGraph {
     dependents: BTreeMap<Arc<str>, BTreeSet<ObjectIdentity>>,
-    /// Objects that are being deleted, by uid: what becomes of a dependent may let them go.
+    /// Terminating objects by uid: a change of a dependent may release them.
     deleted: BTreeMap<Arc<str>, ObjectIdentity>,
 }
 
@@ -39,13 +39,13 @@ impl DependencyGraph {
         self.dependents.get(uid).into_iter().flatten()
     }
 
-    /// Takes a change in, and says who is to be looked at for it.
+    /// Adds a change to the graph, and returns the objects to reconcile for it.
     pub(super) fn learn(&mut self, member: &ObjectIdentity, event: &ChangeEvent) -> Vec<ObjectIdentity> {
         let mut concerned = Vec::new();
         let before = event.before.as_deref().map(|before| &*before.owners).unwrap_or_default();
         let now = if event.gone { &[][..] } else { &*event.object.owners };
         self.relate(member, before, now);
-        // Owners may wait for a dependent: that it is gone, or doesn't hold them any more.
+        // Owners may wait until a dependent is gone or no longer blocks their deletion.
         concerned.extend(before.iter().chain(now).filter_map(|uid| self.deleted.get(uid).cloned()));
         let uid = &event.object.uid;
         if event.gone {
@@ -55,7 +55,7 @@ impl DependencyGraph {
         }
         if event.object.deleting {
             self.deleted.insert(uid.clone(), member.clone());
-            // Dependents are told first: the owner waits for them.
+            // Dependents come first: the owner waits for them.
             concerned.extend(self.dependents(uid).cloned());
             concerned.push(member.clone());
         } else if !now.is_empty() {

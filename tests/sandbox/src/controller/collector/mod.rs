@@ -1,4 +1,4 @@
-//! The garbage collector: deletes dependents without an owner, and finishes foreground deletions.
+//! Implements the garbage collector: deletes dependents without an owner, and finishes foreground deletions.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use dependency_graph::{DependencyGraph, ObjectIdentity};
 
 mod dependency_graph;
 
-/// Follows owner references.
+/// The garbage collector, which follows owner references.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     family: DependencyGraph,
 }
 
-/// What has become of an owner.
+/// The state of an owner that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerState {
     Lives,
-    /// It is being deleted, after its dependents.
+    /// In foreground deletion: waits until its dependents are gone.
     Waits,
     Absent,
-    /// It can't be looked for: its kind isn't known, or it would be in a namespace while the dependent is in none.
+    /// Can't be looked up: its kind is not served, or it is namespaced while the dependent is cluster-scoped.
     Unknown,
 }
 
@@ -56,14 +56,14 @@ impl Controller for Collector {
         let item = Candidate { client, kind, held, member };
         let done = if item.held.deleting { self.deleted(&item).await } else { self.owned(&item).await };
         match done {
-            // Somebody else was there first; what they did is told.
+            // Another client was faster; the event of its write follows.
             Err(refused) if refused.is_gone() => Ok(Action::AwaitChange),
             done => done,
         }
     }
 }
 
-/// An object that is looked at.
+/// An object that the collector examines.
 struct Candidate<'a> {
     client: &'a ControllerClient,
     kind: Arc<Kind>,
@@ -76,7 +76,7 @@ impl Candidate<'_> {
         self.held.object(&self.kind)
     }
 
-    /// Changes its metadata, if it is still as it was seen.
+    /// Patches the metadata of the object, on condition that its version is still the one read.
     async fn change_metadata(&self, mut metadata: Value) -> Result<Value, ApiError> {
         metadata["uid"] = (*self.held.uid).into();
         metadata["resourceVersion"] = self.held.version.to_string().into();
@@ -98,7 +98,7 @@ impl Candidate<'_> {
         self.client.release(&self.kind, &self.object(), finalizer).await
     }
 
-    /// Takes references to owners away.
+    /// Removes the references to the owners with these uids.
     async fn without_owners(&self, uids: &[&str]) -> Result<Value, ApiError> {
         let mut object = self.object();
         let owners = object["metadata"]["ownerReferences"].take();
@@ -113,7 +113,7 @@ impl Candidate<'_> {
 }
 
 impl Collector {
-    /// An object that is being deleted may wait for what becomes of its dependents.
+    /// Handles a terminating object, which may wait for its dependents to be deleted or orphaned.
     async fn deleted(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let finalizers = object::finalizers(&object);
@@ -138,7 +138,7 @@ impl Collector {
         Ok(Action::AwaitChange)
     }
 
-    /// An object goes when none of its owners is left.
+    /// Deletes an object if none of its owners exists any more.
     async fn owned(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let owners = object::owners(&object);
@@ -149,7 +149,7 @@ impl Collector {
         let any = |wanted: OwnerState| fates.iter().any(|(_, fate)| *fate == wanted);
         if any(OwnerState::Unknown) {
             return match fates.iter().find(|(owner, fate)| *fate == OwnerState::Unknown && !is_known(item, owner)) {
-                // A kind may come to be known.
+                // The kind may be served later.
                 Some((owner, _)) => Err(unknown(owner)),
                 None => Ok(Action::AwaitChange),
             };
@@ -179,7 +179,8 @@ impl Collector {
         Ok(Action::AwaitChange)
     }
 
-    /// Dependents that wait for their own dependents may be owners further up: the item must not wait for these.
+    /// Clears `blockOwnerDeletion` if dependents of the object are in foreground deletion: they may also be its owners,
+    /// and the object must not block them.
     async fn unblock_cycle(&self, item: &Candidate<'_>) -> Result<(), ApiError> {
         let waits = |dependent: &Candidate<'_>| {
             dependent.held.deleting && object::finalizers(&dependent.object()).contains(&FOREGROUND)
@@ -220,7 +221,7 @@ fn unknown(owner: &Owner) -> ApiError {
     ApiError { code: 0, message, status: Value::Null }
 }
 
-/// Looks where the reference points; an owner of the same name but another uid is not the one.
+/// Returns the state of the owner that a reference names; an owner with the same name but another uid counts as absent.
 fn fate(item: &Candidate<'_>, owner: &Owner) -> OwnerState {
     let server = &item.client.server;
     let Some(kind) = server.kinds.of_kind(&owner.api_version, &owner.kind) else { return OwnerState::Unknown };

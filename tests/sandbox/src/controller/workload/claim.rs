@@ -16,7 +16,7 @@ const BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 pub(super) struct Claims;
 
 impl Controller for Claims {
-    /// A claim, or, without a namespace, a volume.
+    /// The key of a claim or, without a namespace, of a volume.
     type Key = ObjectKey;
 
     fn sources(&self) -> EventSources {
@@ -26,11 +26,11 @@ impl Controller for Claims {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let mut keys = vec![pods::key(event)];
         if group_resource == CLAIMS && event.gone {
-            // Its volume is free.
+            // The volume of the deleted claim is released.
             let claim: Value = serde_json::from_slice(&event.object.json).unwrap_or_default();
             keys.push((String::new(), object::text(&claim, &["spec", "volumeName"]).to_owned()));
         } else if group_resource == VOLUMES && event.before.is_none() && !event.gone {
-            // A claim may wait for just this one.
+            // A claim may be waiting for this volume.
             let (_, claims) = client.server.store.list(CLAIMS, None);
             keys.extend(claims.iter().map(|claim| (claim.namespace.to_string(), claim.name.to_string())));
         }
@@ -46,7 +46,7 @@ impl Controller for Claims {
     }
 }
 
-/// Binds a claim to the volume it names, to one that suits it, or to a new one.
+/// Binds a claim to the volume that it names, to a suitable one, or to a new one.
 async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<(), ApiError> {
     let (kind, volumes) = (client.known(CLAIMS)?, client.known(VOLUMES)?);
     let Some(mut claim) = client.get(&kind, namespace, name) else { return Ok(()) };
@@ -83,7 +83,7 @@ async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<
     client.replace(&kind, "status", &claim).await.map(drop)
 }
 
-/// Whether a volume is free and of the class, modes and size that a claim wants.
+/// Whether a volume is available and has the class, access modes and size that a claim requests.
 fn satisfies(volume: &Value, claim: &Value) -> bool {
     let class = |object: &Value| object::text(object, &["spec", "storageClassName"]).to_owned();
     let modes = claim["spec"]["accessModes"].as_array().into_iter().flatten();
@@ -102,7 +102,7 @@ fn is_large_enough(volume: &Value, claim: &Value) -> bool {
     has.zip(wants).is_none_or(|(has, wants)| has >= wants)
 }
 
-/// Whether a volume was made for the claim by name.
+/// Whether a volume is reserved for the claim by name.
 fn is_reserved_for(reference: &Value, claim: &Value) -> bool {
     reference["uid"].is_null()
         && reference["name"] == claim["metadata"]["name"]
@@ -139,7 +139,7 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
     }
 }
 
-/// A volume whose claim is gone goes too, or says that it is released.
+/// Deletes a volume whose claim is gone, or sets its phase to `Released`.
 async fn reclaim(client: &ControllerClient, name: &str) -> Result<(), ApiError> {
     let (kind, claims) = (client.known(VOLUMES)?, client.known(CLAIMS)?);
     let Some(mut volume) = client.get(&kind, "", name) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The CronJob controller: creates a Job at each time of the schedule.
+//! Implements the CronJob controller: creates a Job at each time of the schedule.
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl Controller for CronJobs {
     }
 }
 
-/// Tells of each Job that ran when the status was written last, and has ended.
+/// Records an Event for each finished Job that was active at the last status update.
 async fn note_ends(client: &ControllerClient, cron: &Value, finished: &[Value]) {
     let held = cron["status"]["active"].as_array();
     let ran = |job: &&Value| held.is_some_and(|held| held.iter().any(|own| own["uid"] == job["metadata"]["uid"]));
@@ -70,7 +70,7 @@ fn status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
         status["lastSuccessfulTime"] = last.into();
     }
     let held = cron["status"]["active"].as_array();
-    // A reference stays as it was made.
+    // An existing reference stays unchanged.
     let reference = |job: &Value| {
         let before = held.and_then(|held| held.iter().find(|own| own["uid"] == job["metadata"]["uid"]));
         before.cloned().unwrap_or_else(|| reference(job))
@@ -89,7 +89,7 @@ fn reference(job: &Value) -> Value {
     })
 }
 
-/// Makes the Job that is due, if one is; says when the next one will be.
+/// Creates the Job that is due, if any; returns the next scheduled time.
 async fn run_due(
     client: &ControllerClient,
     kind: &Kind,
@@ -99,7 +99,7 @@ async fn run_due(
 ) -> Result<Option<Timestamp>, ApiError> {
     let spec = &cron["spec"];
     let now = client.server.environment.now();
-    // What is no schedule, or of no zone, was refused when it was written.
+    // Validation refuses invalid schedules and time zones on write.
     let Ok(schedule) = Schedule::parse(object::text(spec, &["schedule"])) else { return Ok(None) };
     let zone = spec["timeZone"].as_str().map_or(Some(TimeZone::UTC), |zone| TimeZone::get(zone).ok());
     let Some(zone) = zone.filter(|_| spec["suspend"] != true) else { return Ok(None) };
@@ -155,7 +155,7 @@ fn job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     json!({"metadata": metadata, "spec": template["spec"]})
 }
 
-/// Deletes old Jobs beyond what the limits keep.
+/// Deletes finished Jobs beyond the history limits.
 async fn clean_up(client: &ControllerClient, cron: &Value, finished: &[Value]) -> Result<(), ApiError> {
     for (type_, limit, kept) in [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]
     {

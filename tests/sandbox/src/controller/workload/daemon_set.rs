@@ -1,4 +1,4 @@
-//! The DaemonSet controller: keeps a Pod on each node.
+//! Implements the DaemonSet controller: keeps a Pod on each node.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const SETS: &str = "daemonsets.apps";
 const NODES: &str = "nodes";
 const COMPONENT: &str = "daemonset-controller";
 
-/// The labels of a Pod that say which state of the template it has.
+/// The labels of a Pod that identify the revision of its template.
 const REVISION: &str = "controller-revision-hash";
 const GENERATION: &str = "pod-template-generation";
 
@@ -31,7 +31,7 @@ impl Controller for DaemonSets {
         match group_resource {
             SETS => vec![pods::key(event)],
             PODS => pods::controllers(event, "DaemonSet"),
-            // A node that comes or goes concerns all of them.
+            // A new or deleted node concerns all DaemonSets.
             _ if event.gone || event.before.is_none() => {
                 let (_, sets) = client.server.store.list(SETS, None);
                 sets.iter().map(|set| (set.namespace.to_string(), set.name.to_string())).collect()
@@ -54,7 +54,7 @@ impl Controller for DaemonSets {
     }
 }
 
-/// The nodes that the Pods are for.
+/// Returns the nodes that need a Pod.
 fn nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>, ApiError> {
     let wanted = set["spec"]["template"]["spec"]["nodeSelector"].as_object();
     let nodes = client.list(&*client.known(NODES)?, None);
@@ -64,7 +64,7 @@ fn nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>, ApiError
     Ok(nodes.iter().filter(suits).map(|node| object::name(node).to_owned()).collect())
 }
 
-/// The node that a Pod is for, from what binds it there.
+/// Returns the node of a Pod: the one it is bound to, or the one that its affinity names.
 fn node_of(pod: &Value) -> &str {
     let bound = object::text(pod, &["spec", "nodeName"]);
     if !bound.is_empty() {
@@ -78,7 +78,7 @@ fn is_new(pod: &Value, hash: &str) -> bool {
     object::text(pod, &["metadata", "labels", REVISION]) == hash
 }
 
-/// Makes the Pods that are missing, and deletes what is too much or of an old template.
+/// Creates missing Pods, and deletes unwanted Pods and Pods of an old template.
 async fn place(
     client: &ControllerClient,
     kind: &Kind,
@@ -157,7 +157,7 @@ async fn delete(client: &ControllerClient, set: &Value, pod: &Value) -> Result<(
     Ok(())
 }
 
-/// Writes the status.
+/// Writes the status of the DaemonSet.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

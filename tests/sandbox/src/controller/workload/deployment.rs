@@ -1,4 +1,4 @@
-//! The Deployment controller: keeps one ReplicaSet for each revision of the template.
+//! Implements the Deployment controller: keeps one ReplicaSet for each revision of the template.
 
 use serde_json::{Value, json};
 
@@ -43,8 +43,8 @@ impl Controller for Deployments {
         let mut rollout = Rollout::new(&deployment, own, &template_name(&deployment));
         let paused = deployment["spec"]["paused"] == true;
         let made = if paused { None } else { keep_new(client, &kind, &mut deployment, &mut rollout).await? };
-        // kube-controller-manager goes on with the version from before the note, so its next write is refused, and the pass
-        // after that finds the ReplicaSet and does not report it as new.
+        // kube-controller-manager continues with the version from before this status write. Its next write is therefore
+        // refused, and the next reconcile finds the ReplicaSet and does not report it as new.
         let made = made.filter(|_| !noted);
         rollout::scale(client, &deployment, &mut rollout).await?;
         for set in &mut rollout.sets {
@@ -55,8 +55,8 @@ impl Controller for Deployments {
     }
 }
 
-/// Says when a pause of the Deployment begins and when it ends, each in a write of its own. Neither is said after its progress
-/// was too late, nor without a deadline for it. Gives whether something was written.
+/// Writes the conditions that report when a pause of the Deployment begins and ends, each in a write of its own. Writes
+/// neither after the progress deadline is exceeded nor if there is no deadline. Returns whether it wrote anything.
 async fn note_pause(client: &ControllerClient, kind: &Kind, deployment: &mut Value) -> Result<bool, ApiError> {
     let deadline = object::number(deployment, &["spec", "progressDeadlineSeconds"]);
     if deadline.is_none_or(|deadline| deadline >= i64::from(i32::MAX)) {
@@ -84,12 +84,12 @@ async fn note_pause(client: &ControllerClient, kind: &Kind, deployment: &mut Val
     Ok(true)
 }
 
-/// The name of the ReplicaSet of the template as it is.
+/// Returns the name of the ReplicaSet for the current template.
 fn template_name(deployment: &Value) -> String {
     format!("{}-{}", object::name(deployment), revision::hash(&deployment["spec"]["template"]))
 }
 
-/// Sees that there is a ReplicaSet for the template, and that it has the newest revision. Says its name if it was made.
+/// Ensures that a ReplicaSet for the template exists and has the newest revision. Returns its name if it was created.
 async fn keep_new(
     client: &ControllerClient,
     kind: &Kind,
@@ -126,7 +126,7 @@ async fn keep_new(
     if deployment["metadata"]["annotations"][REVISION] != *revision {
         let patch = json!({"metadata": {"annotations": {REVISION: revision}}});
         let at = (object::namespace(deployment), object::name(deployment));
-        // Written with the status, it makes no new generation.
+        // The annotation is written with the status, so that the generation doesn't change.
         *deployment = client.merge(kind, at, "status", &patch).await?;
     }
     Ok(made)
@@ -161,7 +161,7 @@ fn new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
     })
 }
 
-/// Writes down for how many Pods the ReplicaSet was meant.
+/// Records the desired number of Pods in annotations of the ReplicaSet.
 async fn note_size(
     client: &ControllerClient,
     sets: &Kind,
@@ -185,7 +185,7 @@ async fn note_size(
     Ok(())
 }
 
-/// Deletes ReplicaSets that nobody would go back to.
+/// Deletes old ReplicaSets beyond the revision history limit.
 async fn clean_up(
     client: &ControllerClient,
     sets: &Kind,

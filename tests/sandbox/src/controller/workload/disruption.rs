@@ -1,4 +1,4 @@
-//! The disruption controller: computes how many Pods of a PodDisruptionBudget may be evicted.
+//! Implements the disruption controller: computes how many Pods of a PodDisruptionBudget may be evicted.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{call::selector::LabelSelector, object, store::Stored};
 
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
-/// How long an eviction may take until the Pod counts again.
+/// The time after which an evicted Pod that still exists counts as healthy again.
 const EVICTION: SignedDuration = SignedDuration::from_secs(120);
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ fn selects(budget: &Value, pod: &Stored) -> bool {
     selector.is_object() && LabelSelector::of_object(selector).matches(|key| pod.label(key))
 }
 
-/// The Pods that are being evicted and don't know it yet, and when the first of them is forgotten.
+/// Returns the Pods with an eviction in progress, and the time at which the first of them expires.
 fn disrupted(budget: &Value, own: &[Value], now: Timestamp) -> (serde_json::Map<String, Value>, Option<Timestamp>) {
     let mut kept = serde_json::Map::new();
     let mut next: Option<Timestamp> = None;
@@ -95,7 +95,7 @@ fn disrupted(budget: &Value, own: &[Value], now: Timestamp) -> (serde_json::Map<
     (kept, next)
 }
 
-/// How many Pods there should be, and how many of them healthy.
+/// Returns the expected number of Pods and the required number of healthy Pods.
 fn wanted(client: &ControllerClient, budget: &Value, own: &[Value]) -> (i64, i64) {
     let spec = &budget["spec"];
     let share = |text: &str, of: i64| (of * text.trim_end_matches('%').parse::<i64>().unwrap_or(0) + 99) / 100;
@@ -118,7 +118,7 @@ fn wanted(client: &ControllerClient, budget: &Value, own: &[Value]) -> (i64, i64
     }
 }
 
-/// How many Pods their controllers want together.
+/// Returns the total number of replicas that the Pods' controllers request.
 fn expected(client: &ControllerClient, own: &[Value]) -> i64 {
     let mut sizes: BTreeMap<String, i64> = BTreeMap::new();
     for pod in own {

@@ -1,4 +1,4 @@
-//! The Endpoints controller.
+//! Implements the Endpoints controller: lists the Pods behind each Service.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Controller for Endpoints {
         let (kind, services) = (client.known(ENDPOINTS)?, client.known(SERVICES)?);
         let held = client.get(&kind, namespace, name);
         let Some(service) = client.get(&services, namespace, name) else {
-            // They go with their Service, if they are the controller's.
+            // Deletes the Endpoints with their Service, if the controller created them.
             if held.is_some_and(|held| held["metadata"]["labels"][MANAGED].is_string()) {
                 return answer(client.delete(&kind, (namespace, name), &json!({})).await);
             }
@@ -82,12 +82,13 @@ pub(super) fn answer(answer: Result<Value, ApiError>) -> ReconcileResult {
     }
 }
 
-/// The selectors of the Services that lead to Pods. A Service is read when it changes, and not with each change of a Pod.
+/// The selectors of the Services that select Pods. A Service is parsed only when it changes, not for each change of a
+/// Pod.
 #[derive(Debug, Default)]
 pub(super) struct Selectors(BTreeMap<ObjectKey, LabelSelector>);
 
 impl Selectors {
-    /// The Services that a change of a Service or a Pod is about.
+    /// Returns the Services to reconcile for a change of a Service or a Pod.
     pub(super) fn keys_for(
         &mut self,
         client: &ControllerClient,
@@ -126,7 +127,7 @@ pub(super) fn is_headless(service: &Value) -> bool {
     service["spec"]["clusterIP"] == "None"
 }
 
-/// The Pods behind a Service that have an address.
+/// Returns the Pods of a Service that have an address.
 pub(super) fn pods_of(client: &ControllerClient, service: &Value) -> Result<Vec<Value>, ApiError> {
     let kind = client.known(PODS)?;
     let selector = selector(service);
@@ -135,7 +136,7 @@ pub(super) fn pods_of(client: &ControllerClient, service: &Value) -> Result<Vec<
     Ok(own.filter(|pod| !pods::is_ended(pod) && !object::text(pod, &["status", "podIP"]).is_empty()).collect())
 }
 
-/// Where a port of a Service leads on a Pod; `None` for a name that the Pod doesn't know.
+/// Returns the port of a Pod that a port of a Service targets; `None` for a port name that the Pod doesn't have.
 pub(super) fn target(port: &Value, pod: &Value) -> Option<Value> {
     match &port["targetPort"] {
         Value::String(name) => {

@@ -1,11 +1,11 @@
-//! Records Events about the work of controllers.
+//! Records the Events of the workload controllers.
 
 use serde_json::{Value, json};
 
 use super::ControllerClient;
 use crate::object;
 
-/// Records an event about an object. One that is refused is lost, as in a cluster.
+/// Records an Event about an object. A refused Event is lost, as in a cluster.
 pub(super) async fn record(
     client: &ControllerClient,
     component: &str,

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// The label and annotation of a Pod that say its index.
+/// The label and annotation of a Pod that contain its index.
 pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// The index of a Pod.
+/// Returns the completion index of a Pod.
 pub(super) fn of(pod: &Value) -> Option<i64> {
     pod["metadata"]["annotations"][INDEX].as_str()?.parse().ok()
 }
@@ -23,7 +23,7 @@ pub(super) fn read(written: &str) -> BTreeSet<i64> {
     indexes
 }
 
-/// Three in a row and more are written as a range.
+/// Formats indexes; three or more consecutive ones become a range.
 pub(super) fn write(indexes: &BTreeSet<i64>) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for index in indexes {

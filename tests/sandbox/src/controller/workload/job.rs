@@ -1,4 +1,4 @@
-//! The Job controller: runs Pods until enough of them have succeeded.
+//! Implements the Job controller: runs Pods until enough of them have succeeded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,16 +17,16 @@ use crate::{condition, kind::Kind, object};
 pub(super) const JOBS: &str = "jobs.batch";
 pub(super) const COMPONENT: &str = "job-controller";
 
-/// Holds a Pod until it is counted.
+/// The finalizer that holds a Pod until the Job has counted it.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// How long the first failure holds up the next Pod; each further one doubles it.
+/// The delay of the next Pod after the first failure, in seconds; each further failure doubles it.
 const FIRST_WAIT: i64 = 10;
 const LONGEST_WAIT: i64 = 600;
 
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
-    /// How many Pods had failed, and when the last one did.
+    /// The number of failed Pods of each Job, and the time of the last failure.
     failures: BTreeMap<ObjectKey, (i64, Timestamp)>,
 }
 
@@ -81,7 +81,7 @@ impl Jobs {
         let from = last.1.checked_add(SignedDuration::from_secs(if failed > 0 { wait } else { 0 })).unwrap_or(now);
         let verdict = job_status::verdict(&job, &status, now);
         if verdict != JobVerdict::Runs && status["uncountedTerminatedPods"] != json!({}) {
-            // What has ended is counted and let go before the end of the Job is said.
+            // Finished Pods are counted and released before the status reports the end of the Job.
             job["status"] = job_status::with_counts_of(&status, &job["status"]);
             job = client.replace(kind, "status", &job).await?;
             release(client, own.ended()).await?;
@@ -108,13 +108,13 @@ impl Jobs {
         }
         release(client, own.ended()).await?;
         let done = job_status::is_finished(&job["status"]);
-        // What is due is done.
+        // Times that have passed were handled in this reconcile.
         let next = next.filter(|next| !done && *next > now);
         Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
     }
 }
 
-/// Tells people what became of the Job.
+/// Records Events for new conditions of the Job.
 async fn report(client: &ControllerClient, job: &Value, status: &Value) {
     let is_new = |type_: &str| condition::holds(status, type_) && !condition::holds(&job["status"], type_);
     if is_new("Complete") {
@@ -134,7 +134,7 @@ async fn report(client: &ControllerClient, job: &Value, status: &Value) {
     }
 }
 
-/// Makes Pods or deletes them until as many run as may; says how many run.
+/// Creates or deletes Pods until the allowed number is active; returns that number.
 async fn scale(
     client: &ControllerClient,
     kind: &Kind,
@@ -206,7 +206,7 @@ async fn delete(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(
     Ok(())
 }
 
-/// Lets Pods go that are counted.
+/// Removes the tracking finalizer from counted Pods.
 async fn release(client: &ControllerClient, pods: impl Iterator<Item = &Value>) -> Result<(), ApiError> {
     let kind = client.known(PODS)?;
     for pod in pods {
@@ -217,7 +217,7 @@ async fn release(client: &ControllerClient, pods: impl Iterator<Item = &Value>) 
     Ok(())
 }
 
-/// Nobody counts the Pods of a Job that is gone.
+/// Removes the tracking finalizer from the Pods of a deleted Job, which nobody counts.
 async fn release_orphans(client: &ControllerClient, namespace: &str, job: &str) -> Result<(), ApiError> {
     let all = client.list(&*client.known(PODS)?, Some(namespace));
     let of_job = |pod: &&Value| {
@@ -226,7 +226,7 @@ async fn release_orphans(client: &ControllerClient, namespace: &str, job: &str) 
     release(client, all.iter().filter(of_job)).await
 }
 
-/// Deletes a Job whose time after its end is over.
+/// Deletes a finished Job when `ttlSecondsAfterFinished` is over.
 async fn expire(client: &ControllerClient, kind: &Kind, job: &Value) -> ReconcileResult {
     let Some(seconds) = object::number(job, &["spec", "ttlSecondsAfterFinished"]) else {
         return Ok(Action::AwaitChange);

@@ -1,4 +1,4 @@
-//! The Pods of a Job, sorted by phase.
+//! Groups the Pods of a Job by phase.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::object;
 
-/// The Pods of a Job, by how they are.
+/// The Pods of a Job, grouped by phase.
 #[derive(Debug, Default)]
 pub(super) struct JobPods {
     pub(super) active: Vec<Value>,

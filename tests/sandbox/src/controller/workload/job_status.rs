@@ -12,7 +12,7 @@ use crate::{
     object,
 };
 
-/// How a Job stands.
+/// The outcome of a Job so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JobVerdict {
     Runs,
@@ -22,7 +22,7 @@ pub(super) enum JobVerdict {
 }
 
 impl JobVerdict {
-    /// Reason and message.
+    /// Returns reason and message of the condition.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Runs => ("", ""),
@@ -37,13 +37,14 @@ pub(super) fn is_finished(status: &Value) -> bool {
     condition::holds(status, "Complete") || condition::holds(status, "Failed")
 }
 
-/// When the Job ended.
+/// Returns the time at which the Job finished.
 pub(super) fn finished_at(status: &Value) -> Option<Timestamp> {
     let ended = condition::find(status, "Complete").or_else(|| condition::find(status, "Failed"))?;
     ended["lastTransitionTime"].as_str()?.parse().ok()
 }
 
-/// The status with what has ended counted; each Pod once, by the uids that the status keeps until they are let go.
+/// Returns the status with finished Pods counted; each counts once, by the uids that the status keeps until the Pods
+/// are released.
 pub(super) fn count(job: &Value, own: &JobPods, now: Timestamp) -> Value {
     let held = &job["status"];
     let mut status = json!({});
@@ -82,7 +83,7 @@ pub(super) fn count(job: &Value, own: &JobPods, now: Timestamp) -> Value {
     status
 }
 
-/// What was counted, with how many run as it was said before.
+/// Returns the counted status with the numbers of running Pods from the previous status.
 pub(super) fn with_counts_of(counted: &Value, held: &Value) -> Value {
     let mut status = counted.clone();
     for kept in ["active", "ready", "terminating"] {
@@ -93,7 +94,7 @@ pub(super) fn with_counts_of(counted: &Value, held: &Value) -> Value {
     status
 }
 
-/// When the Job would have run for too long.
+/// Returns the time at which the Job exceeds `activeDeadlineSeconds`.
 pub(super) fn deadline(job: &Value, status: &Value) -> Option<Timestamp> {
     let seconds = object::number(job, &["spec", "activeDeadlineSeconds"])?;
     let start: Timestamp = status["startTime"].as_str()?.parse().ok()?;
@@ -119,7 +120,7 @@ pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict
     if enough { JobVerdict::Complete } else { JobVerdict::Runs }
 }
 
-/// Writes down how many run, and what the verdict is.
+/// Writes the numbers of running Pods and the conditions of the verdict.
 pub(super) fn conclude(
     status: &mut Value,
     job: &Value,
@@ -140,7 +141,7 @@ pub(super) fn conclude(
     let time = seconds(now);
     match verdict {
         JobVerdict::Runs => suspend(status, job, &time),
-        // Work without a number of completions ends with its last Pod.
+        // A Job without `completions` ends with its last Pod.
         JobVerdict::Complete if job["spec"]["completions"].is_null() && !own.active.is_empty() => {}
         JobVerdict::Complete => {
             set(status, "SuccessCriteriaMet", true, verdict.words(), &time);
@@ -170,7 +171,7 @@ fn suspend(status: &mut Value, job: &Value, time: &str) {
     }
 }
 
-/// Says a condition; what holds already was said.
+/// Sets a condition unless the status already contains it.
 fn set(status: &mut Value, type_: &'static str, holds: bool, (reason, message): (&str, &str), time: &str) {
     let said = Condition::new(type_, holds, reason, message);
     if !condition::find(status, type_).is_some_and(|before| said.is_as(before)) {

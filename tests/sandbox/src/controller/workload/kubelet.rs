@@ -1,4 +1,4 @@
-//! A simulated kubelet of a single node: Pods run once they are bound, or as an annotation says.
+//! Simulates the kubelet of a single node: Pods run once they are bound, or as an annotation says.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ impl Controller for Kubelet {
         if event.gone { Vec::new() } else { vec![pods::key(event)] }
     }
 
-    /// The node, which is in no namespace.
+    /// Returns the key of the node, which has no namespace.
     fn initial_keys(&self) -> Vec<ObjectKey> {
         vec![(String::new(), NODE.to_owned())]
     }
@@ -60,7 +60,7 @@ impl Controller for Kubelet {
     }
 }
 
-/// Makes the node, ready, and takes off the taint that admission puts on every new one.
+/// Creates the node, ready, and removes the taint that admission adds to every new node.
 async fn register(client: &ControllerClient) -> ReconcileResult {
     let kind = client.known(NODES)?;
     let labels = json!({"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"});

@@ -1,4 +1,4 @@
-//! Workloads: the controllers of kube-controller-manager, a scheduler and a kubelet.
+//! Implements the workload controllers of kube-controller-manager, a scheduler and a kubelet.
 
 use super::{Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult};
 

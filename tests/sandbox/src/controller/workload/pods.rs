@@ -1,4 +1,4 @@
-//! Functions that all workload controllers share: ownership, adoption, readiness and availability of Pods.
+//! Contains the functions that all workload controllers share: ownership, adoption, readiness and availability of Pods.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use crate::{call::selector::LabelSelector, environment::Environment, kind::Kind,
 
 pub(super) const PODS: &str = "pods";
 
-/// Whether a Pod serves for the time that a workload wants it to.
+/// Whether a Pod has been ready for the `minReadySeconds` of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Available {
     Yes,
     No,
-    /// It is ready, but has to stay so until then.
+    /// The Pod is ready, and becomes available at this time.
     From(Timestamp),
 }
 
-/// The reference to a controller.
+/// Returns the owner reference to a controller.
 pub(super) fn controlled_by(kind: &Kind, owner: &Value) -> Value {
     json!({
         "apiVersion": kind.api_version(), "kind": kind.kind, "name": object::name(owner), "uid": object::uid(owner),
@@ -26,7 +26,7 @@ pub(super) fn controlled_by(kind: &Kind, owner: &Value) -> Value {
     })
 }
 
-/// The objects that have a controller of this uid, by creation.
+/// Returns the objects whose controller has this uid, in order of creation.
 pub(super) fn controlled(client: &ControllerClient, kind: &Kind, namespace: &str, uid: &str) -> Vec<Value> {
     let (_, items) = client.server.store.list(&kind.group_resource, Some(namespace));
     let own = items.iter().filter(|item| item.owners.iter().any(|owner| **owner == *uid));
@@ -37,7 +37,7 @@ pub(super) fn controlled(client: &ControllerClient, kind: &Kind, namespace: &str
     own
 }
 
-/// Whose objects a change is about: the controllers of a kind, before and after it.
+/// Returns the controllers of a kind that control the object before or after the change.
 pub(super) fn controllers(event: &ChangeEvent, kind: &str) -> Vec<ObjectKey> {
     let states = [Some(&event.object), event.before.as_ref()].into_iter().flatten();
     let with_owners = states.filter(|state| !state.owners.is_empty());
@@ -51,12 +51,12 @@ fn controllers_of(state: &Stored, kind: &str) -> Vec<ObjectKey> {
     own.map(|owner| (state.namespace.to_string(), owner.name)).collect()
 }
 
-/// The place of an object.
+/// Returns the key of the changed object.
 pub(super) fn key(event: &ChangeEvent) -> ObjectKey {
     (event.object.namespace.to_string(), event.object.name.to_string())
 }
 
-/// A Pod as a template has it, for the owner.
+/// Returns a Pod from a template, controlled by the owner.
 pub(super) fn from_template(template: &Value, kind: &Kind, owner: &Value) -> Value {
     let mut metadata = json!({
         "namespace": object::namespace(owner), "ownerReferences": [controlled_by(kind, owner)],
@@ -70,7 +70,7 @@ pub(super) fn from_template(template: &Value, kind: &Kind, owner: &Value) -> Val
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 }
 
-/// Takes over what the selector of an owner selects and nobody controls.
+/// Adopts the objects that the owner's selector matches and that have no controller.
 pub(super) async fn adopt(client: &ControllerClient, of: &Kind, kind: &Kind, owner: &Value) -> Result<(), ApiError> {
     let selector = &owner["spec"]["selector"];
     if object::is_deleting(owner) || !selector.is_object() {
@@ -114,7 +114,7 @@ pub(super) fn is_ready(pod: &Value) -> bool {
     readiness(pod).is_some()
 }
 
-/// Whether the Pod has been ready for so many seconds.
+/// Returns whether the Pod has been ready for this number of seconds.
 pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Available {
     let Some(ready) = readiness(pod) else { return Available::No };
     if seconds == 0 {
@@ -129,18 +129,18 @@ pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Availab
     }
 }
 
-/// The time on the runtime's clock.
+/// Converts a timestamp to the runtime's clock.
 pub(super) fn instant(environment: &Environment, at: Timestamp) -> Instant {
     let wait = at.duration_since(environment.now());
     Instant::now() + std::time::Duration::try_from(wait).unwrap_or_default()
 }
 
-/// How many of the Pods do what.
+/// The numbers of ready and available Pods.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     pub(super) ready: i64,
     pub(super) available: i64,
-    /// When the next one becomes available.
+    /// The time at which the next Pod becomes available.
     pub(super) next: Option<Timestamp>,
 }
 
@@ -158,13 +158,13 @@ impl Tally {
         tally
     }
 
-    /// When to look again.
+    /// Returns the action that reconciles again when the next Pod becomes available.
     pub(super) fn next_look(&self, environment: &Environment) -> super::Action {
         self.next.map_or(super::Action::AwaitChange, |next| super::Action::RequeueAt(instant(environment, next)))
     }
 }
 
-/// The Pods to delete first: those that serve least, then the youngest.
+/// Sorts Pods in the order of deletion: unbound, not running and unready ones first, then the youngest.
 pub(super) fn sort_by_worth(pods: &mut [Value]) {
     pods.sort_by_cached_key(|pod| {
         let bound = !object::text(pod, &["spec", "nodeName"]).is_empty();

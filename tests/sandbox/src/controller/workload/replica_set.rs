@@ -1,4 +1,4 @@
-//! The controller of ReplicaSets and ReplicationControllers: keeps a number of Pods.
+//! Implements the controller of ReplicaSets and ReplicationControllers: keeps a number of Pods.
 
 use serde_json::{Value, json};
 
@@ -16,12 +16,12 @@ use crate::{
 pub(super) const REPLICA_SETS: &str = "replicasets.apps";
 const REPLICATION_CONTROLLERS: &str = "replicationcontrollers";
 
-/// How many Pods one reconcile makes or deletes; the events of these lead to the next.
+/// The maximum number of Pods that one reconcile creates or deletes; the events of these Pods cause the next reconcile.
 ///
 /// Source: `BurstReplicas` of kube-controller-manager's ReplicaSet controller.
 const BURST: usize = 500;
 
-/// One of the two kinds.
+/// The controller of one of the two kinds.
 #[derive(Debug)]
 pub(super) struct ReplicaSets {
     group_resource: &'static str,
@@ -44,7 +44,7 @@ impl ReplicaSets {
         watches: &[REPLICATION_CONTROLLERS, PODS],
     };
 
-    /// The selector; the older kind has labels alone.
+    /// Returns the label selector; ReplicationControllers have labels only.
     fn selector(&self, set: &Value) -> LabelSelector {
         let written = &set["spec"]["selector"];
         if self.group_resource == REPLICA_SETS {
@@ -69,7 +69,7 @@ impl Controller for ReplicaSets {
         if !event.object.owners.is_empty() || event.gone {
             return pods::controllers(event, self.kind);
         }
-        // A Pod without an owner may find one.
+        // A Pod without an owner may match the selector of a set.
         let Ok(kind) = client.known(self.group_resource) else { return Vec::new() };
         let sets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let selects = |set: &Value| self.selector(set).matches(|label| event.object.label(label));
@@ -88,7 +88,7 @@ impl Controller for ReplicaSets {
 }
 
 impl ReplicaSets {
-    /// Makes Pods or deletes them until there are as many as wanted.
+    /// Creates or deletes Pods until the wanted number exists.
     async fn scale(
         &self,
         client: &ControllerClient,
@@ -107,7 +107,7 @@ impl ReplicaSets {
                     let what = format!("Created pod: {}", object::name(&made));
                     event::record(client, self.component, set, "Normal", "SuccessfulCreate", &what).await;
                 }
-                // There is nothing to tell of: the set goes with its namespace.
+                // No Event for this: the set is deleted with its namespace.
                 Err(refused) if refused.is_in_ending_namespace() => return Ok(()),
                 Err(refused) => {
                     let what = format!("Error creating: {}", refused.message);
@@ -132,7 +132,7 @@ impl ReplicaSets {
     }
 }
 
-/// Writes the status.
+/// Writes the status if it changed.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

@@ -1,4 +1,4 @@
-//! ControllerRevisions: hashes and names of the revisions of a pod template.
+//! Creates ControllerRevisions: hashes and names of the revisions of a pod template.
 
 use serde_json::{Value, json};
 
@@ -7,23 +7,24 @@ use crate::{kind::Kind, object};
 
 pub(super) const REVISIONS: &str = "controllerrevisions.apps";
 
-/// The label that tells the hash of a revision of a StatefulSet.
+/// The label that contains the hash of a StatefulSet's revision.
 pub(super) const OF_STATEFUL_SET: &str = "controller.kubernetes.io/hash";
-/// The label that tells the hash of a revision of a DaemonSet; its Pods have it, too.
+/// The label that contains the hash of a DaemonSet's revision; its Pods have it, too.
 pub(super) const OF_DAEMON_SET: &str = "controller-revision-hash";
 
-/// The letters of a hash.
+/// The characters of a hash.
 const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// A short word for a template, the same for the same one: the text's FNV-1a hash in letters that are safe in names.
-/// Kubernetes hashes Go's print of it, which nobody else can make.
+/// Returns a short hash of a template: the FNV-1a hash of its JSON, in letters that are safe in names. Kubernetes
+/// hashes Go's printed form of the template, which can't be reproduced here.
 pub(super) fn hash(template: &Value) -> String {
     let fold = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let hash = template.to_string().bytes().fold(0x811c_9dc5, fold);
     hash.to_string().bytes().map(|digit| char::from(LETTERS[usize::from(digit) % LETTERS.len()])).collect()
 }
 
-/// The revision of a set's template, kept as an object with its hash in a label, and all that it has had, oldest first.
+/// Returns the revision of a set's current template, stored as an object with its hash in a label, and all revisions of
+/// the set, oldest first.
 pub(super) async fn of(
     client: &ControllerClient,
     kind: &Kind,
@@ -39,7 +40,7 @@ pub(super) async fn of(
     if let Some(at) = own.iter().position(|revision| revision["data"] == data) {
         let newest = own.last().and_then(|revision| revision["revision"].as_i64()).unwrap_or(0);
         if own[at]["revision"].as_i64() != Some(newest) {
-            // A state that comes back is the newest again.
+            // A template that is used again becomes the newest revision.
             own[at]["revision"] = (newest + 1).into();
             own[at] = client.replace(&revisions, "", &own[at]).await?;
         }

@@ -1,4 +1,4 @@
-//! The rollout of a Deployment: scales its ReplicaSets and reports its progress.
+//! Computes the rollout of a Deployment: scales its ReplicaSets and reports its progress.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -11,21 +11,21 @@ use crate::{
 };
 
 pub(super) const COMPONENT: &str = "deployment-controller";
-/// The label that tells the Pods of one template from another's.
+/// The label that distinguishes the Pods of different templates.
 pub(super) const HASH: &str = "pod-template-hash";
 pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
 pub(super) const MOST: &str = "deployment.kubernetes.io/max-replicas";
 
-/// The ReplicaSets of a Deployment.
+/// The ReplicaSets of a Deployment and the limits of its rollout.
 #[derive(Debug)]
 pub(super) struct Rollout {
     pub(super) sets: Vec<Value>,
-    /// Which of them has the template as it is now.
+    /// The index of the set that has the current template.
     pub(super) new: Option<usize>,
     desired: i64,
-    /// How many Pods there may be.
+    /// The maximum number of Pods.
     pub(super) most: i64,
-    /// How many must be available.
+    /// The minimum number of available Pods.
     least: i64,
     recreates: bool,
 }
@@ -34,7 +34,7 @@ fn count(set: &Value, path: [&str; 2]) -> i64 {
     object::number(set, &path).unwrap_or(0)
 }
 
-/// `25%` of something, or a number.
+/// Resolves a percentage such as `25%` of a number, or an absolute number.
 fn share(written: &Value, of: i64, round_up: bool) -> i64 {
     let percent = written.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     match percent {
@@ -73,7 +73,7 @@ impl Rollout {
         self.new.map_or(0, |at| count(&self.sets[at], path))
     }
 
-    /// How many Pods a ReplicaSet may begin with.
+    /// Returns the initial size of a new ReplicaSet.
     pub(super) fn first_size(&self, deployment: &Value) -> i64 {
         let old = self.old().any(|set| count(set, ["spec", "replicas"]) > 0 || count(set, ["status", "replicas"]) > 0);
         if deployment["spec"]["paused"] == true || self.recreates && old {
@@ -82,7 +82,7 @@ impl Rollout {
         (self.most - self.sum(["spec", "replicas"])).clamp(0, self.desired)
     }
 
-    /// Whether all Pods are of the new template and available.
+    /// Whether all Pods have the new template and are available.
     pub(super) fn is_complete(&self) -> bool {
         let all = [
             self.sum(["status", "replicas"]),
@@ -92,13 +92,13 @@ impl Rollout {
         all == [self.desired; 3]
     }
 
-    /// The sizes that the ReplicaSets should have next.
+    /// Returns the next sizes of the ReplicaSets.
     fn sizes(&self, paused: bool) -> Vec<i64> {
         let mut sizes: Vec<i64> = self.sets.iter().map(|set| count(set, ["spec", "replicas"])).collect();
         let active = sizes.iter().filter(|size| **size > 0).count();
         let Some(new) = self.new else { return sizes };
         if paused {
-            // What is paused is still scaled, as long as it is clear what that means.
+            // A paused Deployment is still scaled, as long as at most one ReplicaSet is active.
             if active <= 1 {
                 let at = sizes.iter().position(|size| *size > 0).unwrap_or(new);
                 sizes[at] = self.desired;
@@ -128,7 +128,7 @@ impl Rollout {
         sizes
     }
 
-    /// Takes from the old ones: first what isn't available anyway, then what need not be.
+    /// Shrinks the old sets: first by their unavailable Pods, then by available Pods beyond the minimum.
     fn shrink_old(&self, sizes: &mut [i64], new: usize, new_unavailable: i64) {
         let total: i64 = sizes.iter().sum();
         let mut spare = total - self.least - new_unavailable;
@@ -147,7 +147,7 @@ impl Rollout {
     }
 }
 
-/// Gives the ReplicaSets the sizes that the strategy allows now.
+/// Scales the ReplicaSets to the sizes that the strategy allows now.
 pub(super) async fn scale(
     client: &ControllerClient,
     deployment: &Value,
@@ -173,7 +173,7 @@ pub(super) async fn scale(
     Ok(())
 }
 
-/// Writes the status.
+/// Writes the status of the Deployment.
 pub(super) async fn update_status(
     client: &ControllerClient,
     kind: &Kind,
@@ -193,7 +193,7 @@ pub(super) async fn update_status(
         let said = format!("Created new replica set {name:?}");
         set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", said));
     }
-    // While it is paused, nothing is said of its progress.
+    // The status of a paused Deployment reports no progress.
     let is_paused = deployment["spec"]["paused"] == true;
     let next = if is_paused { None } else { progress(&mut status, &old, rollout, &deployment, environment.now()) };
     let enough = rollout.sum(["status", "availableReplicas"]) >= rollout.least;
@@ -242,14 +242,14 @@ fn counts(deployment: &Value, rollout: &Rollout) -> Value {
     status
 }
 
-/// Says what is not said already, for the same reason.
+/// Sets a condition unless the status already contains it with the same reason.
 fn note(status: &mut Value, condition: &Condition, now: &str) {
     if !condition::find(status, condition.type_).is_some_and(|before| condition.is_for(before)) {
         condition::set(status, condition, now, Style::DEPLOYMENT);
     }
 }
 
-/// Says how the rollout goes, and when it would be too late.
+/// Sets the `Progressing` condition; returns the time at which the progress deadline expires.
 fn progress(
     status: &mut Value,
     old: &Value,
@@ -293,7 +293,7 @@ fn progress(
     None
 }
 
-/// The template of a ReplicaSet as its Deployment has it.
+/// Returns the template of a ReplicaSet as its Deployment contains it.
 pub(super) fn template_of(set: &Value) -> Value {
     let mut template = set["spec"]["template"].clone();
     if let Some(labels) = template["metadata"]["labels"].as_object_mut() {

@@ -1,4 +1,4 @@
-//! A scheduler that binds each Pod to the single node.
+//! Implements a scheduler that binds each Pod to the single node.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The EndpointSlice controller, with one slice for each Service.
+//! Implements the EndpointSlice controller, with one slice for each Service.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,8 @@ impl Controller for Slices {
     }
 }
 
-/// Whether a Pod is new in a slice or has become ready or unready. The time of a Pod that only goes is not kept.
+/// Whether a Pod is new in a slice or changed its readiness. The trigger time of a Pod that only disappears is not
+/// recorded.
 fn is_triggered(held: &Value, found: &Value) -> bool {
     let endpoints = |of: &Value| of.as_array().cloned().unwrap_or_default();
     let known = endpoints(&held["endpoints"]);
@@ -104,7 +105,7 @@ fn labels(service: &Value) -> Value {
     labels
 }
 
-/// The ports, as the first Pod has them, and all endpoints.
+/// Returns the ports, resolved by the first Pod, and all endpoints.
 fn found(client: &ControllerClient, service: &Value) -> Result<(Value, Value), ApiError> {
     let pods = endpoints::pods_of(client, service)?;
     let early = service["spec"]["publishNotReadyAddresses"] == true;

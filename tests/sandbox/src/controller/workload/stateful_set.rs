@@ -1,4 +1,4 @@
-//! The StatefulSet controller: keeps Pods with stable names, in order.
+//! Implements the StatefulSet controller: keeps Pods with stable names, in order.
 
 use serde_json::{Value, json};
 
@@ -13,20 +13,20 @@ const SETS: &str = "statefulsets.apps";
 const CLAIMS: &str = "persistentvolumeclaims";
 const COMPONENT: &str = "statefulset-controller";
 
-/// The label of a Pod that says which state of the template it has.
+/// The label of a Pod that names the revision of its template.
 const REVISION: &str = "controller-revision-hash";
 
 #[derive(Debug)]
 pub(super) struct StatefulSets;
 
-/// A set and what belongs to it.
+/// A StatefulSet during one reconcile.
 struct SetContext<'a> {
     client: &'a ControllerClient,
     kind: &'a Kind,
     set: &'a Value,
-    /// The name of the template's revision.
+    /// The name of the revision of the current template.
     update: String,
-    /// The name of the revision that all Pods had last.
+    /// The name of the last revision that all Pods had.
     current: String,
 }
 
@@ -78,7 +78,7 @@ impl SetContext<'_> {
         !object::is_deleting(pod) && pods::availability(pod, seconds, now) == Available::Yes
     }
 
-    /// The one next thing that may be done, or all at once if order doesn't matter.
+    /// Performs the next allowed step, or all steps at once for parallel pod management.
     async fn step(&self) -> Result<(), ApiError> {
         let (own, in_order) = (self.pods()?, self.set["spec"]["podManagementPolicy"] != "Parallel");
         for at in self.wanted() {
@@ -109,7 +109,7 @@ impl SetContext<'_> {
         if surplus.is_empty() { self.roll(&own).await } else { Ok(()) }
     }
 
-    /// The last Pod of an old template goes, and then the one before.
+    /// Deletes the Pods of an old template in reverse order, one at a time.
     async fn roll(&self, own: &[Value]) -> Result<(), ApiError> {
         let strategy = &self.set["spec"]["updateStrategy"];
         if strategy["type"] == "OnDelete" {
@@ -128,7 +128,8 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// A Pod of an old template that doesn't get ready holds nobody up once there is a new one.
+    /// Deletes a Pod of an old template that doesn't become ready, so that it doesn't block the rollout of a new
+    /// template.
     async fn replace_broken(&self, pod: &Value) -> Result<(), ApiError> {
         let old = object::text(pod, &["metadata", "labels", REVISION]) != self.update;
         let last = self.wanted().end - 1 == ordinal(pod);
@@ -161,7 +162,8 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Makes the claims of a Pod and mounts them; they outlive it, and the set unless its policy is that they go with it.
+    /// Creates the claims of a Pod and mounts them. They outlive the Pod; they outlive the set unless its retention
+    /// policy deletes them.
     async fn claim(&self, pod_name: &str, pod: &mut Value) -> Result<(), ApiError> {
         let kind = self.client.known(CLAIMS)?;
         let namespace = object::namespace(self.set);
@@ -214,7 +216,7 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Writes the status.
+    /// Writes the status of the StatefulSet.
     async fn update_status(&self, kind: &Kind) -> ReconcileResult {
         let environment = &self.client.server.environment;
         let own = self.pods()?;
@@ -226,7 +228,7 @@ impl SetContext<'_> {
             active.filter(|pod| object::text(pod, &["metadata", "labels", REVISION]) == revision).count()
         };
         let (replicas, updated) = (there().count(), of(&self.update));
-        // The update is over when every Pod has it and is ready.
+        // The update is complete when every Pod has the new revision and is ready.
         let wanted = self.wanted();
         let done = i64::try_from(updated).ok() == Some(wanted.end - wanted.start)
             && updated == replicas
@@ -256,7 +258,7 @@ impl SetContext<'_> {
     }
 }
 
-/// The number at the end of a Pod's name.
+/// Returns the ordinal at the end of a Pod's name.
 fn ordinal(pod: &Value) -> i64 {
     object::name(pod).rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(-1)
 }
