@@ -1,4 +1,4 @@
-//! DaemonSets: the template generation, once a field and now an annotation.
+//! Maintains the template generation of DaemonSets, formerly a field and now an annotation.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::object;
 
 const COUNT: &str = "deprecated.daemonset.template.generation";
 
-/// The count is there before anybody counts, and so becomes a field of who writes the object.
+/// Sets the annotation already on decoding; therefore the writer of the object owns it.
 pub(super) fn default(set: &mut Map<String, Value>) {
     let Some(Value::Object(metadata)) = set.get_mut("metadata") else { return };
     if let Value::Object(annotations) = metadata.entry("annotations").or_insert_with(|| json!({})) {
@@ -14,7 +14,7 @@ pub(super) fn default(set: &mut Map<String, Value>) {
     }
 }
 
-/// The metadata as tables show it, where nothing tells of the count.
+/// Returns the metadata for tables, which don't show the annotation.
 pub(crate) fn without_count(metadata: &mut Value) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
     annotations.remove(COUNT);
@@ -30,7 +30,7 @@ pub(super) fn begin(set: &mut Value) {
     write(set, held.max(1));
 }
 
-/// A new template is counted; nobody else writes the count.
+/// Increments the count for a new template; a client can't write it.
 pub(super) fn count(new: &mut Value, old: &Value) {
     let held = object::text(old, &["metadata", "annotations", COUNT]).parse::<i64>().unwrap_or(1);
     let template = |set: &Value| object::at(set, &["spec", "template"]).cloned();

@@ -1,12 +1,12 @@
-//! Defaults of built-in kinds and the metadata of custom resources.
+//! Sets the defaults of built-in kinds, and normalizes the metadata of custom resources.
 
 use serde_json::Value;
 
 use super::written;
 use crate::kind::{Kind, Origin};
 
-/// Fills in what a built-in kind's own code does on reading, after the defaults of the schema.
-/// Of a custom object that is the form of its metadata.
+/// Sets the defaults that a built-in kind's Go code sets on decoding, after the defaults of the schema. For a custom
+/// resource it only normalizes the metadata.
 pub(crate) fn default(kind: &Kind, object: &mut Value) {
     match kind.origin {
         Origin::Custom(_) => written::metadata(object),

@@ -1,14 +1,14 @@
-//! Defaults that OpenAPI does not publish, from a table.
+//! Provides the defaults that OpenAPI does not publish, from a table.
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// What kube-apiserver was seen to fill in, by definition, in the order in which it counts.
+/// The defaults observed on kube-apiserver, by definition, in order of precedence.
 const TEXT: &str = include_str!("../../table/defaults.json");
 
-/// A row: where a value of the definition has the fields of `when` (null: has none), it gets those of `set`.
+/// A rule: a value of the definition `of` whose fields equal `when` (null: absent) gets the fields of `set`.
 #[derive(Debug, Deserialize)]
 pub(super) struct DefaultRule {
     of: String,
@@ -27,7 +27,7 @@ static RULES: LazyLock<HashMap<String, Vec<DefaultRule>>> = LazyLock::new(|| {
     rules
 });
 
-/// The rules of a definition.
+/// Returns the rules of a definition.
 pub(super) fn of(definition: &str) -> &'static [DefaultRule] {
     RULES.get(definition).map_or(&[], Vec::as_slice)
 }

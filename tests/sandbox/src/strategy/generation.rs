@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object};
 
-/// Whether new objects of a kind of the table are of generation 1.
+/// Whether new objects of a built-in kind have generation 1.
 fn is_counting(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
@@ -31,15 +31,15 @@ fn is_counting(group: &str, plural: &str) -> bool {
     )
 }
 
-/// A new object is of the first generation.
+/// Sets the generation of a new object.
 pub(super) fn begin(kind: &Kind, object: &mut Value) {
-    // A CSIDriver is only counted from its first change on.
+    // A CSIDriver gets a generation with its first change.
     if counts(kind) && !kind.is("storage.k8s.io", "csidrivers") {
         object::metadata_mut(object).insert("generation".into(), 1.into());
     }
 }
 
-/// A change of what is wanted is a new generation.
+/// Increments the generation if the desired state changed.
 pub(super) fn count(kind: &Kind, new: &mut Value, old: &Value) {
     if !counts(kind) || kind.is("scheduling.k8s.io", "priorityclasses") {
         return;
@@ -58,7 +58,7 @@ fn counts(kind: &Kind) -> bool {
     kind.custom().is_some() || is_counting(&kind.group, &kind.plural)
 }
 
-/// Everything but metadata, and but the status where it is written on a path of its own.
+/// Returns the fields of the desired state: all except metadata, and except a status with a subresource of its own.
 fn wanted<'a>(kind: &Kind, object: &'a Value) -> Vec<(&'a String, &'a Value)> {
     let own = |key: &str| key != "metadata" && !(key == "status" && kind.has_status());
     object.as_object().into_iter().flatten().filter(|(key, _)| own(key)).collect()

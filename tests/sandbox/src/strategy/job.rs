@@ -1,15 +1,15 @@
-//! Defaults of Jobs and their generated selector.
+//! Sets the defaults of Jobs and their generated selector.
 
 use serde_json::{Map, Value, json};
 
 use super::template_labels::{default_labels, template_labels};
 use crate::object;
 
-/// Labels that tell the Pods of a Job, by their old names and by those of today.
+/// The labels that identify the Pods of a Job, under their old and current names.
 const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
 const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 
-/// The defaults of a Job; a CronJob's template doesn't get them.
+/// Sets the defaults of a Job; the template of a CronJob doesn't get them.
 pub(super) fn default(job: &mut Map<String, Value>) {
     if let Some(labels) = template_labels(job) {
         default_labels(job, labels);
@@ -33,7 +33,7 @@ pub(super) fn default(job: &mut Map<String, Value>) {
     }
 }
 
-/// A Job selects its Pods by its own uid, unless it chooses to select them itself.
+/// Generates the selector of a Job from its uid, unless it has a manual selector.
 pub(super) fn select_pods(job: &mut Value) {
     if object::at(job, &["spec", "manualSelector"]) == Some(&json!(true)) {
         return;
@@ -41,7 +41,7 @@ pub(super) fn select_pods(job: &mut Value) {
     let (name, uid) = (object::name(job).to_owned(), object::uid(job).to_owned());
     let taken = object::at(job, &["metadata", "labels"]).cloned();
     let labels = object::map_at(job, &["spec", "template", "metadata", "labels"]);
-    // Labels that came from the template follow it.
+    // Labels that were defaulted from the template get the same changes.
     let follows = taken.is_none_or(|taken| taken.as_object() == Some(labels));
     for (keys, value) in [(NAME_LABELS, name), (UID_LABELS, uid.clone())] {
         for key in keys {

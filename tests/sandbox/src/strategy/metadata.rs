@@ -1,31 +1,31 @@
-//! Metadata that the server sets and that no write changes.
+//! Sets metadata that the server owns and that no write changes.
 
 use serde_json::Value;
 
 use crate::{object, server::Server};
 
-/// How many letters a generated name gets.
+/// The number of random characters in a generated name.
 const SUFFIX: usize = 5;
 
-/// Gives a name to an object that has only the beginning of one.
+/// Generates a name if the object has only `generateName`.
 pub(crate) fn generate_name(server: &Server, object: &mut Value) {
     let begin = object::text(object, &["metadata", "generateName"]);
     if object::name(object).is_empty() && !begin.is_empty() {
-        // A name is at most 63 letters long where it may be a label.
+        // A name that may become a label has at most 63 characters.
         let begin: String = begin.chars().take(63 - SUFFIX).collect();
         let name = format!("{begin}{}", server.environment.suffix(SUFFIX));
         object::metadata_mut(object).insert("name".into(), name.into());
     }
 }
 
-/// The metadata that a new object gets.
+/// Sets the metadata of a new object.
 pub(crate) fn fill_metadata(server: &Server, object: &mut Value) {
     let (uid, time) = (server.environment.uid(), server.environment.time());
     let metadata = object::metadata_mut(object);
     for given in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion"] {
         metadata.remove(given);
     }
-    // Of a kind that counts no generations it stays as it was written; none is not kept.
+    // A kind without generations keeps the written value; 0 is removed.
     if metadata.get("generation").is_some_and(|generation| *generation == 0) {
         metadata.remove("generation");
     }
@@ -33,7 +33,7 @@ pub(crate) fn fill_metadata(server: &Server, object: &mut Value) {
     metadata.insert("creationTimestamp".into(), time.into());
 }
 
-/// The metadata that no write changes. A deletion that a write invents stays for validation to refuse.
+/// Restores the metadata that no write changes. A deletion timestamp that a write adds stays for validation to refuse.
 pub(crate) fn keep_metadata(new: &mut Value, old: &Value) {
     let metadata = object::metadata_mut(new);
     for kept in ["uid", "creationTimestamp", "generation", "selfLink", "resourceVersion"] {

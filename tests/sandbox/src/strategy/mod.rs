@@ -1,4 +1,4 @@
-//! Create and update strategies of the kinds: defaults, metadata, status and generation.
+//! Implements the create and update strategies of the kinds: defaults, metadata, status and generation.
 
 pub(crate) use default::default;
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};

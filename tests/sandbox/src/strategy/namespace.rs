@@ -1,12 +1,12 @@
-//! Defaults of Namespaces.
+//! Sets the defaults and the finalizer of Namespaces.
 
 use serde_json::{Map, Value, json};
 
 use crate::object;
 
-/// The label by which selectors know a namespace.
+/// The label that lets selectors match a namespace by its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
-/// The finalizer under which the contents of a namespace are deleted.
+/// The finalizer that holds a namespace until its contents are deleted.
 const FINALIZER: &str = "kubernetes";
 
 pub(super) fn default(namespace: &mut Map<String, Value>) {
@@ -17,7 +17,7 @@ pub(super) fn default(namespace: &mut Map<String, Value>) {
     }
 }
 
-/// A new namespace is held by Kubernetes itself.
+/// Adds the finalizer `kubernetes` to a new namespace.
 pub(super) fn prepare_create(namespace: &mut Value) {
     if let Value::Object(fields) = namespace {
         default(fields);

@@ -1,10 +1,10 @@
-//! Defaults of Pods and pod templates.
+//! Sets the defaults of Pods and pod templates.
 
 use serde_json::{Map, Value, json};
 
 use crate::{object, quantity::Quantity};
 
-/// An image without a tag, and one with the tag `latest`, is always pulled.
+/// Sets the pull policy: `Always` for an image without a tag or with the tag `latest`.
 pub(super) fn default_container(container: &mut Map<String, Value>) {
     let image = container.get("image").and_then(Value::as_str).unwrap_or_default();
     let policy = pull_policy(image);
@@ -13,7 +13,7 @@ pub(super) fn default_container(container: &mut Map<String, Value>) {
 
 fn pull_policy(image: &str) -> &'static str {
     let (image, digested) = image.split_once('@').map_or((image, false), |(image, _)| (image, true));
-    // The last colon before a slash is the port of a registry.
+    // A colon before the last slash separates the port of a registry.
     let last = image.rsplit('/').next().unwrap_or_default();
     match last.split_once(':') {
         _ if image.is_empty() => "IfNotPresent",
@@ -23,7 +23,7 @@ fn pull_policy(image: &str) -> &'static str {
     }
 }
 
-/// A volume of no kind is an empty directory.
+/// Makes a volume without a source an `emptyDir`.
 pub(super) fn default_volume(volume: &mut Map<String, Value>) {
     if !volume.keys().any(|key| key != "name") {
         volume.insert("emptyDir".into(), json!({}));
@@ -34,7 +34,7 @@ pub(super) fn default_volume(volume: &mut Map<String, Value>) {
     }
 }
 
-/// `serviceAccount` is the old name of `serviceAccountName`; both are written.
+/// Writes the account name into both `serviceAccountName` and its old name `serviceAccount`.
 pub(super) fn default_spec(spec: &mut Map<String, Value>) {
     let named = |key: &str| spec.get(key).and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned);
     if let Some(name) = named("serviceAccountName").or_else(|| named("serviceAccount")) {
@@ -43,7 +43,7 @@ pub(super) fn default_spec(spec: &mut Map<String, Value>) {
     }
 }
 
-/// What only a Pod gets, not a template.
+/// Sets the defaults that only a Pod gets, not a template.
 pub(super) fn default(pod: &mut Map<String, Value>) {
     let Some(Value::Object(spec)) = pod.get_mut("spec") else { return };
     let on_host = spec.get("hostNetwork").and_then(Value::as_bool) == Some(true);
@@ -59,7 +59,7 @@ pub(super) fn default(pod: &mut Map<String, Value>) {
     spec.entry("enableServiceLinks").or_insert(Value::Bool(true));
 }
 
-/// What is limited and not requested is requested up to its limit.
+/// Sets missing requests to the limits.
 fn request_limits(container: &mut Map<String, Value>) {
     let Some(Value::Object(resources)) = container.get_mut("resources") else { return };
     let Some(Value::Object(limits)) = resources.get("limits").cloned() else { return };
@@ -79,12 +79,12 @@ fn open_host_ports(container: &mut Map<String, Value>) {
     }
 }
 
-/// The status of a new Pod.
+/// Returns the status of a new Pod.
 pub(super) fn first_status(pod: &Value) -> Value {
     json!({"phase": "Pending", "qosClass": quality_of_service(pod)})
 }
 
-/// A Pod's own class, which it keeps.
+/// Keeps the QoS class of a Pod if the new status has none.
 pub(super) fn keep_quality(status: &mut Value, old: &Value) {
     let kept = object::text(old, &["status", "qosClass"]);
     if object::text(status, &["qosClass"]).is_empty() && !kept.is_empty() {
@@ -92,7 +92,8 @@ pub(super) fn keep_quality(status: &mut Value, old: &Value) {
     }
 }
 
-/// `Guaranteed` if each container is given what it is limited to, `BestEffort` if none says anything.
+/// Returns the QoS class: `Guaranteed` if the requests of each container equal its limits, `BestEffort` if no container
+/// has any.
 fn quality_of_service(pod: &Value) -> &'static str {
     let listed = |key: &str| object::at(pod, &["spec", key]).and_then(Value::as_array).into_iter().flatten();
     let mut all: Vec<&Value> = listed("containers").chain(listed("initContainers")).collect();

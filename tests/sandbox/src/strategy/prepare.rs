@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{daemon_set, generation, job, namespace, pod, service, service_address, signing_request, status, written};
 use crate::{failure::Failure, kind::definition, object, request::ResourceRequest};
 
-/// A new object has no status yet, and its first generation.
+/// Prepares a new object: resets its status, and sets its first generation and fields that the server owns.
 pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -> Result<(), Failure> {
     let kind = request.kind;
     written::forget_empty(kind, object);
@@ -16,7 +16,7 @@ pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -
         "certificatesigningrequests" => signing_request::begin(object, &request.call.user),
         "daemonsets" => daemon_set::begin(object),
         "jobs" => job::select_pods(object),
-        // Admission may have given it an account.
+        // Admission may have set the account.
         "pods" => pod::default_spec(object::map_at(object, &["spec"])),
         "namespaces" => namespace::prepare_create(object),
         "services" => service_address::allocate(request.server, object),
@@ -28,7 +28,8 @@ pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -
     Ok(())
 }
 
-/// A write of the object leaves its status alone, and one of the status the rest; a new spec is a new generation.
+/// Prepares an update: an object write keeps the status, a status write keeps the rest, and a new spec gets a new
+/// generation.
 pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     crate::verb::restore_unwritten(request, new, old);

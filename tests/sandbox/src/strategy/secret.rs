@@ -1,9 +1,9 @@
-//! Defaults of Secrets.
+//! Sets the defaults of Secrets: merges `stringData` into `data`.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 
-/// `stringData` is for writing only: it becomes part of `data`.
+/// Moves the write-only field `stringData` into `data`.
 pub(super) fn default(secret: &mut Map<String, Value>) {
     let Some(Value::Object(plain)) = secret.remove("stringData") else { return };
     let Value::Object(data) = secret.entry("data").or_insert_with(|| json!({})) else { return };

@@ -1,10 +1,10 @@
-//! Defaults of Services, and the fields that change with their type.
+//! Sets the defaults of Services, and the fields that depend on their type.
 
 use serde_json::{Map, Value, json};
 
 use crate::object;
 
-/// How long a client stays with its Pod: three hours.
+/// The default timeout of session affinity: three hours.
 const AFFINITY_SECONDS: i64 = 10800;
 
 pub(super) fn default(service: &mut Map<String, Value>) {
@@ -46,7 +46,7 @@ fn default_affinity(spec: &mut Map<String, Value>) {
     }
 }
 
-/// A port without a target leads to the same number. `targetPort: 0` is none.
+/// Sets the target port to the port itself if it is missing. `targetPort: 0` counts as missing.
 fn default_port(port: &mut Value) {
     let Value::Object(port) = port else { return };
     let said = port.get("targetPort").is_some_and(|target| *target != 0 && target != "");
@@ -55,7 +55,7 @@ fn default_port(port: &mut Value) {
     }
 }
 
-/// What an update leaves out and no one else may say is kept; what the new type has no use for goes.
+/// Keeps addresses and ports that an update omits, and removes those that the new type does not use.
 pub(super) fn prepare_update(new: &mut Value, old: &Value) {
     keep_addresses(new, old);
     keep_node_ports(new, old);
@@ -72,7 +72,7 @@ fn keep_addresses(new: &mut Value, old: &Value) {
         |spec: &Map<String, Value>, key: &str| spec.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (was, is) = (text(held, "clusterIP"), text(spec, "clusterIP"));
     let same_list = spec.get("clusterIPs") == held.get("clusterIPs");
-    // An old client knows the one address only, and means the list as well.
+    // An old client sets only `clusterIP`; the list follows it.
     if was != is && !is.is_empty() && same_list {
         spec.insert("clusterIPs".into(), json!([is]));
     }
@@ -83,7 +83,7 @@ fn keep_addresses(new: &mut Value, old: &Value) {
     }
 }
 
-/// Ports are known by their names.
+/// Keeps the node ports that an update omits; the name identifies a port.
 fn keep_node_ports(new: &mut Value, old: &Value) {
     if !is_on_nodes(object::text(old, &["spec", "type"])) || !is_on_nodes(object::text(new, &["spec", "type"])) {
         return;
@@ -104,7 +104,8 @@ fn keep_node_ports(new: &mut Value, old: &Value) {
     }
 }
 
-/// Only what the server gave is taken away; what the user says with the new type stays for validation to refuse.
+/// Removes only fields that the server allocated; fields that the user sets with the new type stay for validation to
+/// refuse.
 fn drop_unused(new: &mut Value, old: &Value) {
     let (was, is) = (object::text(old, &["spec", "type"]).to_owned(), object::text(new, &["spec", "type"]).to_owned());
     let outside = |object: &Value| object::at(object, &["spec", "externalIPs"]).is_some();
@@ -142,12 +143,12 @@ fn drop_unused(new: &mut Value, old: &Value) {
     }
 }
 
-/// Whether a Service of the type has an address in the cluster, be it `None`.
+/// Whether a Service of the type has a cluster IP, which may be `None`.
 pub(crate) fn needs_address(type_: &str) -> bool {
     type_ != "ExternalName"
 }
 
-/// Whether a Service of the type has ports on the nodes.
+/// Whether a Service of the type has node ports.
 pub(crate) fn is_on_nodes(type_: &str) -> bool {
     matches!(type_, "NodePort" | "LoadBalancer")
 }

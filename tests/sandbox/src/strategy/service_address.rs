@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::service::{is_on_nodes, needs_address, ports};
 use crate::{object, server::Server};
 
-/// Addresses are 10.96.0.0/16. The lower ones are left to those who choose their own.
+/// The network of cluster IPs is 10.96.0.0/16. Allocation leaves the lower addresses to users who choose their own.
 const NETWORK: [u8; 2] = [10, 96];
 const FIRST_ADDRESS: u16 = 256;
 const LAST_ADDRESS: u16 = 65534;
@@ -13,10 +13,10 @@ const FIRST_PORT: u16 = 30000;
 const LAST_PORT: u16 = 32767;
 const SERVICES: &str = "services";
 
-/// How often chance is asked before the range is gone through.
+/// The number of random draws before the range is searched in order.
 const DRAWS: usize = 8;
 
-/// Gives a Service what it needs and doesn't name.
+/// Allocates the cluster IP and node ports that a Service needs and does not set.
 pub(super) fn allocate(server: &Server, service: &mut Value) {
     let type_ = object::text(service, &["spec", "type"]).to_owned();
     if needs_address(&type_) {
@@ -45,7 +45,7 @@ fn give_address(server: &Server, service: &mut Value) {
     let address = spec.get("clusterIP").cloned().unwrap_or_default();
     let headless = address == "None";
     spec.entry("clusterIPs").or_insert_with(|| json!([address]));
-    // A headless Service without a selector may be of any family, now or later.
+    // A headless Service without a selector may have addresses of both families.
     let policy = if headless && !selects { "RequireDualStack" } else { "SingleStack" };
     let policy = spec.entry("ipFamilyPolicy").or_insert_with(|| policy.into());
     let both = headless && !selects && *policy == "RequireDualStack";
@@ -55,7 +55,7 @@ fn give_address(server: &Server, service: &mut Value) {
 fn give_ports(server: &Server, service: &mut Value) {
     let mut used = used_ports(service);
     let spec = object::map_at(service, &["spec"]);
-    // The same number serves TCP and UDP of one port.
+    // TCP and UDP of the same port share one node port.
     let mut given: Vec<(Value, Value, u16)> = Vec::new();
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         let (number, protocol) = (port["port"].clone(), port["protocol"].clone());
@@ -94,7 +94,7 @@ fn free_port(server: &Server, used: &[u16]) -> u16 {
     }
 }
 
-/// A number of the range that no Service has written down.
+/// Returns a number of the range that no stored Service uses.
 fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16) -> String) -> u16 {
     let (_, held) = server.store.list(SERVICES, None);
     let taken = |number: u16| {
@@ -112,7 +112,7 @@ fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16
     range.clone().find(|number| !taken(*number)).unwrap_or(number)
 }
 
-/// Whether an address is another Service's already.
+/// Whether another Service uses an address.
 pub(crate) fn is_taken(server: &Server, address: &str) -> bool {
     let text = format!("\"clusterIP\":\"{address}\"");
     let (_, held) = server.store.list(SERVICES, None);

@@ -1,10 +1,10 @@
-//! CertificateSigningRequests: sets the requester, and keeps the spec immutable.
+//! Sets the requester of CertificateSigningRequests, and keeps the spec immutable.
 
 use serde_json::{Map, Value};
 
 use crate::{object, user::User};
 
-/// The asker, as the server knows it, whatever the object says.
+/// Sets the requester to the authenticated user, whatever the object contains.
 pub(super) fn begin(request: &mut Value, user: &User) {
     let spec = object::map_at(request, &["spec"]);
     let extra: Map<String, Value> =

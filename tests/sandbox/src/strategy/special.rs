@@ -1,4 +1,4 @@
-//! Defaults that depend on more than one field.
+//! Sets defaults that depend on more than one field.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use super::{
     template_labels::{default_labels, template_labels},
 };
 
-/// Completes a value of a definition, whose parts are complete.
+/// Completes a value of a definition after its nested values are complete.
 pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
     let Some(name) = definition.strip_prefix("io.k8s.api.") else { return };
     match name {
@@ -30,7 +30,7 @@ pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
     }
 }
 
-/// A limit on containers without a default takes the maximum, and a request the limit or the minimum.
+/// Sets the default of a container limit to its maximum, and the default request to the limit or the minimum.
 fn default_limits(limit: &mut Map<String, Value>) {
     if limit.get("type").and_then(Value::as_str) != Some("Container") {
         return;
@@ -45,7 +45,7 @@ fn default_limits(limit: &mut Map<String, Value>) {
     }
 }
 
-/// A replication controller selects, and is labelled, as its template, if it doesn't say.
+/// Sets the selector and labels of a ReplicationController from its template if they are missing.
 fn default_selector(controller: &mut Map<String, Value>) {
     let Some(labels) = template_labels(controller) else { return };
     if let Some(Value::Object(spec)) = controller.get_mut("spec") {
@@ -54,21 +54,21 @@ fn default_selector(controller: &mut Map<String, Value>) {
     default_labels(controller, labels);
 }
 
-/// All that a node has may be given away, if it doesn't say.
+/// Sets the allocatable resources of a node to its capacity if they are missing.
 fn allow_capacity(status: &mut Map<String, Value>) {
     if let (None, Some(capacity)) = (status.get("allocatable"), status.get("capacity").cloned()) {
         status.insert("allocatable".into(), capacity);
     }
 }
 
-/// No flow schema precedes all others by leaving out its place.
+/// Sets a missing precedence of a FlowSchema to 1000, so that it does not precede all others.
 fn default_precedence(spec: &mut Map<String, Value>) {
     if spec.get("matchingPrecedence").is_none_or(|precedence| *precedence == 0) {
         spec.insert("matchingPrecedence".into(), 1000.into());
     }
 }
 
-/// A service account names its secrets and nothing more of them.
+/// Removes all fields except the names from the secrets of a ServiceAccount.
 fn trim_secrets(account: &mut Map<String, Value>) {
     if let Some(Value::Array(secrets)) = account.get_mut("secrets") {
         for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::{default::default, pod};
 use crate::{kind::Kind, object, request::ResourceRequest};
 
-/// What a write of a status may not change of the metadata, beside what no write may.
+/// The metadata that a status write may not change, in addition to the metadata that no write changes.
 const ALL: [&str; 4] = ["labels", "annotations", "finalizers", "ownerReferences"];
 
-/// A new object has only the status that the server gives it.
+/// Resets the status of a new object to its initial value.
 pub(super) fn begin(request: ResourceRequest<'_>, object: &mut Value) {
     let kind = request.kind;
-    // A kubelet creates its Node with the status that it has.
+    // A kubelet creates its Node with a status.
     if !kind.has_status() || kind.is("", "nodes") {
         return;
     }
@@ -29,7 +29,7 @@ pub(super) fn begin(request: ResourceRequest<'_>, object: &mut Value) {
     }
 }
 
-/// The status of an object that says nothing.
+/// Returns the status of an object without fields.
 fn empty(kind: &Kind) -> Option<Value> {
     let mut bare = json!({});
     crate::schema::default(kind.schema(), &mut bare);
@@ -37,14 +37,14 @@ fn empty(kind: &Kind) -> Option<Value> {
     bare.get_mut("status").map(Value::take)
 }
 
-/// A write of the object keeps its status.
+/// Keeps the status in a write of the object.
 pub(super) fn keep(kind: &Kind, new: &mut Map<String, Value>, old: &Map<String, Value>) {
     if kind.has_status() {
         object::set(new, "status", old.get("status").cloned());
     }
 }
 
-/// A write of the status keeps everything else, but for some metadata of some kinds.
+/// Keeps everything except the status and some metadata in a write of the status.
 pub(super) fn only(kind: &Kind, new: &mut Value, old: &Value) {
     let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) else { return };
     let mut status = fields.remove("status");
@@ -65,7 +65,7 @@ pub(super) fn only(kind: &Kind, new: &mut Value, old: &Value) {
     }
 }
 
-/// The metadata that a write of the kind's status leaves alone.
+/// Returns the metadata that a status write of the kind does not change.
 fn kept_by_status(kind: &Kind) -> &'static [&'static str] {
     let all = [
         ("admissionregistration.k8s.io", "validatingadmissionpolicies"),

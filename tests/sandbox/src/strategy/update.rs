@@ -1,8 +1,8 @@
-//! Per-kind rules for creates by update and for updates without a resourceVersion.
+//! Defines the per-kind rules for creates by update and for updates without a resourceVersion.
 
 use crate::kind::Kind;
 
-/// Kinds whose update creates an object that isn't there.
+/// The kinds whose update creates an object that does not exist.
 const CREATING: [(&str, &str); 11] = [
     ("", "endpoints"),
     ("", "events"),
@@ -17,7 +17,7 @@ const CREATING: [(&str, &str); 11] = [
     ("rbac.authorization.k8s.io", "roles"),
 ];
 
-/// Kinds whose update must name the version that it is made from.
+/// The kinds whose update must contain a resourceVersion.
 const CONDITIONAL: [(&str, &str); 15] = [
     ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
     ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
@@ -36,7 +36,7 @@ const CONDITIONAL: [(&str, &str); 15] = [
     ("storage.k8s.io", "volumeattachments"),
 ];
 
-/// Kinds that judge the metadata of an update by the rules for all kinds alone.
+/// The kinds that validate the metadata of an update only by the common rules.
 const ONCE: [(&str, &str); 7] = [
     ("", "events"),
     ("", "limitranges"),
@@ -47,24 +47,24 @@ const ONCE: [(&str, &str); 7] = [
     ("storage.k8s.io", "volumeattachments"),
 ];
 
-/// Whether the kind's own rules repeat those for the metadata of all kinds.
+/// Whether the kind's own validation repeats the common metadata rules.
 pub(crate) fn revalidates_metadata(kind: &Kind) -> bool {
     let group = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"].contains(&kind.group.as_str());
     !group && !ONCE.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether an update of the kind creates what isn't there.
+/// Whether an update of the kind creates an object that does not exist.
 pub(crate) fn creates_on_update(kind: &Kind) -> bool {
     CREATING.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether an update of the kind may leave out the version.
+/// Whether an update of the kind may omit the resourceVersion.
 pub(crate) fn updates_unconditionally(kind: &Kind) -> bool {
     kind.custom().is_none() && !CONDITIONAL.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether a new object of the kind lacks in the store what every reader sees: `Pending`, the phase of a claim. Its first
-/// update puts it there, and so is a new version even if it changes nothing.
+/// Whether a new object of the kind lacks in the store a field that every reader sees: the phase `Pending` of a claim.
+/// The first update stores the field, and so creates a new version even if it changes nothing else.
 pub(crate) fn is_completed_by_an_update(kind: &Kind) -> bool {
     kind.is("", "persistentvolumeclaims")
 }

@@ -1,10 +1,10 @@
-//! Warnings about accepted objects.
+//! Returns warnings about accepted objects.
 
 use serde_json::Value;
 
 use crate::{kind::Kind, object, quantity::Quantity};
 
-/// Kinds whose objects give their Pods their names.
+/// The kinds whose Pods are named after them.
 const NAMING: [(&str, &str); 6] = [
     ("", "replicationcontrollers"),
     ("apps", "daemonsets"),
@@ -14,7 +14,7 @@ const NAMING: [(&str, &str); 6] = [
     ("batch", "jobs"),
 ];
 
-/// Labels of nodes that have other names by now.
+/// The deprecated labels of nodes, with their replacements.
 const DEPRECATED_LABELS: [(&str, &str); 5] = [
     ("beta.kubernetes.io/arch", "v1.14; use \"kubernetes.io/arch\""),
     ("beta.kubernetes.io/instance-type", "v1.17; use \"node.kubernetes.io/instance-type\""),
@@ -23,14 +23,14 @@ const DEPRECATED_LABELS: [(&str, &str); 5] = [
     ("failure-domain.beta.kubernetes.io/zone", "v1.17; use \"topology.kubernetes.io/zone\""),
 ];
 
-/// The warnings about a new object, or about a new state of one.
+/// Returns the warnings about a new object or a new state of an object.
 pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<String> {
     let mut told = Vec::new();
     if kind.custom().is_some() {
         finalizers(new, old, &mut told);
         return told;
     }
-    // A change of anything else than what Pods are made from brings no warning about them.
+    // An update that doesn't change the pod spec gets no warnings about it.
     let same = |path: &[&str]| old.is_some_and(|old| object::at(old, path) == object::at(new, path));
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => {
@@ -72,7 +72,7 @@ fn name(new: &Value, old: Option<&Value>, used: &str, told: &mut Vec<String>) {
     }
 }
 
-/// Custom kinds may call a finalizer anything; others may want the same name.
+/// Warns about new finalizers of custom resources without a domain and path, which others may use, too.
 fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
     let held = old.map(object::finalizers).unwrap_or_default();
     let mut new: Vec<&str> = object::finalizers(new).into_iter().filter(|name| !held.contains(name)).collect();
@@ -88,7 +88,7 @@ fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
     }
 }
 
-/// What Pods are made from.
+/// Adds the warnings about a pod spec.
 fn spec(object: &Value, path: &[&str], told: &mut Vec<String>) {
     let Some(spec) = object::at(object, path) else { return };
     let place = path.join(".");
@@ -123,7 +123,7 @@ fn amounts(container: &Value, place: &str, told: &mut Vec<String>) {
     }
 }
 
-/// Half a byte is no amount.
+/// Returns the warning about an amount of bytes that is not an integer.
 fn fraction(text: &str) -> Option<String> {
     let whole = Quantity::parse(text).ok()?.is_whole();
     (!whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))

@@ -13,18 +13,18 @@ use crate::{
     schema::{Definition, Fields, Others, Scalar, Schema, Shape, builtin},
 };
 
-/// Taken from the Go types of the API (`omitempty`, pointers): one line a definition.
+/// The serialization rules of the API's Go types (`omitempty`, pointers), one definition a line.
 const TEXT: &str = include_str!("../../table/omitted.json");
 
-/// What a definition leaves out when it writes.
+/// The fields that a definition omits when it is encoded.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SerializationRow {
-    /// Scalars that are not written when they are empty, false or zero.
+    /// Scalars that are omitted if they are empty, false or zero.
     omitted: Vec<String>,
-    /// Lists and maps that are written as null when they are empty.
+    /// Lists and maps that are encoded as null if they are empty.
     null: Vec<String>,
-    /// Objects that are not written when they are empty.
+    /// Objects that are omitted if they are empty.
     omitted_structs: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
 
-/// Lists at the top of objects, or of their specs, that are null when nobody writes them.
+/// The top-level or spec lists that are null if a client omits them.
 const WRITTEN_EMPTY: [(&str, &str); 6] = [
     ("io.k8s.api.core.v1.LimitRangeSpec", "limits"),
     ("io.k8s.api.discovery.v1.EndpointSlice", "endpoints"),
@@ -46,7 +46,7 @@ const WRITTEN_EMPTY: [(&str, &str); 6] = [
     ("io.k8s.api.storage.v1.CSINodeSpec", "drivers"),
 ];
 
-/// What is kept of such lists when they are empty: null.
+/// Stores such lists as null if they are empty.
 pub(super) fn forget_empty(kind: &Kind, object: &mut Value) {
     let (place, key) = match kind.plural.as_str() {
         _ if kind.custom().is_some() => return,
@@ -70,17 +70,17 @@ fn forget_at(place: Option<&mut Value>, key: &str) {
     }
 }
 
-/// Writes a value of a definition anew.
+/// Normalizes a value of a definition.
 pub(super) fn definition(definition: &'static Definition, value: &mut Value) {
     walk(definition.schema(), definition.name, value);
 }
 
-/// The fields of a definition that are written as null when they were never set.
+/// Returns the fields of a definition that are encoded as null if they were never set.
 pub(crate) fn null_in(definition: &str) -> &'static [String] {
     ROWS.get(definition).map_or(&[][..], |row| &row.null)
 }
 
-/// Writes the metadata of an object of any kind anew.
+/// Normalizes the metadata of an object of any kind.
 pub(super) fn metadata(object: &mut Value) {
     if let (Some(known), Some(metadata)) = (builtin::definition(METADATA), object.get_mut("metadata")) {
         definition(known, metadata);
@@ -107,11 +107,11 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
     let row = ROWS.get(name);
     let nulls = row.map_or(&[][..], |row| &row.null);
     map.retain(|key, value| {
-        // No managers is not the same as nothing about them: it makes the server forget who they are.
+        // An empty `managedFields` is not the same as a missing one: it resets the managers.
         if key == "managedFields" && value.is_array() {
             return true;
         }
-        // An empty list of these is a list until it is kept, and so its writer's.
+        // An empty list of these fields stays a list until it is stored; therefore its writer owns it.
         if value.is_array() && WRITTEN_EMPTY.contains(&(name, key)) {
             return true;
         }
@@ -137,7 +137,7 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
     special::complete(name, map);
 }
 
-/// The values of a map, which is one of Go's.
+/// Normalizes the values of a map.
 fn each_value(each: &Schema, map: &mut Map<String, Value>) {
     let of_amounts = matches!(&each.shape, Shape::Named(definition) if definition.name == QUANTITY);
     let of_text = matches!(each.resolve().shape, Shape::Scalar(Scalar::Text));
@@ -152,7 +152,7 @@ fn each_value(each: &Schema, map: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a value is as good as none: null, a list without items, a map without values.
+/// Whether a value counts as absent: null, an empty list or an empty map.
 fn is_empty(schema: Option<&Schema>, value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -188,7 +188,7 @@ fn rewrite_quantity(value: &mut Value, thousandths: bool) {
 
 fn rewrite_time(value: &mut Value, micro: bool) {
     let Some(text) = value.as_str() else { return };
-    // `2026-01-01T00:00:00Z` is 20 letters.
+    // `2026-01-01T00:00:00Z` has 20 characters.
     if text.ends_with('Z') && text.len() == if micro { 27 } else { 20 } {
         return;
     }

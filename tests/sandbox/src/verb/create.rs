@@ -1,4 +1,4 @@
-//! The verb `create`.
+//! Implements the verb `create`: creates an object from the body of a request.
 
 use http::StatusCode;
 
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{failure::Failure, object, request::ResourceRequest, response::ApiResponse};
 
-/// Nothing comes into being whose kind is about to go.
+/// Refuses to create objects of a kind whose CRD is terminating.
 pub(super) fn refuse_terminating(request: ResourceRequest<'_>, name: &str) -> Result<(), Failure> {
     if !request.kind.custom().is_some_and(|custom| custom.terminating) {
         return Ok(());

@@ -17,7 +17,7 @@ impl ResourceRequest<'_> {
             definition::default(object);
         }
         crate::strategy::default(self.kind, object);
-        // A body may omit the type, which the path gives.
+        // A body may omit the type, because the path determines it.
         let typed = crate::object::map_at(object, &[]);
         typed.insert("apiVersion".into(), self.kind.api_version().into());
         typed.insert("kind".into(), self.kind.kind.as_str().into());

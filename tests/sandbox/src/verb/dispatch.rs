@@ -1,4 +1,4 @@
-//! Routes an authorized request to the verb that answers it.
+//! Routes an authorized request to the verb that handles it.
 
 use super::{create, delete, list, patch, read, replace, subresource, watch};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     server::Server,
 };
 
-/// Authorizes a request and answers it.
+/// Authorizes a request and handles it.
 pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, Failure> {
     authorization::authorize(server, call)?;
     let target = match &call.target {
@@ -24,18 +24,18 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
     };
     let request = match ResourceRequest::new(server, call, &kind, target) {
         Ok(request) => request,
-        // Beside the paths of a custom kind there is nothing at all.
+        // An unknown path under a custom kind returns a 404 page.
         Err(failure) if failure.code == 404 && kind.custom().is_some() => return Ok(discovery::no_page()),
         Err(failure) => return Err(failure),
     };
     if let Some(name) = request.subresource {
         return subresource::answer(request, name).await;
     }
-    // What is only asked has no names.
+    // Kinds that are not stored, such as reviews, have no paths for single objects.
     if !kind.is_stored() && !request.name.is_empty() {
         return Err(Failure::no_such_resource());
     }
-    // One object is written by its name, and made without it.
+    // Update and patch need a name in the path; create needs a path without one.
     let misplaced = match call.verb {
         Verb::Update | Verb::Patch => request.name.is_empty(),
         Verb::Create => !request.name.is_empty(),
@@ -48,11 +48,11 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
         let shapeless = call.accept.has(Representation::Shapeless);
         return Err(if shapeless { Failure::no_such_shape() } else { Failure::no_such_representation() });
     }
-    // Who uses a deprecated version is told so, whatever comes of it.
+    // A request to a deprecated version gets a warning, whether it succeeds or fails.
     let answer = by_verb(request).await;
     match deprecation(&kind) {
         None => answer,
-        // What is refused before a kind is looked at tells nothing of it.
+        // A request that fails before the kind is resolved gets no warning.
         Some(_) if answer.as_ref().is_err_and(|failure| failure.code == 415) => answer,
         Some(warning) => Ok(answer.unwrap_or_else(ApiResponse::from).with_warnings(vec![warning])),
     }

@@ -12,7 +12,7 @@ use crate::{
     store::Stored,
 };
 
-/// Name, namespace, and selectors.
+/// A filter of objects by name, namespace and selectors.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
     name: String,
@@ -46,12 +46,12 @@ impl Filter {
         })
     }
 
-    /// Whether nothing is filtered but the namespace.
+    /// Whether the filter has no criterion other than the namespace.
     pub(super) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty() && self.name.is_empty()
     }
 
-    /// The only name that can pass.
+    /// Returns the only name that can match.
     pub(super) fn only_name(&self) -> Option<&str> {
         let by_field = || {
             let named = self.fields.0.iter().find(|wanted| wanted.field == "metadata.name" && wanted.equal);
@@ -79,7 +79,7 @@ impl Filter {
     }
 }
 
-/// A field as a selector compares it; what is absent has the value that Go's types give it.
+/// Returns a field in the form that a field selector compares; an absent field has the zero value of its Go type.
 fn plain(object: &Value, field: &str) -> String {
     let path: Vec<&str> = match field {
         "source" if !object::text(object, &["source", "component"]).is_empty() => vec!["source", "component"],

@@ -1,4 +1,4 @@
-//! The verb `list`: whole or in pages, at the current or an older version.
+//! Implements the verb `list`: whole or in pages, at the current or an older version.
 
 use std::sync::Arc;
 
@@ -23,22 +23,22 @@ use crate::{
     store::Stored,
 };
 
-/// Where a list that was cut goes on.
+/// The contents of a continue token.
 #[derive(Serialize, Deserialize)]
 struct Continue {
     #[serde(rename = "v")]
     version: String,
-    /// Of the list's beginning; -1 goes on with what is there now.
+    /// The version of the first page; -1 continues with the current objects.
     #[serde(rename = "rv")]
     resource_version: i64,
-    /// The key at which it goes on: behind a slash, and just after the last that was listed.
+    /// The key at which the list continues: a slash and the key just after the last listed object.
     start: String,
 }
 
-/// The version of the token's form.
+/// The version of the token's format.
 const TOKEN: &str = "meta.k8s.io/v1";
 
-/// A part of a list.
+/// A page of a list.
 struct Page {
     version: u64,
     items: Vec<Arc<Stored>>,
@@ -55,7 +55,7 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     let form = request.call.accept.form();
     match page.token {
         Some(token) => drop(metadata.insert("continue".into(), token.into())),
-        // The lists of custom kinds always have it.
+        // The lists of custom kinds always have this field.
         None if request.kind.custom().is_some() && matches!(form, Representation::Json | Representation::Yaml) => {
             metadata.insert("continue".into(), "".into());
         }
@@ -89,13 +89,13 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     }
 }
 
-/// The objects that a version of the store had, as the answer to a deletion of many.
+/// Returns the objects at a version of the store as a list; this is the response of `deletecollection`.
 pub(super) fn whole_list(request: ResourceRequest<'_>, version: u64, items: &[Arc<Stored>]) -> ApiResponse {
     let metadata = json!({"resourceVersion": version.to_string()});
     ApiResponse::json(StatusCode::OK, whole(request, &metadata, items))
 }
 
-/// The text of a list, made without reading the objects. The items of custom kinds say their type, as with Kubernetes.
+/// Builds the text of a list without decoding the objects. Items of custom kinds contain their type, as in Kubernetes.
 fn whole(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
     let kind = request.kind;
     let typed = matches!(kind.origin, Origin::Custom(_)).then(|| head(kind));
@@ -140,7 +140,7 @@ fn page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
         }
     };
     items.retain(|item| filter.passes(request.kind, item));
-    // Whichever version is good enough comes from a cache, which knows no pieces.
+    // A list at any version comes from the watch cache, which does not paginate.
     let limit = options.limit.filter(|limit| *limit < items.len() && named != Some(0));
     let Some(limit) = limit else { return Ok(Page { version, items, token: None, remaining: None }) };
     let remaining = filter.is_empty().then_some(items.len() - limit);
@@ -150,13 +150,14 @@ fn page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
     Ok(Page { version, items, token: Some(next.encoded()), remaining })
 }
 
-/// The version that it must be: said so, or (as it was before one could say so) of a list in pieces.
+/// Returns the exact version that the list must have: requested by `resourceVersionMatch`, or implied by a paginated
+/// list without it.
 fn exact(options: &Options, named: Option<u64>) -> Option<u64> {
     let in_pieces = options.limit.is_some() && options.resource_version_match.is_empty();
     named.filter(|version| *version > 0 && (options.resource_version_match == "Exact" || in_pieces))
 }
 
-/// The current objects that pass the filter.
+/// Returns the current objects that can match the filter, and the version of the store.
 fn current_items(request: ResourceRequest<'_>, filter: &Filter) -> (u64, Vec<Arc<Stored>>) {
     let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     match filter.only_name() {
@@ -168,7 +169,7 @@ fn current_items(request: ResourceRequest<'_>, filter: &Filter) -> (u64, Vec<Arc
     }
 }
 
-/// Goes on with a list where its last piece ended.
+/// Continues a list after its last page.
 fn start_again(request: ResourceRequest<'_>, token: &Continue) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
     let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     let (version, mut items) = match u64::try_from(token.resource_version).ok().filter(|version| *version > 0) {
@@ -184,7 +185,7 @@ fn start_again(request: ResourceRequest<'_>, token: &Continue) -> Result<(u64, V
     Ok((version, items))
 }
 
-/// The key of an object, below what is listed.
+/// Returns the key of an object, relative to the listed path.
 fn key_below(request: ResourceRequest<'_>, item: &Stored) -> String {
     if request.kind.namespaced && !request.namespace.is_empty() { item.name.to_string() } else { item.key() }
 }
@@ -225,7 +226,7 @@ impl Continue {
     }
 }
 
-/// 410 with a token that goes on regardless.
+/// Returns the 410 error with a token that continues at the current version.
 fn too_old(token: &Continue) -> Failure {
     let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
                    list without the continue parameter, or use the continue token in this response to retrieve the \

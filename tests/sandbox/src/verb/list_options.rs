@@ -63,7 +63,7 @@ fn of_watch(options: &Options) -> Vec<Cause> {
     causes
 }
 
-/// The version that a request names; `None` if it names none, and 0 for whichever.
+/// Returns the requested version; `None` if the request has none, and 0 for any version.
 pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Failure> {
     let written = options.resource_version.as_str();
     if written.is_empty() {
@@ -81,7 +81,7 @@ pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Fail
     })
 }
 
-/// A version that is still to come can't be listed.
+/// Refuses a version that the store has not reached yet.
 pub(super) fn check_reached(request: ResourceRequest<'_>, version: u64) -> Result<(), Failure> {
     let current = request.server.store.version();
     if version <= current {

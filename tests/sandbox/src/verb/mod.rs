@@ -1,4 +1,4 @@
-//! The verbs of the API: create, get, list, watch, update, patch and delete, and the subresources.
+//! Implements the verbs of the API: create, get, list, watch, update, patch and delete, and the subresources.
 
 pub(crate) use body::read_json;
 pub(crate) use delete::{FOREGROUND, ORPHAN};

@@ -1,4 +1,4 @@
-//! The outcome of a write: the object, whether it was created, and warnings.
+//! Defines the outcome of a write: the object, whether it was created, and warnings.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ pub(super) struct WriteOutcome {
 
 /// The object after a write.
 pub(super) enum WrittenObject {
-    /// As stored.
+    /// The stored object.
     Stored(Arc<Stored>),
-    /// Not stored: the result of a dry run, or the last state of a removed object.
+    /// An object that is not stored: the result of a dry run, or the last state of a removed object.
     Unstored(Value),
 }
 
 impl WrittenObject {
-    /// The object as JSON.
+    /// Returns the object as JSON.
     pub(super) fn object(self, kind: &Kind) -> Value {
         match self {
             Self::Stored(stored) => stored.object(kind),

@@ -1,10 +1,10 @@
-//! Drops duplicate owner references.
+//! Removes duplicate owner references and warns about them.
 
 use serde_json::Value;
 
 use crate::object;
 
-/// Drops owner references that repeat another, and says so.
+/// Removes duplicate owner references, and returns a warning if there were any.
 pub(super) fn drop_repeated(object: &mut Value, after_admission: bool) -> Option<String> {
     let listed = object::at(object, &["metadata", "ownerReferences"])?.as_array()?;
     if listed.len() < 2 {

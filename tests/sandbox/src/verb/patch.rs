@@ -1,4 +1,4 @@
-//! The verb `patch`.
+//! Implements the verb `patch`: reads the patch, applies it, and retries after a conflict.
 
 use http::StatusCode;
 use serde_json::Value;
@@ -24,11 +24,11 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
     let mut read = None;
     loop {
         let held = request.server.store.get(&request.kind.group_resource, request.namespace, request.name);
-        // Only an apply makes what isn't there, and no path behind it does.
+        // Only an apply creates an object that does not exist, and not on a subresource.
         if held.is_none() && (media != Media::Apply || request.subresource.is_some()) {
             return Err(Failure::not_found(request.kind, request.name));
         }
-        // What there is to patch is looked for before the patch is read.
+        // The stored object is looked up before the patch is parsed.
         let (patch, warnings) = match read.take() {
             Some(read) => read,
             None => Patch::read(request, media)?,
@@ -43,7 +43,7 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
                 return Ok(read::write_response(request, code, written.state)?.with_warnings(written.warnings));
             }
             Err(WriteError::Failure(failure, told)) => return Ok(ApiResponse::from(failure).with_warnings(told)),
-            // Made again from what is there now; a version in the patch refuses it then.
+            // Applies the patch again to the current object; a resourceVersion in the patch then refuses it.
             Err(WriteError::Conflict) => read = Some((patch, warnings)),
         }
     }
@@ -80,7 +80,7 @@ async fn change(
     Ok(WriteOutcome { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
-/// The patched object as it goes on: still of this kind and name, without unknown fields and with defaults.
+/// Completes the patched object: checks its kind and name, prunes unknown fields and sets defaults.
 fn completed(
     request: ResourceRequest<'_>,
     patch: &Patch,
@@ -89,18 +89,18 @@ fn completed(
     warnings: &[String],
 ) -> Result<(Value, Vec<String>), WriteError> {
     let strictness = request.call.options.field_validation.unwrap_or(Strictness::Warn);
-    // Only a refusal shows what was pruned.
+    // Only an error message needs the object before pruning.
     let whole = (strictness == Strictness::Strict).then(|| new.clone());
     if let Err(failure) = check_type(request, patch, &new, old) {
         let untyped = request.kind.custom().is_none() && object::text(&new, &["kind"]).is_empty();
-        // What has no type was read nevertheless.
+        // Kubernetes decodes an object without a type anyway, and warns about its unknown fields.
         let unknown = crate::schema::prune(request.kind.schema(), &mut new);
         let told: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
         return Err(WriteError::from(failure).warned(if untyped { &told } else { &[] }));
     }
     let unknown = request.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
     let mut said = warnings.to_vec();
-    // An apply knew all its fields, or it was refused; what a schema prunes beyond that isn't told.
+    // An apply with unknown fields was refused already; other pruned fields get no warning.
     if !matches!(patch, Patch::Apply(_)) {
         said.extend(unknown);
     }
@@ -120,7 +120,7 @@ fn completed(
     }
 }
 
-/// A patch doesn't make an object one of another kind.
+/// Refuses a patch that changes the kind of the object.
 fn check_type(request: ResourceRequest<'_>, patch: &Patch, new: &Value, old: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     let (api_version, name) = (object::text(new, &["apiVersion"]), object::text(new, &["kind"]));

@@ -1,4 +1,4 @@
-//! The verb `get`, and the encoding of objects in responses.
+//! Implements the verb `get`, and encodes objects in responses.
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
@@ -20,7 +20,7 @@ use crate::{
 };
 
 pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
-    // The newest state is as new as any that could be asked for.
+    // The current state satisfies every version that the store has reached.
     if let Some(version) = list_options::version(&request.call.options, request.call.verb)? {
         check_reached(request, version)?;
     }
@@ -32,7 +32,7 @@ pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Fai
     answer(request, StatusCode::OK, held.object(request.kind))
 }
 
-/// The object after a write; what is kept is not read for it.
+/// Returns the response with the object after a write, without decoding a stored object.
 pub(super) fn write_response(
     request: ResourceRequest<'_>,
     code: StatusCode,
@@ -46,7 +46,7 @@ pub(super) fn write_response(
     }
 }
 
-/// An object in the form that the request wants.
+/// Returns an object in the representation that the request accepts.
 pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Value) -> Result<ApiResponse, Failure> {
     let mut object = match request.call.accept.form() {
         Representation::Table => {
@@ -67,7 +67,7 @@ pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Val
     Ok(ApiResponse::json(code, line(&object)))
 }
 
-/// How Go calls the type of a kind's objects, or of its lists.
+/// Returns the Go type of a kind's objects or of its lists.
 pub(super) fn go_type(kind: &Kind, suffix: &str) -> String {
     if kind.custom().is_some() {
         return format!("*unstructured.Unstructured{suffix}");
@@ -76,13 +76,13 @@ pub(super) fn go_type(kind: &Kind, suffix: &str) -> String {
     format!("*{group}.{}{suffix}", kind.kind)
 }
 
-/// The object as `PartialObjectMetadata`.
+/// Returns the object as `PartialObjectMetadata`.
 pub(super) fn metadata_of(object: &Value) -> Value {
     let metadata = object::at(object, &["metadata"]).cloned().unwrap_or_default();
     json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
 }
 
-/// The text of a kept object with its type in front, made without reading it.
+/// Returns the text of a stored object with its type in front, without decoding it.
 pub(super) fn text(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
     text.extend_from_slice(&head(kind));
@@ -91,7 +91,7 @@ pub(super) fn text(kind: &Kind, stored: &Stored) -> Bytes {
     text.freeze()
 }
 
-/// `{"kind":"Pod","apiVersion":"v1",`
+/// Returns the beginning of an object's text: `{"kind":"Pod","apiVersion":"v1",`.
 pub(super) fn head(kind: &Kind) -> Bytes {
     Bytes::from(format!("{{\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()))
 }

@@ -1,4 +1,4 @@
-//! The verb `update`.
+//! Implements the verb `update`: replaces an object, or creates it if the kind allows that.
 
 use http::StatusCode;
 
@@ -47,7 +47,7 @@ pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse,
     }
 }
 
-/// An update of what isn't there, for kinds that may come into being so.
+/// Creates an object that an update does not find, for the kinds that allow it.
 async fn create(request: ResourceRequest<'_>, decoded: Decoded) -> Result<ApiResponse, Failure> {
     let uid = object::uid(&decoded.object);
     if !uid.is_empty() {

@@ -1,4 +1,4 @@
-//! The verb `watch`: from a version, or from the current state.
+//! Implements the verb `watch`: from a version, or from the current state.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -21,14 +21,14 @@ use crate::{
     store::{Change, ChangeKind, Store, Stored, Subscription},
 };
 
-/// How long a watch lasts that says nothing of it.
+/// The duration of a watch without `timeoutSeconds`.
 const LASTS: Duration = Duration::from_secs(30 * 60);
 
-/// How often a bookmark comes, and how long before the end the last one.
+/// The interval between bookmarks, and the time between the last one and the end.
 const BOOKMARKS: Duration = Duration::from_secs(60);
 const BEFORE_END: Duration = Duration::from_secs(2);
 
-/// How many changes are made ready at a time: a slow reader holds no more.
+/// The maximum number of changes encoded at a time; it limits the memory for a slow reader.
 const AT_A_TIME: usize = 512;
 
 /// A running watch.
@@ -38,7 +38,7 @@ struct WatchStream {
     filter: Filter,
     encoder: EventEncoder,
     after: u64,
-    /// Initial objects that are still to be sent.
+    /// Initial objects to send.
     initial: VecDeque<Arc<Stored>>,
     /// Whether a bookmark marks the end of the initial objects.
     marks_initial: bool,
@@ -50,7 +50,7 @@ struct WatchStream {
 
 /// Encodes events in the requested representation.
 enum EventEncoder {
-    /// Their text as it is kept, behind `{"type":"…","object":{…`.
+    /// Whole objects: the stored text after `{"type":"…","object":{…`.
     Whole {
         head: String,
     },
@@ -96,7 +96,7 @@ pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure
         done: false,
     };
     let as_list = options.send_initial_events == Some(true);
-    // Whoever begins with what is there is told where that ends, even if it was not asked for as a list.
+    // A watch that starts with the current objects gets the bookmark at their end, even if it did not request the list.
     if as_list || (from.is_none() && options.send_initial_events.is_none()) {
         let (version, items) = server.store.list(&request.kind.group_resource, Some(request.namespace));
         watch.after = version.max(from.unwrap_or(0));
@@ -117,7 +117,7 @@ pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure
 impl WatchStream {
     async fn next(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
         loop {
-            // Nobody is told of what may be gone after a restart.
+            // Wait until changes are durable: a restart could lose them.
             if self.has_more() && !self.store.settled().await {
                 return None;
             }
@@ -148,7 +148,7 @@ impl WatchStream {
         self.marks_initial || !self.ready.is_empty() || !self.initial.is_empty()
     }
 
-    /// What is there, each as an ADDED; a streaming list ends with a bookmark that says so (KEP-3157).
+    /// Returns the next initial object as an ADDED event; a streaming list ends with a bookmark (KEP-3157).
     fn next_initial(&mut self) -> Option<Bytes> {
         while let Some(item) = self.initial.pop_front() {
             if self.filter.passes(&self.kind, &item) {
@@ -158,13 +158,13 @@ impl WatchStream {
         std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
     }
 
-    /// Waits until webhooks have converted what comes next.
+    /// Waits until webhooks have converted the next objects.
     async fn converted(&self) {
         let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
         while Instant::now() < self.ends {
-            // From before the look on, so that nothing is missed in between.
+            // Subscribe before the check, so that no conversion is missed in between.
             let subscription = custom.converted.subscribe();
-            // What is too old to be told is told when it is read.
+            // `read` reports an expired version.
             let Ok(changes) = self.store.some_changes(&self.kind.group_resource, self.after, AT_A_TIME) else { return };
             if !changes.iter().any(|change| self.kind.waits_for(&change.object)) {
                 return;
@@ -177,7 +177,7 @@ impl WatchStream {
         }
     }
 
-    /// Reads what has happened since; whether there is more to do.
+    /// Reads new changes; returns whether there is more to do.
     fn read(&mut self) -> bool {
         match self.store.some_changes(&self.kind.group_resource, self.after, AT_A_TIME) {
             Ok(changes) => {
@@ -203,7 +203,7 @@ impl WatchStream {
         }
     }
 
-    /// The event of a change: an object that leaves the selection is deleted, one that enters it is added.
+    /// Returns the event of a change: DELETED if the object stops matching, ADDED if it starts to match.
     fn event_of(&mut self, change: &Change) -> Option<Bytes> {
         let was = change.before.as_ref().is_some_and(|before| self.filter.passes(&self.kind, before));
         let deleted = change.kind == ChangeKind::Deleted;
@@ -212,7 +212,7 @@ impl WatchStream {
             (false, true) => Some(self.event("ADDED", &change.object)),
             (true, true) => Some(self.event("MODIFIED", &change.object)),
             (true, false) if deleted => Some(self.event("DELETED", &change.object)),
-            // The last state that was selected, under the version in which it left.
+            // The last matching state, with the version of the change.
             (true, false) => {
                 let mut last = change.before.as_ref()?.object(&self.kind);
                 object::metadata_mut(&mut last).insert("resourceVersion".into(), change.version.to_string().into());
@@ -255,9 +255,9 @@ impl WatchStream {
             return;
         }
         self.bookmark = Some(self.next_bookmark(now));
-        // Everything up to the version that the bookmark names is told before it.
+        // All changes up to the version of a bookmark are sent before it.
         let version = self.store.version();
-        // Of a watch from a version that is still to come there is nothing to say.
+        // A watch from a future version gets no bookmark.
         if !self.read() && self.after <= version {
             self.after = version;
             let bookmark = self.bookmark_event(false);
@@ -271,7 +271,7 @@ impl WatchStream {
         if ends_list {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        // A kind of the table comes with the parts that are never absent.
+        // Decoding into the Go type adds fields that are never absent.
         if kind.custom().is_none() {
             schema::default(kind.schema(), &mut object);
             fill_required(kind.schema(), &mut object);
@@ -282,7 +282,7 @@ impl WatchStream {
     }
 }
 
-/// Writes null for what Go can't leave out of a value that has nothing.
+/// Writes null for required fields that Go can't omit.
 fn fill_required(schema: &Schema, value: &mut Value) {
     let (Some(fields), Value::Object(map)) = (schema.fields(), value) else { return };
     for name in &fields.required {

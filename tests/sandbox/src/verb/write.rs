@@ -1,4 +1,4 @@
-//! The common path of all writes: defaults, admission, validation and the store.
+//! Implements the common path of all writes: defaults, admission, validation and the store.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ use crate::{
 pub(super) enum Tracking {
     /// The manager of the request becomes the owner of changed fields, by an `Update` entry.
     Update,
-    /// The object has its `managedFields` already, as after an apply.
+    /// The object has its new `managedFields` already, as after an apply.
     Done,
 }
 
-/// Why a write failed.
+/// The error of a write.
 pub(super) enum WriteError {
     /// Another write came in between.
     Conflict,
@@ -62,7 +62,7 @@ pub(super) async fn create(
     let ResourceRequest { server, kind, call, .. } = request;
     let mut told = Vec::new();
     if tracking == Tracking::Update {
-        // What only a deletion sets was never there.
+        // Fields that only a deletion sets are ignored.
         let metadata = object::metadata_mut(&mut new);
         ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|given| drop(metadata.remove(*given)));
         told.extend(owners::drop_repeated(&mut new, false));
@@ -71,12 +71,12 @@ pub(super) async fn create(
     let mut review = Review::create(request, new);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, mut warnings, reshaped, .. } = review;
-    // What admission added is written in full, too.
+    // Fields that admission added get their defaults, too.
     if kind.is("", "pods") {
         strategy::default(kind, &mut new);
     }
     told.extend(owners::drop_repeated(&mut new, true));
-    // What changes it sees neither an id nor a generated name, as with Kubernetes.
+    // Mutating admission sees neither a uid nor a generated name, as in Kubernetes.
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(request, &new, None)?;
@@ -111,7 +111,7 @@ pub(super) async fn create(
     Ok(WriteOutcome { state: WrittenObject::Stored(stored), created: true, warnings })
 }
 
-/// `AlreadyExists`; a client that had the name generated may retry.
+/// Returns `AlreadyExists`; a client may retry if the server generated the name.
 fn name_conflict(request: ResourceRequest<'_>, generates: bool, held: &Stored) -> Failure {
     let mut failure = Failure::already_exists(request.kind, &held.name);
     if generates {
@@ -135,7 +135,7 @@ pub(super) async fn update(
     request.convert(std::slice::from_ref(held)).await?;
     let old = held.object(kind);
     check_preconditions(request, &old, &new)?;
-    // What the server itself puts back or fills in is nobody's.
+    // Nobody owns the fields that the server itself resets or sets.
     let mut told = Vec::new();
     if call.verb == Verb::Update {
         told.extend(owners::drop_repeated(&mut new, false));
@@ -167,7 +167,7 @@ pub(super) async fn update(
     let Review { object: new, old, .. } = review;
     let old = old.unwrap_or_default();
     let written = |state| WriteOutcome { state, created: false, warnings };
-    // A write that changes nothing is none.
+    // A write that changes nothing is not stored.
     if same(&new, &old) && !(held.fresh && strategy::is_completed_by_an_update(kind)) {
         return Ok(written(WrittenObject::Unstored(old)));
     }
@@ -232,7 +232,7 @@ fn key(request: ResourceRequest<'_>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }
 
-/// Whether two states differ in their resourceVersion only.
+/// Whether two states differ at most in their resourceVersion.
 fn same(new: &Value, old: &Value) -> bool {
     object::same_but_for(new, old, &["resourceVersion"])
 }

@@ -15,13 +15,13 @@ mod read;
 pub(super) mod syntax;
 mod types;
 
-/// An object from a request, and what the client should be warned of.
+/// An object decoded from a request, and the warnings for the client.
 pub(crate) struct Decoded {
     pub(crate) object: Value,
     pub(crate) warnings: Vec<String>,
 }
 
-/// JSON, and the fields that are there twice; or what is wrong with it, in Go's words.
+/// Parses JSON and collects the paths of duplicate fields; a syntax error has the words of Go's decoder.
 pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     match read::json(text) {
         Ok(read::Read { value, duplicates }) => Ok((value, duplicates)),
@@ -29,23 +29,23 @@ pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     }
 }
 
-/// The first value of the options of a deletion that is none of its field's type, in Go's words.
+/// Returns the first type error in `DeleteOptions`, in the words of Go's decoder.
 pub(super) fn options_type_error(options: &Value) -> Option<String> {
     types::type_error(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions")?, options)
 }
 
 impl ResourceRequest<'_> {
-    /// The object of the request, which must be one of this kind. Unknown fields are gone, defaults are there.
+    /// Decodes the object of the request, which must have this kind. Prunes unknown fields and sets defaults.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
         let read::Read { value, duplicates } = self.read()?;
-        // As Go reads it, null is an object without fields.
+        // Go decodes null as an object without fields.
         let object = if value.is_null() { Value::Object(Map::new()) } else { value };
         self.check_type(&object)?;
         self.check_values(&object)?;
         self.completed(object, duplicates)
     }
 
-    /// The body as JSON, from JSON or YAML.
+    /// Parses the body as JSON or YAML.
     pub(crate) fn parse(&self) -> Result<Value, Failure> {
         self.read().map(|read| read.value)
     }
@@ -87,7 +87,7 @@ impl ResourceRequest<'_> {
         Failure::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {why} ({begins})"))
     }
 
-    /// Prunes and defaults, as strictly as the request wants it.
+    /// Prunes and defaults the object, as strictly as `fieldValidation` requests.
     fn completed(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
         let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
@@ -102,7 +102,7 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// `Pod in version "v1" cannot be handled as a Pod: …`, by the type that the object names.
+    /// Builds the message `Pod in version "v1" cannot be handled as a Pod: …`, with the type that the object names.
     fn unusable(&self, object: &Value, why: &str) -> String {
         let kind = &self.kind.kind;
         let named = Some(object::text(object, &["kind"])).filter(|name| !name.is_empty()).unwrap_or(kind);
@@ -141,7 +141,7 @@ impl ResourceRequest<'_> {
         Err(Failure::bad_request(self.unusable(object, &self.other_type(written, named))))
     }
 
-    /// Why an object of another type is none of this kind.
+    /// Returns the error message for an object of another type.
     pub(crate) fn other_type(&self, written: &str, named: &str) -> String {
         let kind = self.kind;
         if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
@@ -155,7 +155,7 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Objects of custom kinds must say what they are.
+    /// Checks that an object of a custom kind has the right `kind` and `apiVersion`.
     fn check_custom_type(&self, object: &Value, api_version: &str, name: &str) -> Result<(), Failure> {
         let kind = self.kind;
         for (field, written) in [("Kind", name), ("apiVersion", api_version)] {
@@ -177,12 +177,12 @@ impl ResourceRequest<'_> {
         Ok(())
     }
 
-    /// Values must be of the types of their fields. Of custom kinds only the metadata is looked at here.
+    /// Checks that values have the types of their fields. For custom kinds it checks only the metadata.
     fn check_values(&self, object: &Value) -> Result<(), Failure> {
         self.type_error(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
     }
 
-    /// The first value that is none of its field's type, in Go's words; `None` if all are.
+    /// Returns the first type error, in the words of Go's decoder; `None` if there is none.
     pub(crate) fn type_error(&self, object: &Value) -> Option<String> {
         match self.kind.custom() {
             Some(_) => types::metadata_type_error(&object["metadata"]),
@@ -190,14 +190,15 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// 400 of an object without a name: that of the path is not enough.
+    /// Returns the 400 error for an object without a name: a name in the path is not sufficient.
     pub(crate) fn nameless(&self) -> Failure {
         let name = self.name;
         let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
         Failure::bad_request(why)
     }
 
-    /// Name and namespace of the object must be those of the path; what it leaves out is taken from there.
+    /// Checks that name and namespace of the object match the path, and fills them in from the path if they are
+    /// missing.
     pub(crate) fn place(&self, object: &mut Value) -> Result<(), Failure> {
         let (namespace, name) = (object::namespace(object).to_owned(), object::name(object).to_owned());
         if !self.name.is_empty() && !name.is_empty() && name != self.name {
@@ -223,10 +224,10 @@ impl ResourceRequest<'_> {
     }
 }
 
-/// How many bytes of a body a refusal shows.
+/// The maximum number of bytes of a body that an error message quotes.
 const SHOWN: usize = 30;
 
-/// How a body begins: as it is, if it may be an object, else in hexadecimal digits.
+/// Returns the beginning of a body: as text if it may be a JSON object, else in hexadecimal digits.
 fn summary(body: &[u8]) -> String {
     let begins = body.get(..SHOWN).unwrap_or(body);
     let more = if body.len() > SHOWN { " ..." } else { "" };

@@ -8,14 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::schema::builtin;
 
-/// Taken from the tags of Kubernetes' Go types, compressed: by definition, the fields as number, name, type, marks, and
-/// the definition of what they hold.
+/// The protobuf tags of Kubernetes' Go types, compressed. By definition, each field has its number, name, type, flags,
+/// and the definition of its message type.
 const COMPRESSED: &[u8] = include_bytes!("../../../table/fields.json.zst");
 
-/// How each body begins.
+/// The prefix of every protobuf body.
 pub(super) const PREFIX: &[u8] = b"k8s\0";
 
-/// As deep as messages may lie in each other.
+/// The maximum nesting depth of messages.
 const DEEPEST: usize = 64;
 
 static FIELDS: LazyLock<HashMap<String, HashMap<u64, MessageField>>> = LazyLock::new(|| {
@@ -32,9 +32,9 @@ struct MessageField {
     name: String,
     repeats: Repeats,
     holds: char,
-    /// Its emptiest value says something: the field is a pointer, or is always written.
+    /// Whether an empty value is significant: the field is a pointer, or is always encoded.
     keeps_empty: bool,
-    /// Its fields are those of the message around it.
+    /// Whether the fields of the message belong to the enclosing object.
     inline: bool,
     message: String,
 }
@@ -57,13 +57,13 @@ impl FieldRow {
             _ => Repeats::No,
         };
         let pointer = marks.contains('p');
-        // Go writes a structure even if it is empty, unless it is told not to.
+        // Go encodes a struct even if it is empty, unless the field has `omitzero`.
         let keeps_empty = pointer || !marks.contains('e') || (holds == 'm' && !marks.contains('0'));
         (number, MessageField { name, repeats, holds, keeps_empty, inline: marks.contains('n'), message })
     }
 }
 
-/// The object in a body; `None` if it can't be read.
+/// Decodes the object in a body; `None` if the body is invalid.
 pub(super) fn object(body: &[u8]) -> Option<Value> {
     let (mut raw, mut api_version, mut kind) = (&b""[..], String::new(), String::new());
     for entry in Entries(body.strip_prefix(PREFIX)?) {
@@ -82,7 +82,7 @@ pub(super) fn object(body: &[u8]) -> Option<Value> {
         }
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    // Options are of every group.
+    // Options types exist in every group.
     let name = match builtin::of_kind(group, version, &kind) {
         Some(definition) => definition.name.to_owned(),
         None => format!("io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"),
@@ -173,7 +173,7 @@ impl MessageField {
         })
     }
 
-    /// Seconds and nanoseconds since 1970; both 0 are no time.
+    /// Decodes seconds and nanoseconds since 1970; null if both are 0.
     fn time(&self, bytes: &[u8]) -> Option<Value> {
         let [seconds, nanoseconds] = numbers(bytes)?;
         if (seconds, nanoseconds) == (0, 0) {
@@ -197,7 +197,7 @@ impl MessageField {
     }
 }
 
-/// The numbers in the fields 1 and 2.
+/// Returns the numbers in the fields 1 and 2.
 fn numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     let mut found = [0; 2];
     for entry in Entries(bytes) {
@@ -210,7 +210,7 @@ fn numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     Some(found)
 }
 
-/// The bytes of the first field.
+/// Returns the bytes of field 1.
 fn first(bytes: &[u8]) -> Option<&[u8]> {
     Entries(bytes).flatten().find_map(|(number, part)| if number == 1 { part.bytes() } else { None })
 }
@@ -219,7 +219,7 @@ fn first_text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(first(bytes).unwrap_or_default()).ok()
 }
 
-/// What stands behind a field's number.
+/// The value of an encoded field.
 #[derive(Clone, Copy)]
 enum Part<'a> {
     Number(u64),
@@ -235,7 +235,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The fields of a message with their numbers; an item of nothing is where it can't be read any further.
+/// Iterates over the fields of a message with their numbers; yields `None` at an invalid field.
 struct Entries<'a>(&'a [u8]);
 
 impl<'a> Iterator for Entries<'a> {
@@ -295,7 +295,7 @@ mod tests {
 
     use super::*;
 
-    /// A field of bytes.
+    /// Encodes a length-delimited field.
     fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
         let mut field = vec![number << 3 | 2, u8::try_from(bytes.len()).unwrap()];
         field.extend_from_slice(bytes);

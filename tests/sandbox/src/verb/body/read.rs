@@ -5,13 +5,13 @@ use std::{borrow::Cow, fmt};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-/// A value and what was said twice in it: `data.key`, `spec.ports[0].port`. The last one counts.
+/// A value and its duplicate fields: `data.key`, `spec.ports[0].port`. The last value of a duplicate field counts.
 pub(super) struct Read {
     pub(super) value: Value,
     pub(super) duplicates: Vec<String>,
 }
 
-/// Reads JSON.
+/// Parses JSON.
 pub(super) fn json(text: &[u8]) -> Result<Read, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -20,7 +20,7 @@ pub(super) fn json(text: &[u8]) -> Result<Read, serde_json::Error> {
     Ok(Read { value, duplicates })
 }
 
-/// Where a value stands.
+/// The path of a value.
 #[derive(Clone, Copy)]
 enum FieldPath<'a> {
     Root,
@@ -47,7 +47,7 @@ impl FieldPath<'_> {
     }
 }
 
-/// A value to be read.
+/// Deserializes a value and records duplicate fields.
 struct ValueSeed<'a> {
     path: FieldPath<'a>,
     duplicates: &'a mut Vec<String>,
@@ -129,7 +129,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// Reads the first document of YAML.
+/// Parses the first YAML document.
 pub(super) fn yaml(text: &str) -> Result<Value, String> {
     let options = serde_saphyr::options! { duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::LastWins };
     let first = first_document(text);
@@ -137,7 +137,7 @@ pub(super) fn yaml(text: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     serde_saphyr::from_str_with_options::<Value>(first, options).map_err(|error| {
-        // The first line says what is wrong; where it is follows as a picture.
+        // The first line contains the message; a source snippet follows.
         let said = error.to_string();
         let first = said.lines().next().unwrap_or_default();
         first
@@ -148,7 +148,7 @@ pub(super) fn yaml(text: &str) -> Result<Value, String> {
     })
 }
 
-/// What stands before the second line of three dashes.
+/// Returns the text before the second `---` line.
 fn first_document(text: &str) -> &str {
     let text = text.strip_prefix("---\n").unwrap_or(text);
     text.find("\n---")

@@ -1,12 +1,12 @@
-//! Syntax errors of JSON in the words of Go's decoder.
+//! Detects syntax errors of JSON and words them as Go's decoder does.
 
-/// The first thing that is wrong; `None` if it is JSON.
+/// Returns the first syntax error; `None` if the text is valid JSON.
 pub(crate) fn syntax_error(text: &[u8]) -> Option<String> {
     let mut reader = Reader { text, at: 0 };
     reader.value().and_then(|()| reader.end()).err()
 }
 
-/// As deep as Go's reader goes.
+/// The maximum nesting depth of Go's decoder.
 const DEEPEST: usize = 10_000;
 
 struct Reader<'a> {
@@ -29,7 +29,8 @@ impl Reader<'_> {
         }
     }
 
-    /// A value and all within it. What is open is kept on a list: the text must not decide how deep the stack gets.
+    /// Parses a value with everything in it. Open brackets are kept in a list, so that the input doesn't determine the
+    /// depth of the stack.
     fn value(&mut self) -> Result<(), String> {
         let mut open = Vec::new();
         loop {
@@ -67,7 +68,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What closes the bracket; nothing if it holds nothing.
+    /// Consumes an opening bracket and returns its closing one; `None` if the brackets are empty.
     fn opens(&mut self, bracket: u8) -> Result<Option<u8>, String> {
         self.at += 1;
         let close = if bracket == b'{' { b'}' } else { b']' };
@@ -97,7 +98,7 @@ impl Reader<'_> {
         }
     }
 
-    /// After a value: whether another one follows.
+    /// Consumes the separator after a value; returns whether another value follows.
     fn goes_on(&mut self, close: u8) -> Result<bool, String> {
         let place = if close == b'}' { "after object key:value pair" } else { "after array element" };
         match self.peek() {
@@ -201,7 +202,7 @@ fn unexpected(letter: u8, place: &str) -> String {
     format!("invalid character {} {place}", quoted(letter))
 }
 
-/// A byte as Go writes it.
+/// Formats a byte as Go does.
 fn quoted(letter: u8) -> String {
     match letter {
         b'\'' => "'\\''".to_owned(),

@@ -1,4 +1,4 @@
-//! Type errors of JSON fields in the words of Go's decoder.
+//! Detects type errors of JSON fields and words them as Go's decoder does.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -7,22 +7,22 @@ use serde_json::Value;
 
 use crate::schema::{Definition, Others, Scalar, Schema, Shape, builtin};
 
-/// The first value that can't be read as what its field is; `None` if all can.
+/// Returns the first value that does not have the type of its field; `None` if there is none.
 pub(super) fn type_error(definition: &'static Definition, object: &Value) -> Option<String> {
     Walk { owner: Some(definition), path: Vec::new(), field: "" }.value(definition.schema(), object)
 }
 
-/// The same of the metadata of a custom kind's object, which is read apart from the rest.
+/// Returns the first type error in the metadata of a custom resource, which Go decodes separately.
 pub(super) fn metadata_type_error(metadata: &Value) -> Option<String> {
     type_error(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")?, metadata)
 }
 
-/// On the way through an object.
+/// The position during the walk through an object.
 #[derive(Clone)]
 struct Walk<'a> {
-    /// The type that has the field.
+    /// The type that contains the field.
     owner: Option<&'static Definition>,
-    /// Fields from the top, without indices and keys of maps.
+    /// The fields from the root, without list indices and map keys.
     path: Vec<&'a str>,
     field: &'a str,
 }
@@ -30,7 +30,7 @@ struct Walk<'a> {
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const NO_QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INT_OR_STRING: &str = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
-/// With the form in which Go reads each.
+/// The time types, with the layout by which Go parses each.
 const TIMES: [(&str, &str); 2] = [
     ("io.k8s.apimachinery.pkg.apis.meta.v1.Time", "2006-01-02T15:04:05Z07:00"),
     ("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", "2006-01-02T15:04:05.000000Z07:00"),
@@ -98,12 +98,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the field, or each value of the map that it is, is bytes.
+    /// Whether the field contains bytes, or is a map of bytes.
     fn holds_bytes(&self) -> bool {
         self.owner.is_some_and(|owner| BYTES.contains(&(owner.name, self.field)))
     }
 
-    /// The format of the field, which the outline of the schema leaves out.
+    /// The format of the field, which the parsed schema does not contain.
     fn format(&self) -> &str {
         self.owner.map_or("", |owner| owner.format(self.field))
     }
@@ -127,7 +127,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The fields of all definitions that are bytes, written as base64.
+/// The byte fields of all definitions, which JSON encodes as base64.
 static BYTES: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
     let with_bytes = builtin::definitions().filter(|definition| definition.text.contains("\"format\":\"byte\""));
     let fields = |definition: &'static Definition| {
@@ -153,12 +153,12 @@ fn base64(text: &str) -> Option<String> {
     Some(format!("illegal base64 data at input byte {at}"))
 }
 
-/// `DeploymentSpec`
+/// Returns the name without the package: `DeploymentSpec`.
 fn short(definition: &Definition) -> &'static str {
     definition.name.rsplit('.').next().unwrap_or_default()
 }
 
-/// How Go names the type of a schema: `map[string]string`, `[]v1.Container`, `v1.DeploymentSpec`.
+/// Returns the Go type of a schema: `map[string]string`, `[]v1.Container`, `v1.DeploymentSpec`.
 fn go_type(schema: &Schema) -> String {
     match &schema.shape {
         Shape::Named(definition) => {
@@ -188,7 +188,7 @@ fn time(text: &str, form: &str) -> Option<String> {
     Some(format!("parsing time {text:?} as {form:?}: cannot parse {rest:?} as {wanted:?}"))
 }
 
-/// The form of quantities: a number and a suffix.
+/// Checks the form of a quantity: a number and a suffix.
 fn quantity(text: &str) -> Option<String> {
     let number = text.trim_start_matches(['+', '-']);
     let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());

@@ -1,4 +1,4 @@
-//! The verbs `delete` and `deletecollection`, with finalizers, grace periods and propagation.
+//! Implements the verbs `delete` and `deletecollection`, with finalizers, grace periods and propagation.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -27,21 +27,21 @@ mod policy;
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 pub(crate) const ORPHAN: &str = "orphan";
 
-/// What became of an object that was deleted.
+/// The result of a deletion.
 pub(super) enum Deleted {
     Gone(Value),
-    /// Finalizers or a time of grace hold it.
+    /// Finalizers or a grace period still hold the object.
     Marked(Value),
 }
 
-/// Why an object isn't removed at once.
+/// The effect of a deletion on the stored object.
 enum DeletionStep {
-    /// It is marked, and stays.
+    /// Sets the deletion timestamp; the object stays.
     Mark(Value),
-    /// It is marked, then removed: who watches sees both.
+    /// Sets the deletion timestamp, then removes the object; a watch receives both events.
     MarkAndRemove(Value),
     Remove,
-    /// It is being deleted already; this deletion adds nothing.
+    /// The object is terminating already; this deletion changes nothing.
     Nothing,
 }
 
@@ -108,7 +108,7 @@ pub(super) async fn delete_one(
     }
 }
 
-/// Marks or removes; `None` if somebody wrote in between.
+/// Marks or removes the object; `None` if another write came in between.
 fn attempt(request: ResourceRequest<'_>, options: &DeleteOptions, held: &Arc<Stored>, old: Value) -> Option<Deleted> {
     let step = step(request, options, &old);
     if options.dry_run {
@@ -161,7 +161,7 @@ fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> D
         return DeletionStep::Mark(new);
     }
     let grace = policy::grace_period(old, options.grace);
-    // Who deletes again can only make the time of grace shorter.
+    // A repeated deletion can only shorten the grace period.
     let held_grace = object::number(old, &["metadata", "deletionGracePeriodSeconds"]);
     if object::is_deleting(old) && held_grace.is_some_and(|held| grace >= held) {
         let is_over = held_grace == Some(0) && object::finalizers(old).is_empty();
@@ -176,7 +176,7 @@ fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> D
     }
 }
 
-/// A namespace is emptied before it goes: its own finalizers, in the spec, say when it is empty.
+/// Marks a namespace as terminating until it is empty: its finalizers in the spec hold it until then.
 fn namespace_step(request: ResourceRequest<'_>, options: &DeleteOptions, mut namespace: Value) -> DeletionStep {
     if object::is_deleting(&namespace) {
         return if policy::is_held(&namespace) { DeletionStep::Nothing } else { DeletionStep::Remove };
@@ -203,7 +203,8 @@ fn mark(request: ResourceRequest<'_>, object: &mut Value, grace: i64) {
     }
 }
 
-/// The finalizers say what becomes of the dependents. What nobody says now stays as it was said before.
+/// Sets the finalizers for the propagation policy. Without a requested policy, the finalizers of the object decide,
+/// then the kind's default.
 fn set_propagation(request: ResourceRequest<'_>, object: &mut Value, wanted: Option<Propagation>) {
     if !policy::is_collected(request.kind) {
         return;

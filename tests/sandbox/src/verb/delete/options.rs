@@ -1,4 +1,4 @@
-//! `DeleteOptions`, from the body of a request or from its parameters.
+//! Parses `DeleteOptions` from the body of a request or from its parameters.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::{
     verb::body::options_type_error,
 };
 
-/// How an object is to be deleted.
+/// The options of a deletion.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeleteOptions {
     pub(crate) dry_run: bool,
@@ -21,7 +21,7 @@ pub(crate) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// A body is all that counts where there is one.
+    /// Parses the options of a request; the parameters count only if there is no body.
     pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         if !request.call.body.is_empty() {
             return Self::of_body(&request.parse()?);
@@ -35,7 +35,7 @@ impl DeleteOptions {
         })
     }
 
-    /// From the object itself, as an eviction carries it, too.
+    /// Parses the options from a `DeleteOptions` object; an eviction contains one, too.
     pub(crate) fn of_body(body: &Value) -> Result<Self, Failure> {
         let kind = object::text(body, &["kind"]);
         if !matches!(kind, "" | "DeleteOptions") {
@@ -58,7 +58,7 @@ impl DeleteOptions {
         })
     }
 
-    /// Whether the object is the one that is meant.
+    /// Checks the preconditions against the stored object.
     pub(crate) fn check(&self, request: ResourceRequest<'_>, held: &Value) -> Result<(), Failure> {
         let conflict = |what: &str, wanted: &str, is: &str, then: &str| {
             if request.kind.is("", "namespaces") {
@@ -88,7 +88,7 @@ impl DeleteOptions {
     }
 }
 
-/// A negative time of grace is the least there is.
+/// Replaces a negative grace period by the minimum of one second.
 fn least(grace: i64) -> i64 {
     if grace < 0 { 1 } else { grace }
 }

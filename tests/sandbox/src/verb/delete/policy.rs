@@ -1,34 +1,34 @@
-//! Deletion rules of the kinds: grace periods, default propagation, warnings.
+//! Defines the deletion rules of the kinds: grace periods, default propagation, warnings.
 
 use serde_json::Value;
 
 use crate::{call::Propagation, kind::Kind, object, request::ResourceRequest};
 
-/// Whether a deletion gives a time of grace at all; only Pods' does.
+/// Whether deletions of the kind have a grace period; only Pods have one.
 pub(super) fn is_graceful(kind: &Kind) -> bool {
     kind.is("", "pods")
 }
 
-/// The time of grace that a Pod gets.
+/// Returns the grace period of a Pod in seconds.
 pub(super) fn grace_period(pod: &Value, wanted: Option<i64>) -> i64 {
-    // A Pod that was never bound to a node, or has ended, has nobody to wait for.
+    // A Pod that is unbound or finished has no running containers to wait for.
     let unbound = object::text(pod, &["spec", "nodeName"]).is_empty();
     let ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
     let own = object::number(pod, &["spec", "terminationGracePeriodSeconds"]).unwrap_or(30);
     if unbound || ended { 0 } else { wanted.unwrap_or(own) }
 }
 
-/// What becomes of the dependents where nobody says: kinds that are older than garbage collection orphan them.
+/// Returns the default propagation policy: kinds older than garbage collection orphan their dependents.
 pub(super) fn default_propagation(kind: &Kind) -> Option<Propagation> {
     (kind.is("batch", "jobs") || kind.is("", "replicationcontrollers")).then_some(Propagation::Orphan)
 }
 
-/// Whether the collector looks at the kind's deletion.
+/// Whether the garbage collector handles deletions of the kind.
 pub(super) fn is_collected(kind: &Kind) -> bool {
     !kind.is("", "events") && !kind.is("events.k8s.io", "events")
 }
 
-/// Whether a deletion is answered with the object that is gone, not with a `Status`.
+/// Whether a deletion returns the deleted object instead of a `Status`.
 pub(super) fn answers_object(kind: &Kind) -> bool {
     const OBJECTS: [&str; 7] = [
         "pods",
@@ -43,13 +43,13 @@ pub(super) fn answers_object(kind: &Kind) -> bool {
     OBJECTS.iter().any(|plural| kind.is("", plural)) || group && kind.plural != "csistoragecapacities"
 }
 
-/// What a client is told who leaves the dependents of a Job behind without having said so.
+/// Returns the warning for the deletion of a Job without a propagation policy, which orphans its Pods.
 pub(super) fn warning(kind: &Kind, propagation: Option<Propagation>) -> Option<String> {
     let why = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
     (kind.is("batch", "jobs") && propagation.is_none()).then(|| why.to_owned())
 }
 
-/// Whether nothing holds a deleted object any more, so that the write that says so removes it.
+/// Whether nothing holds a terminating object any more, so that the current write removes it.
 pub(crate) fn is_deletion_complete(request: ResourceRequest<'_>, object: &Value) -> bool {
     if !object::is_deleting(object) {
         return false;

@@ -1,4 +1,4 @@
-//! `pods/binding`: binds a Pod to a node.
+//! Implements `pods/binding`: binds a Pod to a node.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ pub(super) async fn bind(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     }
 }
 
-/// A Pod is bound to a node, which has a name. Kubernetes words the refusal as if it were its own fault.
+/// Checks that the binding names a node. Kubernetes refuses an invalid one as an internal error.
 fn check(binding: &Value, node: &str) -> Result<(), Failure> {
     let target = object::text(binding, &["target", "kind"]);
     let cause = if !matches!(target, "" | "Node") {

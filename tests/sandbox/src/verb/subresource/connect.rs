@@ -1,10 +1,10 @@
-//! `exec`, `attach`, `portforward` and `proxy`, which fail because no containers run.
+//! Refuses `exec`, `attach`, `portforward` and `proxy`, because no containers run.
 
 use http::StatusCode;
 
 use crate::{failure::Failure, request::ResourceRequest};
 
-/// Says so, once it is clear that the object is there.
+/// Returns the error, after checking that the object exists.
 pub(super) fn refuse(request: ResourceRequest<'_>, way: &str) -> Failure {
     let held = match request.stored_object() {
         Ok(held) => held.object(request.kind),

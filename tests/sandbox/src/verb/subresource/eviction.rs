@@ -1,4 +1,4 @@
-//! `pods/eviction`: evicts a Pod if its PodDisruptionBudgets allow it.
+//! Implements `pods/eviction`: evicts a Pod if its PodDisruptionBudgets allow it.
 
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(super) async fn evict(request: ResourceRequest<'_>) -> Result<ApiResponse, F
     Ok(ApiResponse::created())
 }
 
-/// What doesn't run, has ended or is being deleted already serves nobody.
+/// Whether the eviction ignores budgets: the Pod is pending, finished or terminating.
 fn ignores_budgets(pod: &Value) -> bool {
     object::is_deleting(pod) || matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")
 }
@@ -45,7 +45,7 @@ fn is_ready(pod: &Value) -> bool {
     conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
-/// Asks the budget of the Pod, and writes the disruption down in it.
+/// Checks the budget of the Pod, and records the disruption in its status.
 fn disrupt(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
     let Some(kind) = request.server.kinds.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
     let (_, budgets) = request.server.store.list(BUDGETS, Some(request.namespace));
@@ -112,7 +112,7 @@ fn status_number(budget: &Value, name: &str) -> i64 {
     object::number(budget, &["status", name]).unwrap_or(0)
 }
 
-/// A Pod that isn't ready may go if enough others are healthy, or always if the budget says so.
+/// Whether an unready Pod may be evicted: if enough others are healthy, or always if the budget allows it.
 fn may_evict_unready(budget: &Value) -> bool {
     let always = budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow";
     let (healthy, wanted) = (status_number(budget, "currentHealthy"), status_number(budget, "desiredHealthy"));
@@ -137,7 +137,7 @@ fn check_budget(budget: &Value) -> Result<(), Failure> {
     Err(refused(format!("The disruption budget {name} needs {needs} healthy pods and has {has} currently"), 0))
 }
 
-/// The Pod says why it goes.
+/// Adds the condition with the reason of the eviction to the Pod.
 fn say_why(request: ResourceRequest<'_>) {
     let Ok(held) = request.stored_object() else { return };
     let mut pod = held.object(request.kind);
@@ -151,7 +151,7 @@ fn say_why(request: ResourceRequest<'_>) {
             "type": "DisruptionTarget", "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
             "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
         }));
-        // Who writes in between leaves the Pod without the reason, which nobody waits for.
+        // On a conflict the Pod goes without the condition, which is not essential.
         let (at, expected) = ((request.namespace, request.name), Expect::Version(held.version));
         let _ = request.server.store.commit(&request.kind.group_resource, at, expected, Some(pod), &held.api_version);
     }

@@ -1,10 +1,10 @@
-//! `pods/log`: a single line, because no containers run.
+//! Implements `pods/log`: a single line, because no containers run.
 
 use serde_json::Value;
 
 use crate::{failure::Failure, object, request::ResourceRequest, response::ApiResponse};
 
-/// Nothing runs, so a container has said only that it is one.
+/// Returns the log of a container: one line that says that nothing runs.
 pub(super) fn log(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let pod = request.stored_object()?.object(request.kind);
     let container = container(request, &pod)?;
@@ -23,7 +23,7 @@ pub(super) fn log(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> 
     )))
 }
 
-/// The container that is meant: the one that is named, or the only one.
+/// Returns the container of the request: the named, annotated or only one.
 pub(super) fn container(request: ResourceRequest<'_>, pod: &Value) -> Result<String, Failure> {
     let names = |list: &str| {
         let containers = pod["spec"][list].as_array().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Subresources: `status`, `scale`, `log`, `eviction` and others.
+//! Implements the subresources `status`, `scale`, `log`, `eviction` and others.
 
 use super::{patch, read, replace};
 use crate::{call::Verb, failure::Failure, request::ResourceRequest, response::ApiResponse};
@@ -39,7 +39,7 @@ pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<A
     }
 }
 
-/// A part of a custom resource that it does not have is not told from an object that is not there.
+/// Returns the error for an unknown subresource. For a custom kind it is the same as for an object that doesn't exist.
 fn unknown(request: ResourceRequest<'_>) -> Failure {
     if request.kind.custom().is_some() {
         Failure::not_found(request.kind, request.name)

@@ -1,10 +1,10 @@
-//! Subresources that write only one part of their object.
+//! Implements the subresources that write only one part of their object.
 
 use serde_json::Value;
 
 use crate::{kind::Kind, object, request::ResourceRequest};
 
-/// Whether the path stands for a part of the object, and is read and written like the object.
+/// Whether the subresource stands for a part of the object, and is read and written as the object is.
 pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
     match subresource {
         "finalize" => kind.is("", "namespaces"),
@@ -14,7 +14,7 @@ pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
     }
 }
 
-/// Takes only that part of a new state that its path stands for.
+/// Restores all parts of the object that the subresource does not write.
 pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
     let Some(subresource) = request.subresource.filter(|subresource| is_part(request.kind, subresource)) else {
         return;
@@ -46,7 +46,7 @@ pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, o
     }
 }
 
-/// A resize changes what containers get, and nothing else of them.
+/// Takes only the resources of the containers from the written Pod, for `resize`.
 fn keep_resources(pod: &mut Value, given: &Value) {
     for list in ["containers", "initContainers"] {
         for container in pod["spec"][list].as_array_mut().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! `scale`: the number of replicas of any kind that has the subresource.
+//! Implements `scale`: the number of replicas of any kind that has the subresource.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// `autoscaling/v1 Scale`, which is served as a part of others alone.
+/// The kind `autoscaling/v1 Scale`, which is served only as a subresource of other kinds.
 static SCALE: LazyLock<Arc<Kind>> = LazyLock::new(|| {
     Arc::new(Kind {
         group: "autoscaling".into(),
@@ -101,12 +101,12 @@ fn answer(request: ResourceRequest<'_>, written: WriteOutcome) -> Result<ApiResp
     Ok(read::answer(of_scale(request), StatusCode::OK, scale)?.with_warnings(written.warnings))
 }
 
-/// The request as one about a `Scale`.
+/// Returns the request with `Scale` as its kind.
 fn of_scale(request: ResourceRequest<'_>) -> ResourceRequest<'_> {
     ResourceRequest { kind: &SCALE, ..request }
 }
 
-/// Writes what a `Scale` says into the object that it is of.
+/// Writes the replicas of a `Scale` into the object that it belongs to.
 async fn set(request: ResourceRequest<'_>, held: &Arc<Stored>, scale: &Value) -> Result<WriteOutcome, WriteError> {
     let replicas = replicas(request, scale)?;
     let mut new = held.object(request.kind);
@@ -119,7 +119,8 @@ async fn set(request: ResourceRequest<'_>, held: &Arc<Stored>, scale: &Value) ->
         object::metadata_mut(&mut new).insert("uid".into(), uid.into());
     }
     put(&mut new, &paths(request.kind).spec_replicas, replicas.into());
-    // The real server can't put the Scale of a custom resource beside the one before, and nobody has the replicas then.
+    // The real server can't convert the previous Scale of a custom resource; therefore nobody owns the replicas
+    // afterwards.
     if request.call.verb == Verb::Update && request.kind.custom().is_some() {
         fields::disown_replicas(request, &mut new);
         return write::update(request, held, new, Tracking::Done).await;
@@ -127,10 +128,10 @@ async fn set(request: ResourceRequest<'_>, held: &Arc<Stored>, scale: &Value) ->
     write::update(request, held, new, Tracking::Update).await
 }
 
-/// An apply of a `Scale` is one of the object with the replicas alone.
+/// Applies a `Scale` as an apply of the object with only its replicas.
 async fn apply(request: ResourceRequest<'_>, held: &Arc<Stored>, applied: &Value) -> Result<WriteOutcome, WriteError> {
     patch::check_applied(of_scale(request), applied)?;
-    // Of a number that is too large the real server takes the lower bits.
+    // The real server takes the lower bits of a number that is too large.
     let replicas = replicas(request, applied)? as i32;
     let mut part = json!({"apiVersion": request.kind.api_version(), "kind": request.kind.kind, "metadata": {"name": request.name}});
     if request.kind.namespaced {
@@ -139,7 +140,7 @@ async fn apply(request: ResourceRequest<'_>, held: &Arc<Stored>, applied: &Value
     put(&mut part, &paths(request.kind).spec_replicas, replicas.into());
     let old = held.object(request.kind);
     let mut new = patch::apply(request, Some(&old), &part)?;
-    // The real server can't do it either: it takes the Scale for a custom resource of another group.
+    // The real server fails here, too: it treats the Scale as a custom resource of another group.
     if request.kind.custom().is_some() && scale_of(request.kind, &new)["spec"] != scale_of(request.kind, &old)["spec"] {
         let which = format!("{}/{}; autoscaling/v1, Kind=Scale", object::namespace(applied), object::name(applied));
         let why = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1";
@@ -149,7 +150,7 @@ async fn apply(request: ResourceRequest<'_>, held: &Arc<Stored>, applied: &Value
     write::update(request, held, new, Tracking::Done).await
 }
 
-/// The wanted number. Of a kind of the table a number below zero is the `Scale`'s own mistake.
+/// Returns the requested replicas. For built-in kinds a negative number makes the `Scale` invalid.
 fn replicas(request: ResourceRequest<'_>, scale: &Value) -> Result<i64, Failure> {
     let written = at(scale, &["spec", "replicas"]);
     let Some(replicas) = written.map_or(Some(0), Value::as_i64) else {
@@ -175,7 +176,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// Where a kind has its replicas.
+/// Returns the paths of a kind's replicas and selector.
 fn paths(kind: &Kind) -> ScalePaths {
     let own = || ScalePaths {
         spec_replicas: "spec.replicas".into(),
@@ -199,7 +200,7 @@ fn scale_of(kind: &Kind, object: &Value) -> Value {
         "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": kept.collect::<Map<_, _>>(),
         "spec": {}, "status": {"replicas": number(&paths.status_replicas)},
     });
-    // A zero is written as nothing, as `omitempty` has it.
+    // Zero is omitted, because the Go field has `omitempty`.
     if number(&paths.spec_replicas) != 0 {
         scale["spec"]["replicas"] = number(&paths.spec_replicas).into();
     }
@@ -209,7 +210,7 @@ fn scale_of(kind: &Kind, object: &Value) -> Value {
     scale
 }
 
-/// A selector in one line; a ReplicationController's is a map of labels.
+/// Formats a selector in one line; the selector of a ReplicationController is a map of labels.
 fn selector(selector: &Value) -> String {
     let of_labels = |labels: &Value| -> Vec<(String, String)> {
         let labels = labels.as_object().into_iter().flatten();
