@@ -6,7 +6,7 @@ use crate::{
     user::User,
 };
 
-/// Whether the user of the request, or a ServiceAccount, has a right.
+/// Whether RBAC allows a check for the user of the request or for a ServiceAccount.
 pub(super) fn allows(review: &Review<'_>, question: &Question) -> bool {
     let server = review.request.server;
     let about = match &question.path {

@@ -1,4 +1,4 @@
-//! Caches of compiled policies and webhook configurations, by uid and resourceVersion.
+//! Caches compiled policies and webhook configurations by uid and resourceVersion.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,7 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T> Cache<T> {
-    /// The value compiled from an object in its current version.
+    /// Returns the value compiled from an object in its current version.
     pub(super) fn get(&self, stored: &Stored, make: impl FnOnce(&Value) -> T) -> Arc<T> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((version, made)) = held.get(&stored.uid)
@@ -59,6 +59,6 @@ pub(crate) struct PolicyCache {
 #[derive(Debug, Default)]
 pub(crate) struct AdmissionCache {
     pub(super) policies: PolicyCache,
-    /// By configuration.
+    /// The webhooks of each configuration.
     pub(super) webhooks: Cache<Vec<Hook>>,
 }

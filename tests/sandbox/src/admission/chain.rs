@@ -1,4 +1,4 @@
-//! The admission chain: mutating and validating plugins, policies and webhooks in the order of kube-apiserver.
+//! Runs the admission chain: mutating and validating plugins, policies and webhooks in the order of kube-apiserver.
 
 use super::{plugin, policy, reinvocation::Reinvocation, review::Review, webhook};
 use crate::failure::Failure;

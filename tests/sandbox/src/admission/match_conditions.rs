@@ -22,7 +22,7 @@ pub(super) fn conditions_hold(conditions: &[Result<Expression, String>], scope: 
     }
 }
 
-/// The message of a failed evaluation, as in kube-apiserver.
+/// Returns the message of a failed evaluation, as in kube-apiserver.
 pub(super) fn failed(expression: &Expression, why: &str) -> String {
     format!("expression '{}' resulted in error: {why}", expression.source)
 }

@@ -1,4 +1,4 @@
-//! Rules and selectors that say which writes a policy or a webhook concerns.
+//! Parses the rules and selectors that determine the writes to which a policy or a webhook applies.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{call::selector::LabelSelector, kind::Kind};
 /// `matchConstraints`, `matchResources`, or the rules and selectors of a webhook.
 #[derive(Debug)]
 pub(crate) struct MatchRules {
-    /// `None` matches everything, as a binding without rules does.
+    /// The rules; `None` matches everything, as a binding without rules does.
     pub(super) rules: Option<Vec<MatchRule>>,
     pub(super) excluded: Vec<MatchRule>,
     pub(super) namespaces: LabelSelector,
@@ -24,9 +24,9 @@ pub(super) struct MatchRule {
     pub(super) groups: Vec<String>,
     pub(super) versions: Vec<String>,
     pub(super) resources: Vec<String>,
-    /// `None` for any.
+    /// Whether the rule matches namespaced or cluster-scoped objects; `None` for both.
     pub(super) namespaced: Option<bool>,
-    /// Empty for any.
+    /// The object names that the rule matches; empty for all.
     pub(super) names: Vec<String>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct MatchedKind {
 }
 
 impl MatchedKind {
-    /// An object of the request in the version that the rules name.
+    /// Returns an object of the request in the version that the rules name.
     pub(crate) fn in_matched_version(&self, object: &Value) -> Value {
         let mut object = object.clone();
         if let Value::Object(map) = &mut object
@@ -88,7 +88,7 @@ impl MatchRule {
         }
     }
 
-    /// `pods`, `pods/status`, `pods/*`, `*/status`, `*` and `*/*`.
+    /// Whether the rule covers a resource or subresource: `pods`, `pods/status`, `pods/*`, `*/status`, `*` and `*/*`.
     pub(super) fn covers(&self, subresource: Option<&str>, plural: &str) -> bool {
         self.resources.iter().any(|resource| match (resource.split_once('/'), subresource) {
             (None, None) => resource == "*" || resource == plural,

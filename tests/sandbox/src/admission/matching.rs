@@ -9,7 +9,7 @@ use super::{
 use crate::{call::selector::LabelSelector, kind::Kind, object};
 
 impl MatchRules {
-    /// The matched kind of a write, or `None`.
+    /// Returns the matched kind of a write; `None` if the write does not match.
     pub(crate) fn hit(&self, review: &Review<'_>) -> Option<MatchedKind> {
         let own = review.request.kind;
         let hit = match &self.rules {
@@ -28,7 +28,7 @@ impl MatchRules {
         if matches(own) {
             return Some(MatchedKind { kind: own.clone() });
         }
-        // Cheap before dear: another version is looked for only where the rules may mean this resource.
+        // Cheap checks first: other versions are searched only if a rule may cover this resource.
         if !self.equivalent || !rules.iter().any(|rule| rule.may_cover(review, &own.plural)) {
             return None;
         }
@@ -39,7 +39,8 @@ impl MatchRules {
             .map(|kind| MatchedKind { kind })
     }
 
-    /// Cluster-scoped objects are always selected, except Namespaces, which are selected by their own labels.
+    /// Whether the namespace selector matches. It always matches cluster-scoped objects, except Namespaces, to whose
+    /// own labels it applies.
     fn selects_namespace(&self, review: &Review<'_>) -> bool {
         if self.namespaces.is_empty() {
             return true;

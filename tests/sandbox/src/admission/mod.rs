@@ -1,4 +1,4 @@
-//! Admission control: built-in plugins, admission policies and admission webhooks.
+//! Implements admission control: built-in plugins, admission policies and admission webhooks.
 
 pub(crate) use cache::AdmissionCache;
 pub(crate) use chain::{mutate, validate};

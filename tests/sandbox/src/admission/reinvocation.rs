@@ -1,15 +1,15 @@
-//! Tracks which policies and webhooks are reinvoked because a later one changed the object.
+//! Tracks the policies and webhooks to reinvoke because a later one changed the object.
 
 use std::collections::BTreeSet;
 
 /// The reinvocation state of one write.
 #[derive(Debug, Default)]
 pub(super) struct Reinvocation {
-    /// Those invoked in this round with `reinvocationPolicy: IfNeeded`.
+    /// The policies and webhooks that were invoked in this round and have `reinvocationPolicy: IfNeeded`.
     earlier: BTreeSet<String>,
-    /// Those to invoke in the next round.
+    /// The policies and webhooks to invoke in the next round.
     next: BTreeSet<String>,
-    /// Those to invoke in this round; `None` means all, in the first round.
+    /// The policies and webhooks to invoke in this round; `None` means all, in the first round.
     only: Option<BTreeSet<String>>,
 }
 
@@ -19,7 +19,7 @@ impl Reinvocation {
         self.only.as_ref().is_none_or(|only| only.contains(name))
     }
 
-    /// Records an invocation. After a change those invoked before it are reinvoked.
+    /// Records an invocation. After a change, the earlier invocations are repeated in the next round.
     pub(super) fn invoked(&mut self, name: String, again: bool, changed: bool) {
         if changed {
             self.next.append(&mut self.earlier);

@@ -1,4 +1,4 @@
-//! `Review`: a write under admission, with its operation and its old and new object.
+//! Defines `Review`: a write under admission, with its operation and its old and new object.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// The name in rules.
+    /// Returns the name of the operation in rules.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -60,29 +60,29 @@ impl<'a> Review<'a> {
         Self { request, operation: Operation::Delete, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
-    /// Whether it is this operation on the object itself, not on a subresource, of a built-in kind.
+    /// Whether the operation applies to the object itself, not to a subresource, of this built-in kind.
     pub(crate) fn writes(&self, operation: Operation, group: &str, plural: &str) -> bool {
         self.operation == operation && self.request.subresource.is_none() && self.request.kind.is(group, plural)
     }
 
-    /// The name of the object, or its `generateName`.
+    /// Returns the name of the object, or its `generateName`.
     pub(crate) fn name(&self) -> &str {
         let own = object::name(&self.object);
         let begin = object::text(&self.object, &["metadata", "generateName"]);
         [self.request.name, own, begin].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
     }
 
-    /// The name; empty if it is still to be generated.
+    /// Returns the name; empty if it is not yet generated.
     pub(crate) fn known_name(&self) -> &str {
         if self.request.name.is_empty() { object::name(&self.object) } else { self.request.name }
     }
 
-    /// The namespace; for a Namespace its own name.
+    /// Returns the namespace; for a Namespace its own name.
     pub(crate) fn namespace(&self) -> &str {
         if self.request.kind.is("", "namespaces") { self.known_name() } else { self.request.namespace }
     }
 
-    /// The options of the request as `meta.k8s.io/v1` options.
+    /// Returns the options of the request as `meta.k8s.io/v1` options.
     pub(crate) fn options(&self) -> Value {
         let call = self.request.call;
         let kind = match (self.operation, call.verb) {
@@ -114,7 +114,7 @@ impl<'a> Review<'a> {
         options
     }
 
-    /// The `request` of an `AdmissionReview`, without empty fields.
+    /// Returns the `request` of an `AdmissionReview`, without empty fields.
     pub(super) fn admission_request(&self, hit: &MatchedKind) -> Value {
         let request = self.request;
         let user = &request.call.user;
@@ -152,7 +152,7 @@ impl<'a> Review<'a> {
         fields
     }
 
-    /// The 403 of a plugin.
+    /// Returns the 403 error of a plugin.
     pub(crate) fn forbidden(&self, why: &str) -> Failure {
         Failure::forbidden(self.request.kind, self.name(), why)
     }
@@ -162,7 +162,7 @@ impl<'a> Review<'a> {
     }
 }
 
-/// The object with its type, which a request may omit.
+/// Returns the object with its type, which a request may omit.
 fn typed(request: ResourceRequest<'_>, mut object: Value) -> Value {
     if let Value::Object(map) = &mut object
         && (!map.contains_key("kind") || !map.contains_key("apiVersion"))

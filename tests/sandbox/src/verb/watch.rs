@@ -117,7 +117,7 @@ pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure
 impl WatchStream {
     async fn next(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
         loop {
-            // Wait until changes are durable: a restart could lose them.
+            // Waits until changes are in the file: a restart could lose earlier ones.
             if self.has_more() && !self.store.settled().await {
                 return None;
             }

@@ -1,6 +1,7 @@
-//! The CEL variable `authorizer`, which checks what the user or a ServiceAccount may do.
+//! Implements the CEL variable `authorizer`, which checks the rights of the user or of a ServiceAccount.
 //!
-//! An expression cannot call the server. An unanswered check ends the evaluation; the caller answers it and evaluates again.
+//! An expression cannot call the server. An unanswered check ends the evaluation; the caller answers it and evaluates
+//! again.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! CEL expressions of admission policies and match conditions.
+//! Compiles and evaluates the CEL expressions of admission policies and match conditions.
 
 pub(super) use authorizer::Question;
 pub(super) use program::Expression;

@@ -1,4 +1,4 @@
-//! Compiled CEL expressions of policies and match conditions.
+//! Compiles the CEL expressions of policies and match conditions.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ impl Expression {
     }
 }
 
-/// An error of an evaluation, as cel-go words it.
+/// Returns an evaluation error in the words of cel-go.
 pub(super) fn worded(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),

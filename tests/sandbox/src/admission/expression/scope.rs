@@ -1,4 +1,4 @@
-//! The variables of a CEL expression: the object, the request, and the variables of its policy.
+//! Provides the variables of a CEL expression: the object, the request, and the variables of its policy.
 
 use std::{
     collections::BTreeMap,
@@ -63,7 +63,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether an expression holds.
+    /// Evaluates an expression to a boolean.
     pub(crate) fn holds(&self, expression: &Expression) -> Result<bool, String> {
         match self.evaluate(expression)? {
             Cel::Bool(truth) => Ok(truth),
@@ -71,7 +71,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The string that an expression returns, if it returns one.
+    /// Returns the result of an expression if it is a string.
     pub(crate) fn text(&self, expression: &Expression) -> Option<String> {
         match self.evaluate(expression) {
             Ok(Cel::String(text)) => Some(text.to_string()),
@@ -84,9 +84,9 @@ impl<'a> Scope<'a> {
 struct Lazy<'a> {
     scope: &'a Scope<'a>,
     known: Mutex<BTreeMap<String, Cel>>,
-    /// The error of a used variable.
+    /// The error of a variable that the expression used.
     failed: Mutex<Option<String>>,
-    /// Only variables before this one may be used.
+    /// The number of variables that may be used, in their order.
     below: usize,
 }
 
@@ -130,7 +130,7 @@ impl VariableResolver for Lazy<'_> {
     }
 }
 
-/// The `namespaceObject`.
+/// Returns the `namespaceObject`.
 fn namespace(review: &Review<'_>) -> Cel {
     let request = review.request;
     if !request.kind.namespaced {

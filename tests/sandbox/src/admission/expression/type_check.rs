@@ -1,4 +1,4 @@
-//! Type checks of a CEL expression when its policy is written: undeclared names, unknown fields, the type of its result.
+//! Type checks a CEL expression when its policy is written: undeclared names, unknown fields, the type of its result.
 
 use kube_cel::cel::{
     common::ast::{EntryExpr, Expr, LiteralValue, operators},
@@ -11,13 +11,13 @@ use super::program::Expression;
 pub(crate) struct Declarations<'a> {
     pub(crate) params: bool,
     pub(crate) authorizer: bool,
-    /// `Object{...}` and `JSONPatch{...}`.
+    /// Whether it may construct `Object{...}` and `JSONPatch{...}`.
     pub(crate) structs: bool,
     /// The preceding variables; `None` if variables are not allowed.
     pub(crate) variables: Option<&'a [String]>,
 }
 
-/// The required type of a result.
+/// The required type of an expression's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultType {
     Any,
@@ -56,7 +56,7 @@ enum TypeError {
 }
 
 impl TypeError {
-    /// The message with line and column, found by name because the parser does not report them.
+    /// Returns the message with line and column, found by name because the parser does not report them.
     fn located(&self, source: &str) -> String {
         let (said, at) = match self {
             Self::Undeclared(name) => {
@@ -82,7 +82,7 @@ impl TypeError {
     }
 }
 
-/// The first position of a name as a whole word.
+/// Returns the first position of a name as a whole word.
 fn find(source: &str, name: &str) -> Option<usize> {
     let word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     source
@@ -110,7 +110,7 @@ impl ExpressionTypeCheck<'_> {
                 _ => self.visit(&select.operand),
             },
             Expr::Call(call) => {
-                // `sets.contains(...)`: the target is part of the function's name.
+                // In `sets.contains(...)` the target is part of the function's name.
                 if let Some(target) = &call.target
                     && !matches!(&target.expr, Expr::Ident(name) if is_namespace(name))
                 {
@@ -168,14 +168,14 @@ impl ExpressionTypeCheck<'_> {
     }
 }
 
-/// Namespaces of functions.
+/// Whether the name is a namespace of functions.
 fn is_namespace(name: &str) -> bool {
     const WORDS: [&str; 11] =
         ["sets", "math", "lists", "strings", "base64", "format", "jsonpatch", "optional", "ip", "cidr", "url"];
     WORDS.contains(&name)
 }
 
-/// The type of an expression, if it is obvious.
+/// Returns the type of an expression, if it is obvious.
 fn shape(expr: &Expr) -> Option<String> {
     let plain = |word: &str| Some(word.to_owned());
     match expr {

@@ -1,4 +1,4 @@
-//! `DefaultIngressClass`: sets the default class on an Ingress that names none.
+//! Implements `DefaultIngressClass`: sets the default class on an Ingress that names none.
 
 use super::lookup::default_class;
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 
 const MARK: &str = "ingressclass.kubernetes.io/is-default-class";
 
-/// The class as it was named before there was a field.
+/// The annotation that named the class before the field existed.
 const OLD_FIELD: &str = "kubernetes.io/ingress.class";
 
 pub(crate) fn mutate(review: &mut Review<'_>) {

@@ -1,4 +1,4 @@
-//! `DefaultStorageClass`: sets the default class on a PersistentVolumeClaim that names none.
+//! Implements `DefaultStorageClass`: sets the default class on a PersistentVolumeClaim that names none.
 
 use super::lookup::default_class;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 const MARK: &str = "storageclass.kubernetes.io/is-default-class";
 const OLD_MARK: &str = "storageclass.beta.kubernetes.io/is-default-class";
 
-/// The class as it was named before there was a field.
+/// The annotation that named the class before the field existed.
 const OLD_FIELD: &str = "volume.beta.kubernetes.io/storage-class";
 
 pub(crate) fn mutate(review: &mut Review<'_>) {

@@ -1,4 +1,4 @@
-//! `DefaultTolerationSeconds`: lets a Pod tolerate a not-ready or unreachable node for five minutes.
+//! Implements `DefaultTolerationSeconds`: lets a Pod tolerate a not-ready or unreachable node for five minutes.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
     object::map_at(&mut review.object, &["spec"]).insert("tolerations".into(), tolerations.into());
 }
 
-/// Whether the key and the effect are named, or nothing in particular is.
+/// Whether a toleration covers the taint: an empty key or effect covers every one.
 fn tolerates(toleration: &Value, taint: &str) -> bool {
     let (key, effect) = (object::text(toleration, &["key"]), object::text(toleration, &["effect"]));
     (key.is_empty() || key == taint) && (effect.is_empty() || effect == "NoExecute")

@@ -1,4 +1,4 @@
-//! `LimitRanger`: sets default requests and limits, and enforces the bounds of LimitRanges.
+//! Implements `LimitRanger`: sets default requests and limits, and enforces the bounds of LimitRanges.
 
 use serde_json::{Map, Value, json};
 
@@ -46,7 +46,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
     }
 }
 
-/// Sets what the container doesn't say; answers what that was.
+/// Sets missing requests or limits of a container to the defaults; returns the names of the resources that it set.
 fn fill(container: &mut Value, side: &str, defaults: &Map<String, Value>) -> Vec<String> {
     let missing = |name: &String| object::at(container, &["resources", side, name]).is_none();
     let set: Vec<String> = defaults.keys().filter(|name| missing(name)).cloned().collect();
@@ -125,7 +125,7 @@ fn check_claim(limit: &Value, requests: &Amounts, wrong: &mut Vec<String>) {
     }
 }
 
-/// What one container, or a Pod as a whole, asks for and may use.
+/// The requests and limits of one container, or of a whole Pod.
 struct Usage {
     requests: Amounts,
     limits: Amounts,

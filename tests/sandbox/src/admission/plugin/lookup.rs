@@ -4,18 +4,18 @@ use serde_json::Value;
 
 use crate::server::Server;
 
-/// An object that is kept, without its type.
+/// Returns a stored object without its type.
 pub(super) fn stored_object(server: &Server, group_resource: &str, namespace: &str, name: &str) -> Option<Value> {
     serde_json::from_slice(&server.store.get(group_resource, namespace, name)?.json).ok()
 }
 
-/// The objects of a kind, without their types.
+/// Returns the stored objects of a group resource without their types.
 pub(super) fn stored_objects(server: &Server, group_resource: &str, namespace: Option<&str>) -> Vec<Value> {
     let (_, items) = server.store.list(group_resource, namespace);
     items.iter().filter_map(|item| serde_json::from_slice(&item.json).ok()).collect()
 }
 
-/// The class that an annotation marks as the default: of several the newest, then the first by name.
+/// Returns the class that an annotation marks as the default: of several the newest, then the first by name.
 pub(super) fn default_class(server: &Server, group_resource: &str, annotation: &str) -> Option<String> {
     let mut marked = stored_objects(server, group_resource, None);
     marked.retain(|class| class["metadata"]["annotations"][annotation] == "true");

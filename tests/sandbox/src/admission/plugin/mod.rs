@@ -1,4 +1,4 @@
-//! Built-in admission plugins that kube-apiserver enables by default.
+//! Implements the built-in admission plugins that kube-apiserver enables by default.
 
 pub(super) mod default_ingress_class;
 pub(super) mod default_storage_class;

@@ -1,4 +1,5 @@
-//! `NamespaceLifecycle`: rejects creates in missing or terminating namespaces, and deletes of system namespaces.
+//! Implements `NamespaceLifecycle`: rejects creates in missing or terminating namespaces, and deletes of system
+//! namespaces.
 
 use serde_json::json;
 
@@ -14,7 +15,7 @@ pub(crate) fn admit(review: &Review<'_>) -> Result<(), Failure> {
     if review.writes(Operation::Delete, "", "namespaces") && IMMORTAL.contains(&request.name) {
         return Err(review.forbidden("this namespace may not be deleted"));
     }
-    // What asks for access says it of namespaces that need not exist.
+    // Access reviews may refer to namespaces that do not exist.
     if !request.kind.namespaced || review.operation != Operation::Create || request.kind.group == "authorization.k8s.io"
     {
         return Ok(());

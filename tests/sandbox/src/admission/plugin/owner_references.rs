@@ -1,7 +1,8 @@
-//! `OwnerReferencesPermissionEnforcement`: checks the rights to set owner references and `blockOwnerDeletion`.
+//! Implements `OwnerReferencesPermissionEnforcement`: checks the rights to set owner references and
+//! `blockOwnerDeletion`.
 //!
-//! A user who sets owner references needs the right to delete the object. A user who sets `blockOwnerDeletion` needs the
-//! right to update the finalizers of the owner.
+//! A user who sets owner references needs the right to delete the object. A user who sets `blockOwnerDeletion` needs
+//! the right to update the finalizers of the owner.
 
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::{
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
     let written = matches!(review.operation, Operation::Create | Operation::Update);
-    // The kubelet writes the status of Pods; that says nothing of their owners.
+    // The kubelet's status writes of Pods don't change owner references.
     let status = request.kind.is("", "pods") && request.subresource == Some("status");
     if !request.server.options.owner_permissions || !written || status {
         return Ok(());

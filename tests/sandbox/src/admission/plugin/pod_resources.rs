@@ -6,28 +6,28 @@ use serde_json::Value;
 
 use crate::{object, quantity::Quantity};
 
-/// Amounts by the names of resources.
+/// Amounts by resource name.
 pub(crate) type Amounts = BTreeMap<String, Quantity>;
 
-/// A list of resources, as JSON has it.
+/// Parses a resource list.
 pub(crate) fn amounts(list: &Value) -> Amounts {
     let entries = list.as_object().into_iter().flatten();
     entries.filter_map(|(name, value)| Some((name.clone(), Quantity::of_value(value)?))).collect()
 }
 
-/// The containers in a list of the spec.
+/// Returns the containers in a list of the spec.
 pub(crate) fn containers<'a>(pod: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
     object::at(pod, &["spec", list]).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// All containers together: those that run beside each other add up, and one that runs before them may need more.
-/// `side` is `requests` or `limits`.
+/// Returns the total of a Pod: the sum of the containers, or the amount of an init container if that is higher. `side`
+/// is `requests` or `limits`.
 pub(crate) fn of_pod(pod: &Value, side: &str) -> Amounts {
     let mut sum = Amounts::new();
     for container in containers(pod, "containers") {
         add(&mut sum, &amounts(&container["resources"][side]));
     }
-    // A restartable init container goes on running beside the others.
+    // A restartable init container keeps running next to the others.
     let mut beside = Amounts::new();
     let mut highest = Amounts::new();
     for container in containers(pod, "initContainers") {

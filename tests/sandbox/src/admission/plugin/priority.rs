@@ -1,4 +1,4 @@
-//! `Priority`: resolves the priority class of a Pod, and allows only one default class.
+//! Implements `Priority`: resolves the priority class of a Pod, and allows only one default class.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
 
 const GROUP_RESOURCE: &str = "priorityclasses.scheduling.k8s.io";
 
-/// What a Pod's class says.
+/// The values that a Pod gets from its priority class.
 struct Priority {
     class: String,
     value: i64,
@@ -52,7 +52,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was decided when the Pod was created stays, where a new state leaves it out.
+/// Keeps the priority and preemption policy of an existing Pod if the new state omits them.
 fn keep(review: &mut Review<'_>) {
     let Some(old) = &review.old else { return };
     for field in ["priority", "preemptionPolicy"] {
@@ -63,7 +63,7 @@ fn keep(review: &mut Review<'_>) {
     }
 }
 
-/// A second default class is refused.
+/// Refuses a second default class.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let written = matches!(review.operation, Operation::Create | Operation::Update);
     if !written || !review.request.kind.is("scheduling.k8s.io", "priorityclasses") {
@@ -83,7 +83,7 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
 }
 
 fn class_named(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
-    // The two classes of the system are there from the start.
+    // The two system classes always exist.
     let value = match class {
         "system-node-critical" => Some(2_000_001_000),
         "system-cluster-critical" => Some(2_000_000_000),

@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 use super::pod_resources::{Amounts, add, amounts, containers, of_pod};
 use crate::{kind::Kind, object, quantity::Quantity, server::Server};
 
-/// Kinds of the core group that are counted by their plain name, too.
+/// The kinds of the core group that are also counted under their plain name.
 const PLAIN: [&str; 6] =
     ["configmaps", "persistentvolumeclaims", "replicationcontrollers", "resourcequotas", "secrets", "services"];
 
 const CLASS: &str = ".storageclass.storage.k8s.io/";
 
-/// What may be used at most.
+/// Returns the hard limits of a quota.
 pub(crate) fn limits(quota: &Value) -> Amounts {
     amounts(&quota["spec"]["hard"])
 }
 
-/// What one object counts.
+/// Returns the usage of one object.
 pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
     let one = Quantity::of(1);
     let mut usage = Amounts::new();
@@ -36,7 +36,7 @@ pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
     usage
 }
 
-/// A Pod that ended uses nothing but its place in the store.
+/// Adds the usage of a Pod; a finished Pod uses nothing but its place in the store.
 fn of_one_pod(pod: &Value, usage: &mut Amounts) {
     if matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed") {
         return;
@@ -76,13 +76,13 @@ fn of_claim(claim: &Value, usage: &mut Amounts) {
     }
 }
 
-/// What a quota says is used; what it doesn't say yet is counted.
+/// Returns the usage in the quota's status, or counts it if the status is incomplete.
 pub(crate) fn used(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let said = amounts(&quota["status"]["used"]);
     if limits.keys().all(|name| said.contains_key(name)) { said } else { counted(server, quota, limits) }
 }
 
-/// What there is in the quota's namespace.
+/// Counts the usage in the quota's namespace.
 pub(crate) fn counted(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let mut sum: Amounts = limits.keys().map(|name| (name.clone(), Quantity::ZERO)).collect();
     let mut seen = Vec::new();
@@ -103,7 +103,7 @@ pub(crate) fn counted(server: &Server, quota: &Value, limits: &Amounts) -> Amoun
     sum
 }
 
-/// Whether objects of a kind count against a resource of that name.
+/// Whether objects of a kind count against the resource with this name.
 pub(crate) fn may_count(kind: &Kind, name: &str) -> bool {
     if name.strip_prefix("count/") == Some(&kind.resource()) {
         return true;
@@ -119,14 +119,14 @@ pub(crate) fn may_count(kind: &Kind, name: &str) -> bool {
     kind.is("", own)
 }
 
-/// Puts limits and usage into the status.
+/// Writes limits and usage into the status.
 pub(crate) fn set_status(quota: &mut Value, used: &Amounts) {
     let written: serde_json::Map<String, Value> =
         used.iter().map(|(name, amount)| (name.clone(), amount.to_string().into())).collect();
     quota["status"] = json!({"hard": quota["spec"]["hard"], "used": written});
 }
 
-/// The computing resources that a quota counts and a container leaves open: `limits.memory for: a,b`.
+/// Returns the compute resources that a quota limits and a container does not specify: `limits.memory for: a,b`.
 pub(crate) fn unspecified(kind: &Kind, pod: &Value, limits: &Amounts) -> Vec<String> {
     if !kind.is("", "pods") {
         return Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn unspecified(kind: &Kind, pod: &Value, limits: &Amounts) -> Vec<Str
         .collect()
 }
 
-/// Whether the quota is about the object. A quota with scopes counts Pods only.
+/// Whether the quota applies to the object. A quota with scopes counts only Pods.
 pub(crate) fn in_scope(quota: &Value, kind: &Kind, object: &Value) -> bool {
     let spec = &quota["spec"];
     let plain =

@@ -1,4 +1,4 @@
-//! `ResourceQuota`: rejects objects that exceed the quotas of their namespace.
+//! Implements `ResourceQuota`: rejects objects that exceed the quotas of their namespace.
 
 use http::Request;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use crate::{
     user::User,
 };
 
-/// How often a usage is counted again when others write it at the same time.
+/// The maximum number of attempts to update the usage when other writes conflict.
 const ATTEMPTS: usize = 16;
 
 pub(crate) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
@@ -36,7 +36,7 @@ pub(crate) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
     Err(Failure::internal("the usage of a quota is written by others all the time; try again later"))
 }
 
-/// The quota with the object counted in; `None` if it doesn't count.
+/// Returns the quota with the object added to its usage; `None` if the object does not count.
 fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failure> {
     let request = review.request;
     let limits = quota_usage::limits(&quota);
@@ -88,7 +88,7 @@ fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failur
     Ok(Some(quota))
 }
 
-/// Writes what is used now, as the API server itself; `false` if somebody wrote in between.
+/// Writes the usage as the API server itself; returns `false` if another write came in between.
 async fn record(review: &Review<'_>, quotas: Vec<Value>) -> bool {
     for mut quota in quotas {
         quota["apiVersion"] = "v1".into();

@@ -1,4 +1,4 @@
-//! `ServiceAccount`: sets the ServiceAccount of a Pod and mounts its token.
+//! Implements `ServiceAccount`: sets the ServiceAccount of a Pod and mounts its token.
 
 use std::time::Duration;
 
@@ -14,16 +14,17 @@ use crate::{
 
 const MOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// The kubelet keeps a static Pod alive whatever the server says; its mirror needs no account.
+/// The annotation of a mirror Pod. The kubelet runs the static Pod regardless of the server; its mirror needs no
+/// account.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
 const ACCOUNTS: &str = "serviceaccounts";
 const DEFAULT: &str = "default";
 
-/// As long as the real server looks for a default account, ten times at intervals.
+/// The time for which the real server looks for a default account: ten attempts at intervals.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// An hour and seven seconds: with it the token's age can be told from one asked for by hand.
+/// An hour and seven seconds, which distinguishes these tokens from tokens that a client requests.
 const LIFETIME: i64 = 3607;
 
 fn concerns(review: &Review<'_>) -> bool {
@@ -39,7 +40,7 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     let named = spec.get("serviceAccountName").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = named.unwrap_or(DEFAULT).to_owned();
     spec.insert("serviceAccountName".into(), name.clone().into());
-    // The old name of the field, which the API shows beside the new one.
+    // The old name of the field, which the API returns together with the new one.
     spec.insert("serviceAccount".into(), name.clone().into());
     wait_for_default(review, &name).await;
     let account = account(review, &name)?;
@@ -68,7 +69,7 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     account(review, name).map(drop)
 }
 
-/// The default account of a new namespace comes a moment after it.
+/// Waits for the default account of a new namespace, which is created shortly after the namespace.
 async fn wait_for_default(review: &Review<'_>, name: &str) {
     let (store, namespace) = (&review.request.server.store, review.request.namespace);
     if name != DEFAULT || store.get(ACCOUNTS, namespace, name).is_some() {
@@ -77,7 +78,7 @@ async fn wait_for_default(review: &Review<'_>, name: &str) {
     let mut subscription = store.subscribe(&ACCOUNTS.into());
     let comes =
         async { while store.get(ACCOUNTS, namespace, name).is_none() && subscription.changed().await.is_ok() {} };
-    // Whether it came is asked again.
+    // The caller checks whether the account exists.
     let _ = timeout(PATIENCE, comes).await;
 }
 
@@ -89,7 +90,7 @@ fn account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
     })
 }
 
-/// The volume that is there already, or the name of a new one.
+/// Returns the name of the existing token volume, or a new name.
 fn volume_name(pod: &Value, suffix: impl FnOnce() -> String) -> String {
     let volumes = object::at(pod, &["spec", "volumes"]).and_then(Value::as_array);
     let names = volumes.into_iter().flatten().map(|volume| object::text(volume, &["name"]));
@@ -97,7 +98,7 @@ fn volume_name(pod: &Value, suffix: impl FnOnce() -> String) -> String {
     known.map_or_else(|| format!("kube-api-access-{}", suffix()), str::to_owned)
 }
 
-/// Adds the mount to each container that has nothing at its place, and the volume if a mount needs it.
+/// Adds the mount to each container without a mount at this path, and the volume if a mount needs it.
 fn mount(spec: &mut Map<String, Value>, volume: String) {
     let mut needed = false;
     for containers in ["initContainers", "containers"] {

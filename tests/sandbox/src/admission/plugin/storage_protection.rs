@@ -1,17 +1,17 @@
-//! `StorageObjectInUseProtection`: adds finalizers that protect volumes and claims in use.
+//! Implements `StorageObjectInUseProtection`: adds finalizers that protect volumes and claims in use.
 
 use crate::{
     admission::{Operation, Review},
     object,
 };
 
-/// Holds a claim that a Pod uses.
+/// The finalizer that holds a claim used by a Pod.
 pub(crate) const CLAIM: &str = "kubernetes.io/pvc-protection";
 
-/// Holds a volume that is bound to a claim.
+/// The finalizer that holds a volume bound to a claim.
 pub(crate) const VOLUME: &str = "kubernetes.io/pv-protection";
 
-/// Holds a class of attributes that a volume has.
+/// The finalizer that holds a VolumeAttributesClass used by a volume.
 const CLASS: &str = "kubernetes.io/vac-protection";
 
 pub(crate) fn mutate(review: &mut Review<'_>) {

@@ -1,4 +1,4 @@
-//! `TaintNodesByCondition`: taints a new Node until it is ready.
+//! Implements `TaintNodesByCondition`: taints a new Node until it is ready.
 
 use serde_json::{Value, json};
 

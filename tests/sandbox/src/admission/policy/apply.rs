@@ -50,7 +50,7 @@ fn merge_fields(fields: &Fields, into: &mut Value, from: &Map<String, Value>, pa
     let Value::Object(held) = into else { return Ok(()) };
     for (name, value) in from {
         let path = format!("{path}.{name}");
-        // A custom kind's schema says nothing of metadata.
+        // The schema of a custom kind does not define the metadata.
         let metadata = (path == ".metadata").then(|| builtin::definition(METADATA)).flatten();
         match metadata.map(Definition::schema).or_else(|| fields.field(name)) {
             Some(schema) => merge(schema, held.entry(name).or_insert(Value::Null), value, &path)?,
@@ -74,7 +74,7 @@ fn merge_items(
     path: &str,
 ) -> Result<(), String> {
     for item in from {
-        // A key that is left out has its default.
+        // An omitted key has its default value.
         let default = |key: &str| schema.field(key).and_then(|schema| schema.default.clone()).unwrap_or_default();
         let key = |item: &Value, key: &str| item.get(key).cloned().unwrap_or_else(|| default(key));
         let same = |own: &Value| keys.iter().all(|name| key(own, name) == key(item, name));

@@ -1,4 +1,4 @@
-//! Policies and bindings as they are stored, with their expressions compiled.
+//! Parses stored policies and bindings, and compiles their expressions.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct PolicyHead {
     pub(super) name: String,
-    /// `failurePolicy: Ignore`.
+    /// Whether `failurePolicy` is `Ignore`.
     pub(super) ignores_failure: bool,
     pub(super) matching: MatchRules,
     /// `apiVersion` and `kind` of the parameters.
@@ -25,7 +25,7 @@ pub(crate) struct PolicyHead {
 pub(crate) struct PolicyBinding {
     pub(super) name: String,
     pub(super) policy: String,
-    /// Null if there is none.
+    /// The `paramRef`; null if there is none.
     pub(super) param: Value,
     pub(super) matching: MatchRules,
     pub(super) actions: Vec<String>,
@@ -63,7 +63,7 @@ impl PolicyBinding {
     }
 }
 
-/// A compiled policy.
+/// A compiled ValidatingAdmissionPolicy.
 #[derive(Debug)]
 pub(crate) struct ValidatingPolicy {
     pub(super) head: PolicyHead,
@@ -75,7 +75,7 @@ pub(super) struct Validation {
     pub(super) expression: Result<Expression, String>,
     pub(super) message: String,
     pub(super) message_expression: Option<Expression>,
-    /// The reason and its code.
+    /// The reason and status code of a denial.
     pub(super) reason: (&'static str, u16),
 }
 
@@ -108,19 +108,19 @@ impl Validation {
 
 pub(super) const INVALID: (&str, u16) = ("Invalid", 422);
 
-/// A compiled policy.
+/// A compiled MutatingAdmissionPolicy.
 #[derive(Debug)]
 pub(crate) struct MutatingPolicy {
     pub(super) head: PolicyHead,
     pub(super) mutations: Vec<Mutation>,
-    /// `reinvocationPolicy: IfNeeded`.
+    /// Whether `reinvocationPolicy` is `IfNeeded`.
     pub(super) again: bool,
 }
 
 /// One mutation of a policy.
 #[derive(Debug)]
 pub(super) enum Mutation {
-    /// An apply configuration.
+    /// A mutation by an apply configuration.
     Apply(Result<Expression, String>),
     Patch(Result<Expression, String>),
 }

@@ -1,4 +1,4 @@
-//! Invocations of policies: which policies, bindings and parameters apply to a write.
+//! Determines the policies, bindings and parameters that apply to a write.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::admission::{
 pub(super) struct PolicyInvocation<'a> {
     pub(super) binding: &'a PolicyBinding,
     pub(super) hit: MatchedKind,
-    /// The parameter, or why there is none; null for a policy without parameters.
+    /// The parameter, or the error why it is missing; null for a policy without parameters.
     pub(super) params: Result<Value, String>,
 }
 

@@ -1,4 +1,4 @@
-//! Admission policies: MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
+//! Implements the admission policies MutatingAdmissionPolicy and ValidatingAdmissionPolicy.
 
 pub(super) use definition::{MutatingPolicy, PolicyBinding, ValidatingPolicy};
 pub(super) use mutating::mutate;

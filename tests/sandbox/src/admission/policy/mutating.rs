@@ -1,4 +1,4 @@
-//! Evaluates `MutatingAdmissionPolicy`.
+//! Evaluates `MutatingAdmissionPolicy` and applies its mutations.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const POLICIES: &str = "mutatingadmissionpolicies.admissionregistration.k8s.io";
 const BINDINGS: &str = "mutatingadmissionpolicybindings.admissionregistration.k8s.io";
 
 impl MutatingPolicy {
-    /// The mutated object; `None` if the match conditions do not hold.
+    /// Returns the mutated object; `None` if the match conditions do not hold.
     fn mutated(&self, review: &mut Review<'_>, found: &PolicyInvocation<'_>) -> Result<Option<Value>, String> {
         let params = found.params.as_ref().map_err(Clone::clone)?;
         if !self.head.conditions_hold(&Scope::new(review, &found.hit, Some(params), &self.head.variables))? {
@@ -46,7 +46,7 @@ impl MutatingPolicy {
 }
 
 impl Mutation {
-    /// The object after the mutation.
+    /// Returns the object after the mutation.
     fn apply(&self, scope: &Scope<'_>, review: &Review<'_>) -> Result<Value, String> {
         let (Self::Apply(expression) | Self::Patch(expression)) = self;
         let expression = expression.as_ref().map_err(Clone::clone)?;

@@ -8,8 +8,8 @@ use crate::{admission::review::Review, call::selector::LabelSelector, object};
 const NOT_FOUND: &str =
     "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
 
-/// The parameters, each for an evaluation of its own; null where the policy takes none. Nothing where there are none and
-/// the binding allows that.
+/// Returns the parameters, one for each evaluation; a single null if the policy takes none. Returns an empty list if
+/// there are no parameters and the binding allows that.
 pub(super) fn of(head: &PolicyHead, binding: &PolicyBinding, review: &Review<'_>) -> Result<Vec<Value>, String> {
     let (Some((api_version, kind)), Value::Object(reference)) = (&head.param_kind, &binding.param) else {
         return Ok(vec![Value::Null]);

@@ -28,7 +28,7 @@ pub(crate) fn check(review: &Review<'_>) -> Result<(), Failure> {
     if !written || review.request.subresource.is_some() || !mutating && !validating {
         return Ok(());
     }
-    // What an expression means doesn't change; only a new spec is looked at.
+    // The check depends only on the spec; an unchanged spec is not checked again.
     if review.old.as_ref().is_some_and(|old| old["spec"] == review.object["spec"]) {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Evaluates `ValidatingAdmissionPolicy`.
+//! Evaluates `ValidatingAdmissionPolicy` and collects its denials.
 
 use kube_cel::cel::Value as Cel;
 
@@ -14,14 +14,14 @@ use crate::{
 const POLICIES: &str = "validatingadmissionpolicies.admissionregistration.k8s.io";
 const BINDINGS: &str = "validatingadmissionpolicybindings.admissionregistration.k8s.io";
 
-/// The reason why a policy denies a write.
+/// The message and reason with which a policy denies a write.
 struct Denial {
     message: String,
     reason: (&'static str, u16),
 }
 
 impl ValidatingPolicy {
-    /// The denials of the write.
+    /// Returns the denials of the write.
     fn denials(&self, review: &Review<'_>, found: &PolicyInvocation<'_>) -> Vec<Denial> {
         let unable = |message: String| {
             if self.head.ignores_failure { Vec::new() } else { vec![Denial { message, reason: INVALID }] }
@@ -53,7 +53,7 @@ impl ValidatingPolicy {
 }
 
 impl Validation {
-    /// The message of a denial: by `messageExpression`, else `message`, else the expression itself.
+    /// Returns the message of a denial: from `messageExpression`, else `message`, else the expression itself.
     fn denial_message(&self, scope: &Scope<'_>) -> String {
         let made = self.message_expression.as_ref().and_then(|expression| scope.text(expression));
         let made = made.map(|made| made.trim().to_owned());

@@ -12,22 +12,22 @@ use crate::{
 
 /// The response of a webhook to a write.
 pub(super) struct AdmissionResponse {
-    /// `None` if it allows the write.
+    /// The failure if the webhook denies the write; `None` if it allows the write.
     pub(super) refusal: Option<Failure>,
     pub(super) patch: Option<Value>,
     pub(super) warnings: Vec<String>,
 }
 
-/// Why a call has no response.
+/// The error of a failed call.
 pub(super) enum CallError {
-    /// The failure policy decides.
+    /// The failure policy determines whether the write fails.
     Ignorable(String),
     /// The write fails regardless of the failure policy.
     Failure(Failure),
 }
 
 impl Hook {
-    /// Sends it a write.
+    /// Sends a write to the webhook.
     pub(super) async fn call(
         &self,
         review: &Review<'_>,
@@ -46,7 +46,7 @@ impl Hook {
         self.response(&answer, &uid, patches).map_err(CallError::Ignorable)
     }
 
-    /// The failure of a write whose call failed.
+    /// Returns the failure of a write whose webhook call failed.
     pub(super) fn failed(&self, why: &str) -> Failure {
         internal(&format!("failed calling webhook {:?}: {why}", self.name))
     }
@@ -101,7 +101,7 @@ impl Hook {
         })
     }
 
-    /// The failure with the status of the webhook, worded as by kube-apiserver.
+    /// Returns the failure with the status of the webhook, in the words of kube-apiserver.
     fn refusal(&self, status: &Value) -> Failure {
         let mut failure = Failure::bad_request("");
         let (message, reason) = (object::text(status, &["message"]), object::text(status, &["reason"]));
@@ -119,13 +119,13 @@ impl Hook {
     }
 }
 
-/// 500 with the message as its cause, as in kube-apiserver.
+/// Returns a 500 error with the message as its cause, as in kube-apiserver.
 pub(super) fn internal(why: &str) -> Failure {
     let failure = Failure::internal(format!("Internal error occurred: {why}"));
     failure.with_causes(vec![json!({"message": why})])
 }
 
-/// The reason, if Kubernetes knows it; otherwise empty.
+/// Returns the reason if Kubernetes defines it; otherwise an empty string.
 fn known_reason(reason: &str) -> &'static str {
     const KNOWN: [&str; 18] = [
         "Unauthorized",

@@ -1,4 +1,4 @@
-//! One webhook of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+//! Parses one webhook of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) struct Hook {
     pub(super) patience: Duration,
     /// Whether it may be called in a dry run (`sideEffects`).
     pub(super) harmless: bool,
-    /// `reinvocationPolicy: IfNeeded`.
+    /// Whether `reinvocationPolicy` is `IfNeeded`.
     pub(super) again: bool,
 }
 

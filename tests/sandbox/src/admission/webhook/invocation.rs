@@ -1,4 +1,4 @@
-//! Invocations of webhooks: which webhooks a write has to be sent to.
+//! Determines the webhooks that a write must be sent to.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     object,
 };
 
-/// The webhooks of all configurations of a type, in call order.
+/// Returns the webhooks of all configurations of a type, in call order.
 pub(super) fn hooks(review: &Review<'_>, group_resource: &str) -> Vec<Arc<Vec<Hook>>> {
     let server = review.request.server;
     let (_, items) = server.store.list(group_resource, None);
@@ -28,14 +28,15 @@ pub(super) fn hooks(review: &Review<'_>, group_resource: &str) -> Vec<Arc<Vec<Ho
     items.iter().map(|item| server.admission.webhooks.get(item, read)).collect()
 }
 
-/// Whether the write is exempt: webhooks are not called for admission configurations, so that none can lock itself in.
+/// Whether the write is exempt: webhooks don't apply to admission configurations, because a webhook could block its own
+/// removal.
 pub(super) fn is_exempt(review: &Review<'_>) -> bool {
     let kind = review.request.kind;
     kind.group == "admissionregistration.k8s.io" && kind.custom().is_none() || review.operation == Operation::Connect
 }
 
 impl Hook {
-    /// The matched kind if the webhook has to be called, or `None`.
+    /// Returns the matched kind if the webhook must be called; otherwise `None`.
     pub(super) fn concerns(&self, review: &Review<'_>) -> Result<Option<MatchedKind>, Failure> {
         let Some(hit) = self.matching.hit(review) else { return Ok(None) };
         if self.conditions.is_empty() {

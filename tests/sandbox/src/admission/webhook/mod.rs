@@ -1,4 +1,4 @@
-//! Admission webhooks: MutatingWebhookConfiguration and ValidatingWebhookConfiguration.
+//! Calls the webhooks of MutatingWebhookConfigurations and ValidatingWebhookConfigurations.
 
 pub(super) use hook::Hook;
 pub(super) use mutating::mutate;

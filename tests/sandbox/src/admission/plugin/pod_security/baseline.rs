@@ -1,11 +1,11 @@
-//! The rules of the Pod Security level `baseline`.
+//! Defines the rules of the Pod Security level `baseline`.
 
 use serde_json::Value;
 
 use super::spec::{PodRule, Spec, containers, counted, items, quoted, sorted};
 use crate::object;
 
-/// The rules in the order of their messages, each with whether `restricted` includes it and has none that is stricter.
+/// The rules in the order of their messages, each with whether `restricted` includes it unchanged.
 pub(super) const RULES: [(PodRule, bool); 12] = [
     (app_armor, true),
     (capabilities, false),
@@ -63,7 +63,7 @@ fn app_armor(spec: &Spec<'_>) -> Option<String> {
     let is_allowed =
         |profile: &str| profile.is_empty() || profile == "runtime/default" || profile.starts_with("localhost/");
     let bad: Vec<_> = profiles.filter(|(_, _, profile)| !is_allowed(profile)).collect();
-    // What an annotation says of a container counts as if its own field said it.
+    // An annotation about a container counts like the container's own field.
     let by_annotation =
         |name: &str| bad.iter().any(|(_, container, profile)| *container == name && *profile == "unconfined");
     offenders.containers = spec.containers(|container| {
@@ -87,7 +87,7 @@ fn capabilities(spec: &Spec<'_>) -> Option<String> {
     forbidden_capabilities(spec, &CAPABILITIES).map(|told| format!("non-default capabilities ({told})"))
 }
 
-/// Which containers add which capabilities beside those that are allowed.
+/// Returns the violation by containers that add capabilities other than the allowed ones.
 pub(super) fn forbidden_capabilities(spec: &Spec<'_>, allowed: &[&str]) -> Option<String> {
     let added = |container: &Value| -> Vec<String> {
         let added = items(&container["securityContext"]["capabilities"], "add").filter_map(Value::as_str);
@@ -154,7 +154,7 @@ fn privileged(spec: &Spec<'_>) -> Option<String> {
     (!who.is_empty()).then(|| format!("privileged ({} must not set securityContext.privileged=true)", containers(&who)))
 }
 
-/// With users of its own a Pod may see all of `/proc`.
+/// A Pod with its own user namespace may have an unmasked `/proc`.
 fn proc_mount(spec: &Spec<'_>) -> Option<String> {
     if spec.has_own_users() { None } else { masked(spec) }
 }

@@ -1,7 +1,7 @@
-//! `PodSecurity`: checks Pods against the Pod Security level in the labels of their namespace.
+//! Implements `PodSecurity`: checks Pods against the Pod Security level in the labels of their namespace.
 //!
-//! `enforce` rejects Pods; `warn` warns about Pods and about objects with a pod template. Every version of a level means the
-//! newest one. A changed level does not cause warnings about existing Pods.
+//! `enforce` rejects Pods; `warn` warns about Pods and about objects with a pod template. Every version of a level
+//! means the newest one. A changed level does not cause warnings about existing Pods.
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where the spec of the Pods is, and their annotations.
+/// Returns the paths of the pod spec and of its annotations.
 fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'static str])> {
     let kind = review.request.kind;
     let makes_pods = matches!(
@@ -65,12 +65,12 @@ fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'st
     }
 }
 
-/// A change of a Pod's metadata alone is not looked at.
+/// Whether the write changes the pod spec; a change of metadata only is not checked.
 fn changes_spec(review: &Review<'_>, path: &[&str]) -> bool {
     review.old.as_ref().is_none_or(|old| object::at(old, path) != object::at(&review.object, path))
 }
 
-/// `"restricted:latest": …`, if the Pod breaks rules of the level that the mode's label names.
+/// Returns `"restricted:latest": …` if the Pod breaks rules of the level in the mode's label.
 fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
     let level = labels[format!("{LABELS}{mode}")].as_str().unwrap_or_default();
     let rules: Vec<PodRule> = match level {

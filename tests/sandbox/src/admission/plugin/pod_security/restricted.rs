@@ -1,4 +1,4 @@
-//! The rules that the Pod Security level `restricted` adds to `baseline`.
+//! Defines the rules that the Pod Security level `restricted` adds to `baseline`.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn capabilities(spec: &Spec<'_>) -> Option<String> {
 }
 
 fn volumes(spec: &Spec<'_>) -> Option<String> {
-    // A volume is what stands beside its name.
+    // The type of a volume is the field other than its name.
     let kind = |volume: &Value| {
         let kinds = volume.as_object().into_iter().flatten().filter(|(key, value)| *key != "name" && !value.is_null());
         kinds.map(|(key, _)| key.clone()).find(|kind| !VOLUMES.contains(&kind.as_str()))
@@ -102,7 +102,7 @@ fn seccomp_profile(spec: &Spec<'_>) -> Option<String> {
     })
 }
 
-/// The containers that don't say what neither the Pod says for all of them.
+/// Returns the containers that don't satisfy `says`, unless the `securityContext` of the Pod does.
 fn unsaid(spec: &Spec<'_>, says: impl Fn(&Value) -> bool) -> Option<String> {
     if says(&spec.pod["securityContext"]) {
         return None;

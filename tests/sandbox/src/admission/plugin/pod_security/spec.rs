@@ -1,18 +1,18 @@
-//! The parts of a Pod that the Pod Security rules check.
+//! Provides the parts of a Pod that the Pod Security rules check.
 
 use serde_json::Value;
 
 use crate::object;
 
-/// The spec of a Pod, or of the Pods that something makes.
+/// The spec of a Pod, or of the pod template of a workload.
 pub(super) struct Spec<'a> {
     pub(super) pod: &'a Value,
     pub(super) annotations: &'a Value,
-    /// Those that come before the others first, those that were added later last.
+    /// The containers: init containers first, ephemeral containers last.
     pub(super) containers: Vec<&'a Value>,
 }
 
-/// Who breaks a rule.
+/// The Pod and containers that break a rule.
 #[derive(Default)]
 pub(super) struct Offenders<'a> {
     pub(super) pod: bool,
@@ -26,13 +26,13 @@ impl<'a> Spec<'a> {
         Self { pod, annotations, containers }
     }
 
-    /// The names of the containers that are so.
+    /// Returns the names of the containers that satisfy the predicate.
     pub(super) fn containers(&self, is: impl Fn(&Value) -> bool) -> Vec<&'a str> {
         let found = self.containers.iter().filter(|container| is(container));
         found.map(|container| container["name"].as_str().unwrap_or_default()).collect()
     }
 
-    /// The Pod and its containers, as far as their `securityContext` is so.
+    /// Returns whether the `securityContext` of the Pod satisfies the predicate, and the containers for which it does.
     pub(super) fn offenders(&self, is: impl Fn(&Value) -> bool) -> Offenders<'a> {
         let containers = self.containers(|container| is(&container["securityContext"]));
         Offenders { pod: is(&self.pod["securityContext"]), containers }
@@ -42,7 +42,7 @@ impl<'a> Spec<'a> {
         object::text(self.pod, &["os", "name"]) == "windows"
     }
 
-    /// Whether its users are not those of the node.
+    /// Whether the Pod has its own user namespace.
     pub(super) fn has_own_users(&self) -> bool {
         self.pod["hostUsers"] == false
     }
@@ -53,7 +53,7 @@ impl Offenders<'_> {
         self.pod || !self.containers.is_empty()
     }
 
-    /// `pod and containers "a", "b"`
+    /// Formats the offenders: `pod and containers "a", "b"`.
     pub(super) fn named(&self) -> String {
         match (self.pod, self.containers.is_empty()) {
             (true, true) => "pod".to_owned(),
@@ -63,28 +63,28 @@ impl Offenders<'_> {
     }
 }
 
-/// The items of a list.
+/// Returns the items of a list field.
 pub(super) fn items<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     value.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// `container "a"` or `containers "a", "b"`
+/// Formats container names: `container "a"` or `containers "a", "b"`.
 pub(super) fn containers(names: &[&str]) -> String {
     counted("container", names)
 }
 
-/// `type "a"` or `types "a", "b"`
+/// Formats names after their noun: `type "a"` or `types "a", "b"`.
 pub(super) fn counted<T: AsRef<str>>(noun: &str, names: &[T]) -> String {
     let plural = if names.len() == 1 { "" } else { "s" };
     format!("{noun}{plural} {}", quoted(names))
 }
 
-/// `"a", "b"`
+/// Formats names in quotes: `"a", "b"`.
 pub(super) fn quoted<T: AsRef<str>>(names: &[T]) -> String {
     names.iter().map(|name| format!("\"{}\"", name.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
-/// Each once, in order.
+/// Sorts names and removes duplicates.
 pub(super) fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.into_iter().collect();
     names.sort_unstable();
@@ -92,5 +92,5 @@ pub(super) fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// What a rule says of a Pod that breaks it.
+/// A rule: returns the violation of a Pod that breaks it.
 pub(super) type PodRule = fn(&Spec<'_>) -> Option<String>;
