@@ -1,4 +1,4 @@
-//! Audit records of requests, request counters, and observers of watch events.
+//! Records requests, counts them, and passes watch events to observers.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use crate::{
 /// One request and its response; a streamed response is recorded at its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// As in RBAC; an apply is a `patch`.
+    /// The verb as in RBAC; an apply is a `patch`.
     pub verb: &'static str,
     /// The name of the user.
     pub user: String,
@@ -27,11 +27,11 @@ pub struct Record {
     pub group: String,
     /// The plural; empty for non-resource paths.
     pub resource: String,
-    /// Empty for the object itself.
+    /// The subresource; empty for the object itself.
     pub subresource: String,
-    /// Empty for cluster-scoped objects.
+    /// The namespace; empty for cluster-scoped objects.
     pub namespace: String,
-    /// Empty for collections.
+    /// The name; empty for collections.
     pub name: String,
     /// The HTTP status code of the response.
     pub code: u16,
@@ -49,12 +49,12 @@ type EventObserver = Arc<dyn Fn(&Record, ObservedEvent) + Send + Sync>;
 pub(crate) struct Audit {
     pub(crate) observer: Option<RequestObserver>,
     pub(crate) event_observer: Option<EventObserver>,
-    /// By verb and code.
+    /// The number of requests by verb and code.
     counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
 }
 
 impl Audit {
-    /// The number of requests, by verb and code.
+    /// Returns the number of requests by verb and code.
     pub(crate) fn counts(&self) -> BTreeMap<(&'static str, u16), u64> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -67,7 +67,7 @@ impl Audit {
         }
     }
 
-    /// The response, with an observer on its watch events.
+    /// Adds the observer of watch events to a response.
     pub(crate) fn observe_events(&self, call: &Call, answer: ApiResponse) -> ApiResponse {
         let (Verb::Watch, Some(told)) = (call.verb, &self.event_observer) else { return answer };
         let (told, record) = (told.clone(), Record::of(call, answer.code));
@@ -101,7 +101,7 @@ impl Record {
     }
 }
 
-/// The message of a failure.
+/// Returns the message of a failed request.
 fn refusal_of(answer: &ApiResponse) -> String {
     let Content::Whole(text) = &answer.content else { return String::new() };
     if answer.code.is_success() {
@@ -111,7 +111,7 @@ fn refusal_of(answer: &ApiResponse) -> String {
     object::text(&status, &["message"]).to_owned()
 }
 
-/// The name in the body of a create; empty if the server generates it.
+/// Returns the name in the body of a create; empty if the server generates it.
 fn name_of_body(call: &Call) -> String {
     let object: serde_json::Value = match call.verb {
         Verb::Create => serde_json::from_slice(&call.body).unwrap_or_default(),

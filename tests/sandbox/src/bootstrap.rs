@@ -12,8 +12,9 @@ use crate::{
     store::{Expect, Heading, Labels, Store, Stored, Text},
 };
 
-/// Taken from a kube-apiserver that had just started, in the order in which it made them: a line of what the store has to know of
-/// an object, and a line of the object as the store keeps it, with blanks for what only a sandbox knows.
+/// The objects of a kube-apiserver that had just started, in the order in which it created them. Each has two lines:
+/// the metadata that the store needs, and the object as the store holds it, with placeholders for values that differ
+/// between sandboxes.
 const TEXT: &str = include_str!("../table/bootstrap.jsonl");
 
 /// The header line of an object.
@@ -41,7 +42,7 @@ struct BootstrapObject {
     print: &'static str,
 }
 
-/// Parsed once in a process.
+/// The objects, parsed once in a process.
 static OBJECTS: LazyLock<Vec<BootstrapObject>> = LazyLock::new(|| {
     let mut objects: Vec<BootstrapObject> = Vec::new();
     for ((row, print), version) in rows().zip(Store::FIRST + 1..) {
@@ -58,7 +59,7 @@ static OBJECTS: LazyLock<Vec<BootstrapObject>> = LazyLock::new(|| {
     objects
 });
 
-/// The pairs of lines: a header and an object template.
+/// Iterates over the pairs of lines: a header and an object template.
 fn rows() -> impl Iterator<Item = (ObjectRow<'static>, &'static str)> {
     let mut rest = TEXT;
     std::iter::from_fn(move || {
@@ -81,7 +82,7 @@ pub(crate) fn fill(server: &Server) {
         let Heading { namespace, name, api_version, .. } = &first.heading;
         if server.store.get(&first.group_resource, namespace, name).is_none() {
             let object = serde_json::from_slice(&build(first).json).unwrap_or_default();
-            // Nobody else writes before the start.
+            // There is no other writer before the start.
             let _ = server.store.commit(
                 &first.group_resource,
                 (namespace, name),

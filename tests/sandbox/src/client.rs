@@ -1,4 +1,4 @@
-//! The sandbox as a `kube::Client`, without a socket.
+//! Provides the sandbox as a `kube::Client`, without a socket.
 
 use http::Request;
 use tower::service_fn;
@@ -6,20 +6,20 @@ use tower::service_fn;
 use crate::{Sandbox, User};
 
 impl Sandbox {
-    /// A client with all rights.
+    /// Returns a client with all rights.
     #[must_use]
     pub fn client(&self) -> kube::Client {
         self.client_of(User::admin("admin"))
     }
 
-    /// A client with the rights of a user. Its default namespace is that of the ServiceAccount, or `default`.
+    /// Returns a client with the rights of a user. Its default namespace is that of the ServiceAccount, or `default`.
     #[must_use]
     pub fn client_of(&self, user: User) -> kube::Client {
         client(self.clone(), user)
     }
 
-    /// A client with the rights of a user whose calls pass through [`Faults`](crate::fault::Faults). It begins the next life;
-    /// calls of earlier clients are no longer answered.
+    /// Returns a client with the rights of a user whose calls pass through [`Faults`](crate::fault::Faults). It begins
+    /// the next life; calls of earlier clients get no response any more.
     #[must_use]
     pub fn client_through(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
         client_through(self.clone(), user, faults)
@@ -39,7 +39,7 @@ fn client(sandbox: Sandbox, user: User) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// A client whose calls pass through faults. It begins the next life.
+/// Returns a client whose calls pass through faults. It begins the next life.
 fn client_through(sandbox: Sandbox, user: User, faults: &crate::fault::Faults) -> kube::Client {
     let (faults, life) = (faults.clone(), faults.begin());
     let namespace = user.home().unwrap_or("default").to_owned();

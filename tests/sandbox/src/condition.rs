@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// What a condition is to say.
+/// A condition to write.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
     pub(crate) type_: &'static str,
@@ -11,23 +11,23 @@ pub(crate) struct Condition {
     pub(crate) message: String,
 }
 
-/// How the conditions of a kind are written.
+/// The conventions of a kind for writing its conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// The name of a time that each write sets, where the kind has one.
+    /// The name of the time field that each write sets, if the kind has one.
     pub(crate) update: Option<&'static str>,
-    /// Whether what is said anew goes to the end, or stays where it was.
+    /// Whether a written condition moves to the end of the list or keeps its position.
     pub(crate) to_the_end: bool,
 }
 
 impl Style {
-    /// As a Deployment has them.
+    /// The conventions of a Deployment.
     pub(crate) const DEPLOYMENT: Self = Self { update: Some("lastUpdateTime"), to_the_end: true };
-    /// As a ReplicaSet has them.
+    /// The conventions of a ReplicaSet.
     pub(crate) const REPLICA_SET: Self = Self { update: None, to_the_end: true };
-    /// As a Job has them.
+    /// The conventions of a Job.
     pub(crate) const JOB: Self = Self { update: Some("lastProbeTime"), to_the_end: false };
-    /// As a CustomResourceDefinition has them.
+    /// The conventions of a CustomResourceDefinition.
     pub(crate) const DEFINITION: Self = Self { update: None, to_the_end: false };
 }
 
@@ -41,12 +41,12 @@ impl Condition {
         written["status"] == word(self.status)
     }
 
-    /// Whether a written condition says this for the same reason.
+    /// Whether a written condition has this status and reason.
     pub(crate) fn is_for(&self, written: &Value) -> bool {
         self.is_as(written) && written["reason"] == self.reason.as_str()
     }
 
-    /// Whether a written condition says this, in the same words.
+    /// Whether a written condition has this status, reason and message.
     pub(crate) fn is_said_by(&self, written: &Value) -> bool {
         self.is_for(written) && written["message"] == self.message.as_str()
     }
@@ -56,24 +56,24 @@ fn word(status: bool) -> &'static str {
     if status { "True" } else { "False" }
 }
 
-/// The condition of a type.
+/// Returns the condition of a type.
 pub(crate) fn find<'a>(status: &'a Value, type_: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)
 }
 
-/// Whether a condition holds.
+/// Whether the status of a condition is true.
 pub(crate) fn holds(status: &Value, type_: &str) -> bool {
     find(status, type_).is_some_and(|condition| condition["status"] == "True")
 }
 
-/// Takes a condition away.
+/// Removes a condition.
 pub(crate) fn remove(status: &mut Value, type_: &str) {
     if let Some(conditions) = status["conditions"].as_array_mut() {
         conditions.retain(|condition| condition["type"] != type_);
     }
 }
 
-/// Says a condition, even if it says the same as before; its transition is the last change of its status.
+/// Sets a condition, even if it did not change; its transition time changes only with its status.
 pub(crate) fn set(status: &mut Value, condition: &Condition, now: &str, style: Style) {
     let before = find(status, condition.type_).filter(|before| condition.is_as(before));
     let since = before.map_or_else(|| now.into(), |before| before["lastTransitionTime"].clone());

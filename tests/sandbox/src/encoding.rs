@@ -10,11 +10,11 @@ use crate::{
 
 const YAML: &str = "application/yaml";
 
-/// Programs at whose other end a person sits.
+/// The user agents that get indented JSON, because people use them.
 const PEOPLE: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
 impl ApiResponse {
-    /// In the form that the call wants, as far as it is an object.
+    /// Encodes an object in the format that the request accepts.
     pub(crate) fn encoded(mut self, call: &Call) -> Self {
         let Content::Whole(text) = &self.content else { return self };
         if self.content_type != JSON {
@@ -45,7 +45,7 @@ fn yaml(json: &[u8]) -> Option<Bytes> {
     serde_saphyr::to_string_with_options(&value, options).ok().map(Bytes::from)
 }
 
-/// The same text with each field on a line of its own; it is known to be JSON.
+/// Indents JSON with each field on a line of its own; the text must be valid JSON.
 fn pretty(json: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(json.len() * 2);
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);

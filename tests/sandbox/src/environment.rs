@@ -1,4 +1,4 @@
-//! The clock and the random numbers of a sandbox, from the machine or from a seed.
+//! Provides the clock and the random numbers of a sandbox, from the machine or from a seed.
 
 use std::{
     cell::RefCell,
@@ -8,13 +8,13 @@ use std::{
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-/// What a sandbox with a seed takes for the time of its start: 2026-01-01T00:00:00Z.
+/// The start time of a sandbox with a seed: 2026-01-01T00:00:00Z.
 const SEEDED_START: i64 = 1_767_225_600;
 
-/// The letters of generated names: without vowels and what looks alike, as Kubernetes chooses them.
+/// The letters of generated names: the ones of Kubernetes, without vowels and similar characters.
 const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 
-/// Where time and chance come from. With a seed both repeat, as long as tokio's clock is paused.
+/// The source of time and random numbers. With a seed both repeat, as long as tokio's clock is paused.
 #[derive(Debug)]
 pub(crate) struct Environment {
     start: Timestamp,
@@ -23,7 +23,7 @@ pub(crate) struct Environment {
     chance: Mutex<fastrand::Rng>,
 }
 
-/// Tells the time.
+/// A clock that moves with tokio's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     start: Timestamp,
@@ -46,27 +46,27 @@ impl Environment {
         Self { start, seeded: seed.is_some(), began: Instant::now(), chance: Mutex::new(chance) }
     }
 
-    /// Whether time and chance follow from a seed.
+    /// Whether time and random numbers derive from a seed.
     pub(crate) fn is_seeded(&self) -> bool {
         self.seeded
     }
 
-    /// The time, which moves with tokio's clock.
+    /// Returns the current time, which moves with tokio's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.clock().now()
     }
 
-    /// What tells the time, for those who live longer than a request.
+    /// Returns the clock, for tasks that outlive a request.
     pub(crate) fn clock(&self) -> Clock {
         Clock { start: self.start, began: self.began }
     }
 
-    /// The time as `metav1.Time` writes it: whole seconds.
+    /// Formats the current time as `metav1.Time` does: in whole seconds.
     pub(crate) fn time(&self) -> String {
         seconds(self.now())
     }
 
-    /// A version-4 UUID.
+    /// Returns a version-4 UUID.
     pub(crate) fn uid(&self) -> String {
         let bits = self.chance(|chance| chance.u128(..));
         let [a, b] = [(bits >> 64) as u64, bits as u64];
@@ -74,21 +74,21 @@ impl Environment {
         format!("{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, b & 0xffff_ffff_ffff)
     }
 
-    /// The end of a generated name.
+    /// Returns the random suffix of a generated name.
     pub(crate) fn suffix(&self, length: usize) -> String {
         self.chance(|chance| (0..length).map(|_| char::from(LETTERS[chance.usize(..LETTERS.len())])).collect())
     }
 
-    /// Draws from the one source of chance.
+    /// Draws from the single source of random numbers.
     pub(crate) fn chance<T>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> T) -> T {
         draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A time in whole seconds, as `metav1.Time` writes it.
+/// Formats a time in whole seconds, as `metav1.Time` does.
 pub(crate) fn seconds(time: Timestamp) -> String {
     thread_local! {
-        /// Most are of the same second as the one before.
+        /// Caches the last result: most times are in the same second as the previous one.
         static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
     }
     let second = time.as_second();

@@ -1,4 +1,4 @@
-//! API errors and their `Status` objects.
+//! Builds API errors and their `Status` objects.
 
 use http::StatusCode;
 pub(crate) use opgen_schema::Cause;

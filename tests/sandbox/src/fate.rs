@@ -1,6 +1,6 @@
-//! The simulated life of Pods: the status that a kubelet would report.
+//! Simulates the life of Pods: computes the status that a kubelet would report.
 //!
-//! The sandbox uses it, and so can any API server that has no kubelet.
+//! The sandbox uses it, and any API server without a kubelet can use it, too.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,8 @@ pub enum PodScenario {
 }
 
 impl PodScenario {
-    /// The fate of a Pod. An unknown value means `pending`, so that a misspelled one makes the test time out.
+    /// Returns the scenario of a Pod. An unknown value means `pending`, so that a misspelled one makes the test time
+    /// out.
     pub fn of(pod: &Value) -> Self {
         match pod["metadata"]["annotations"][ANNOTATION].as_str() {
             None if matches!(object::text(pod, &["spec", "restartPolicy"]), "" | "Always") => Self::Ready,
@@ -62,7 +63,7 @@ impl PodScenario {
         }
     }
 
-    /// Why its containers are not ready.
+    /// The reason why its containers are not ready.
     fn unreadiness(self) -> &'static str {
         match self {
             Self::Succeeded => "PodCompleted",
@@ -86,14 +87,14 @@ fn terminated(code: i64, reason: &str) -> Value {
     json!({"terminated": {"exitCode": code, "reason": reason, "startedAt": EPOCH, "finishedAt": EPOCH}})
 }
 
-/// The status of the node: ready, with room for all Pods.
+/// Returns the status of the node: ready, with room for all Pods.
 pub fn node_status() -> Value {
     let ready = json!({"type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": EPOCH, "lastHeartbeatTime": EPOCH});
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "10000"});
     json!({"conditions": [ready], "capacity": room, "allocatable": room})
 }
 
-/// The next status of a Pod, or `None` if it does not change.
+/// Returns the next status of a Pod; `None` if it does not change.
 pub fn next_status(pod: &Value) -> Option<Value> {
     let fate = PodScenario::of(pod);
     let now = &pod["status"];
@@ -142,7 +143,7 @@ fn includes(whole: &Value, part: &Value) -> bool {
     }
 }
 
-/// A pod IP derived from the uid; Endpoints need one, but nothing listens there.
+/// Returns a pod IP derived from the uid; Endpoints need one, but nothing listens there.
 fn address(uid: &str) -> String {
     let byte = |at: usize| uid.get(at..at + 2).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(1);
     format!("10.{}.{}.{}", byte(0), byte(2), byte(4))

@@ -1,4 +1,4 @@
-//! Answers a request: impersonation, authorization, the verb, and the audit record.
+//! Handles a request: impersonation, authorization, the verb, and the audit record.
 
 use bytes::Bytes;
 use http::Request;
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Server {
-    /// Answers a request of a user, and records it.
+    /// Handles a request of a user, and records it.
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> ApiResponse {
         let wanted = authentication::ImpersonationHeaders::of(request.headers());
         let mut call = match Call::new(user, request) {
@@ -26,7 +26,8 @@ impl Server {
             Err(failure) => failure.into(),
         };
         let answer = answer.encoded(&call);
-        // What a read has seen is in the file as well before it is told; a watch waits for each of its events.
+        // A response is sent only after the changes that it shows are in the file; a watch waits for each of its
+        // events.
         let answer = if call.verb == Verb::Watch || self.store.settled().await {
             answer
         } else {

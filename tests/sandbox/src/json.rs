@@ -1,4 +1,4 @@
-//! JSON objects and their text.
+//! Defines the type of JSON objects, and appends JSON to a text.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

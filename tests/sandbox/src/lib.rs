@@ -1,7 +1,7 @@
 //! A Kubernetes API server in the process, for tests of operators and for running them without a cluster.
 //!
-//! As a `kube::Client` (feature `client`) it needs no socket and lives on tokio's clock, so a test with a paused clock and a
-//! [seed](Builder::seed) repeats to the bit.
+//! As a `kube::Client` (feature `client`) it needs no socket and runs on tokio's clock, so that a test with a paused
+//! clock and a [seed](Builder::seed) repeats bit by bit.
 
 #![warn(missing_docs)]
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// The owner that an object names.
+/// An owner reference of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub(crate) api_version: String,
@@ -13,22 +13,22 @@ pub(crate) struct Owner {
     pub(crate) blocks_deletion: bool,
 }
 
-/// The text at a path; empty where there is none.
+/// Returns the text at a path; empty if there is none.
 pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
     at(value, path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The number at a path.
+/// Returns the number at a path.
 pub(crate) fn number(value: &Value, path: &[&str]) -> Option<i64> {
     at(value, path).and_then(Value::as_i64)
 }
 
-/// The value at a path; `None` for null, too.
+/// Returns the value at a path; `None` also for null.
 pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, key| value.get(key)).filter(|value| !value.is_null())
 }
 
-/// The map at a path, made where it is missing.
+/// Returns the map at a path, created if it is missing.
 pub(crate) fn map_at<'a>(value: &'a mut Value, path: &[&str]) -> &'a mut Map<String, Value> {
     let mut here = value;
     for key in path {
@@ -59,12 +59,12 @@ pub(crate) fn uid(object: &Value) -> &str {
     text(object, &["metadata", "uid"])
 }
 
-/// `resourceVersion`; `None` where it is absent or empty.
+/// Returns the `resourceVersion`; `None` if it is absent or empty.
 pub(crate) fn version(object: &Value) -> Option<&str> {
     Some(text(object, &["metadata", "resourceVersion"])).filter(|version| !version.is_empty())
 }
 
-/// `metadata`, made where it is missing.
+/// Returns the `metadata`, created if it is missing.
 pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     map_at(object, &["metadata"])
 }
@@ -78,7 +78,7 @@ pub(crate) fn finalizers(object: &Value) -> Vec<&str> {
     listed.into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Replaces the finalizers; none leaves no field behind.
+/// Replaces the finalizers; removes the field if there are none.
 pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     let metadata = metadata_mut(object);
     if finalizers.is_empty() {
@@ -98,7 +98,7 @@ pub(crate) fn owners(object: &Value) -> Vec<Owner> {
     listed.into_iter().flatten().map(owner).collect()
 }
 
-/// An owner reference.
+/// Parses an owner reference.
 pub(crate) fn owner(reference: &Value) -> Owner {
     let said = |field: &str| text(reference, &[field]).to_owned();
     Owner {
@@ -111,13 +111,13 @@ pub(crate) fn owner(reference: &Value) -> Owner {
     }
 }
 
-/// The uids of the owners alone.
+/// Returns the uids of the owners.
 pub(crate) fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
     let listed = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(|owner| owner["uid"].as_str())
 }
 
-/// Whether two objects are the same but for some of their metadata.
+/// Whether two objects differ at most in these fields of their metadata.
 pub(crate) fn same_but_for(a: &Value, b: &Value, of_metadata: &[&str]) -> bool {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
     without(Some(a), &["metadata"]).eq(without(Some(b), &["metadata"]))
@@ -132,13 +132,13 @@ fn without<'a>(map: Option<&'a Map<String, Value>>, left: &[&str]) -> impl Itera
     map.into_iter().flatten().filter(move |(name, _)| !left.contains(&name.as_str()))
 }
 
-/// The value at a path like `spec.replicas`.
+/// Returns the value at a path like `spec.replicas`.
 pub(crate) fn at_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     let path: Vec<&str> = path.split('.').collect();
     at(object, &path)
 }
 
-/// Sets a field, or removes it.
+/// Sets a field, or removes it with `None`.
 pub(crate) fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
     match value {
         Some(value) => map.insert(key.to_owned(), value),

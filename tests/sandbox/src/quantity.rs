@@ -1,21 +1,21 @@
-//! Quantities (`resource.Quantity`): parsing, arithmetic and the canonical form.
+//! Parses, adds and formats quantities (`resource.Quantity`).
 
 use std::{cmp::Ordering, fmt};
 
 use serde_json::Value;
 
-/// How an amount was written, which decides how it is written again.
+/// The format of a parsed quantity, which its canonical form keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QuantityFormat {
-    /// `k`, `M`, ...
+    /// Decimal suffixes: `k`, `M`, ...
     Decimal,
-    /// `Ki`, `Mi`, ...
+    /// Binary suffixes: `Ki`, `Mi`, ...
     Binary,
-    /// `e3`
+    /// A decimal exponent: `e3`.
     Exponent,
 }
 
-/// `mantissa * 10^exponent`
+/// A quantity: `mantissa * 10^exponent`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quantity {
     mantissa: i128,
@@ -23,13 +23,13 @@ pub(crate) struct Quantity {
     format: QuantityFormat,
 }
 
-/// The text is no quantity.
+/// The text is not a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// More digits than this are neither written by anybody nor kept exactly.
+/// The maximum number of digits that is stored exactly.
 const DIGITS: usize = 27;
-/// Nothing is smaller than a billionth.
+/// The exponent of the smallest unit, a billionth.
 const SMALLEST: i32 = -9;
 const MILLI: i32 = -3;
 
@@ -40,12 +40,12 @@ const DECIMAL: [(&str, i32); 10] =
 impl Quantity {
     pub(crate) const ZERO: Self = Self { mantissa: 0, exponent: 0, format: QuantityFormat::Decimal };
 
-    /// A whole number.
+    /// Returns a whole number as a quantity.
     pub(crate) const fn of(number: i64) -> Self {
         Self { mantissa: number as i128, exponent: 0, format: QuantityFormat::Decimal }
     }
 
-    /// From JSON, where it may be a bare number; `None` if it is no quantity.
+    /// Parses a JSON value, which may be a bare number; `None` if it is not a quantity.
     pub(crate) fn of_value(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Self::parse(text).ok(),
@@ -94,7 +94,7 @@ impl Quantity {
         Ok(self.rounded(SMALLEST))
     }
 
-    /// What is finer than `10^smallest` is rounded away from zero.
+    /// Rounds to a multiple of `10^smallest`, away from zero.
     fn rounded(mut self, smallest: i32) -> Self {
         while self.exponent < smallest {
             let away = i128::from(self.mantissa % 10 != 0) * self.mantissa.signum();
@@ -112,7 +112,7 @@ impl Quantity {
         self.mantissa < 0
     }
 
-    /// The sum, written as the first of the two that is anything.
+    /// Returns the sum, in the format of the first operand that is not zero.
     pub(crate) fn plus(self, other: Self) -> Self {
         let (left, right, exponent) = self.aligned(other);
         let format = if self.mantissa == 0 { other.format } else { self.format };
@@ -123,13 +123,13 @@ impl Quantity {
         self.plus(Self { mantissa: other.mantissa.saturating_neg(), ..other })
     }
 
-    /// How often the other fits into this.
+    /// Returns the quotient of the two quantities.
     pub(crate) fn ratio(self, other: Self) -> f64 {
         let (left, right, _) = self.aligned(other);
         left as f64 / right as f64
     }
 
-    /// Both numbers in the units of the finer one, the last of the three. What is beyond all numbers is the greatest.
+    /// Scales both mantissas to the smaller exponent, which is the third result. Overflows saturate.
     fn aligned(self, other: Self) -> (i128, i128, i32) {
         let least = self.exponent.min(other.exponent);
         let scaled = |one: Self| {
@@ -147,7 +147,7 @@ impl Quantity {
         self.whole().is_some()
     }
 
-    /// The amount as a whole number, if it is one.
+    /// Returns the amount as an integer, if it is one.
     fn whole(&self) -> Option<i128> {
         let factor = 10i128.checked_pow(self.exponent.unsigned_abs())?;
         if self.exponent >= 0 {
@@ -156,8 +156,8 @@ impl Quantity {
         (self.mantissa % factor == 0).then(|| self.mantissa / factor)
     }
 
-    /// A text of an amount as it is written again. What is short enough already stays as it is, as in Kubernetes.
-    /// In lists of resources there is nothing below a thousandth.
+    /// Normalizes the text of a quantity. A text that is already short enough stays unchanged, as in Kubernetes.
+    /// `thousandths` rounds up to thousandths, as in resource lists.
     pub(crate) fn rewritten(text: &str, thousandths: bool) -> Result<String, Malformed> {
         let text = text.trim();
         let mut amount = Self::parse(text)?;
@@ -191,7 +191,7 @@ impl PartialOrd for Quantity {
 }
 
 impl fmt::Display for Quantity {
-    /// The one way to write the amount: no fraction, the greatest suffix that leaves a whole number.
+    /// Formats the quantity in its canonical form: no fraction, the largest suffix that leaves an integer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.mantissa == 0 {
             return f.write_str("0");
@@ -214,7 +214,7 @@ impl fmt::Display for Quantity {
         let over = exponent.rem_euclid(3);
         mantissa *= 10i128.pow(over.unsigned_abs());
         exponent -= over;
-        // There is no suffix beyond the last: the rest stays in the number.
+        // There is no larger suffix: the mantissa takes the rest.
         while exponent > 18 && self.format != QuantityFormat::Exponent {
             mantissa *= 1000;
             exponent -= 3;
@@ -236,7 +236,7 @@ mod tests {
         Quantity::rewritten(text, true).unwrap_or_else(|_| "malformed".to_owned())
     }
 
-    /// What kube-apiserver answered for `resources.limits` written so.
+    /// Compares with the `resources.limits` that kube-apiserver returned for these texts.
     #[test]
     fn each_amount_is_written_in_one_way() {
         let seen = include_str!("../tests/golden/quantities.json");

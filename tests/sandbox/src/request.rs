@@ -1,4 +1,4 @@
-//! A request for a resource: the call, the kind that serves it, and the object that its path names.
+//! Defines a request for a resource: the call, the kind that serves it, and the object that its path names.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ pub(crate) struct ResourceRequest<'a> {
     pub(crate) server: &'a Server,
     pub(crate) call: &'a Call,
     pub(crate) kind: &'a Arc<Kind>,
-    /// Empty for all namespaces and for cluster-scoped kinds.
+    /// The namespace; empty for all namespaces and for cluster-scoped kinds.
     pub(crate) namespace: &'a str,
-    /// Empty for a collection.
+    /// The name; empty for a collection.
     pub(crate) name: &'a str,
     pub(crate) subresource: Option<&'a str>,
 }
@@ -45,7 +45,7 @@ impl<'a> ResourceRequest<'a> {
         Ok(Self { server, call, kind, namespace, name, subresource: target.subresource.as_deref() })
     }
 
-    /// The stored object that the path names; a `NotFound` failure if there is none.
+    /// Returns the stored object that the path names; a `NotFound` failure if there is none.
     pub(crate) fn stored_object(&self) -> Result<Arc<Stored>, Failure> {
         let held = self.server.store.get(&self.kind.group_resource, self.namespace, self.name);
         held.ok_or_else(|| Failure::not_found(self.kind, self.name))

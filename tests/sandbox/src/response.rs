@@ -1,4 +1,4 @@
-//! `ApiResponse`: the response to a request, whole or streamed.
+//! Defines `ApiResponse`: the response to a request, whole or streamed.
 
 use std::{
     pin::Pin,
@@ -18,7 +18,7 @@ use crate::{failure::Failure, json};
 pub(crate) struct ApiResponse {
     pub(crate) code: StatusCode,
     pub(crate) content_type: &'static str,
-    /// For the `Warning` headers (RFC 9111 code 299), which kubectl prints.
+    /// The texts of the `Warning` headers (RFC 9111 code 299), which kubectl prints.
     pub(crate) warnings: Vec<String>,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) content: Content,
@@ -33,7 +33,7 @@ pub(crate) enum Content {
 pub(crate) const JSON: &str = "application/json";
 
 impl ApiResponse {
-    /// 200 with an object.
+    /// Returns a 200 response with an object.
     pub(crate) fn object(object: &Value) -> Self {
         Self::json(StatusCode::OK, line(object))
     }
@@ -42,18 +42,18 @@ impl ApiResponse {
         Self::of(code, JSON, Content::Whole(json))
     }
 
-    /// 201 with a `Status` of success, of a request that creates no object.
+    /// Returns a 201 response with a `Status` of success, for a request that creates no object.
     pub(crate) fn created() -> Self {
         let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
         Self { code: StatusCode::CREATED, ..Self::object(&status) }
     }
 
-    /// 200 with text for people.
+    /// Returns a 200 response with plain text.
     pub(crate) fn text(text: impl Into<Bytes>) -> Self {
         Self::of(StatusCode::OK, "text/plain; charset=utf-8", Content::Whole(text.into()))
     }
 
-    /// 200 with a stream.
+    /// Returns a 200 response with a stream.
     pub(crate) fn stream(pieces: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         Self::of(StatusCode::OK, JSON, Content::Stream(pieces.boxed()))
     }
@@ -120,7 +120,7 @@ impl From<Failure> for ApiResponse {
     }
 }
 
-/// JSON on a line, as Go's encoder writes it.
+/// Formats JSON on a line, as Go's encoder does.
 pub(crate) fn line(value: &Value) -> Bytes {
     let mut text = Vec::with_capacity(1024);
     json::append(&mut text, value);

@@ -1,4 +1,4 @@
-//! `Sandbox`: the API server in the process, and its builder.
+//! Defines `Sandbox`, the API server in the process, and its builder.
 
 use std::{
     io,
@@ -48,16 +48,16 @@ pub struct Builder {
 }
 
 impl Sandbox {
-    /// Starts a sandbox that contains only what every cluster has: namespaces and default roles.
+    /// Starts a sandbox with the initial objects of every cluster: namespaces and default roles.
     ///
     /// # Panics
-    /// Outside a tokio runtime: its controllers live there.
+    /// Outside a tokio runtime: its controllers run there.
     #[must_use]
     pub fn new() -> Self {
         Self::builder().start()
     }
 
-    /// Builds a sandbox with options.
+    /// Returns a builder for a sandbox with options.
     #[must_use]
     pub fn builder() -> Builder {
         let options = ServerOptions { workloads: false, owner_permissions: false };
@@ -71,7 +71,7 @@ impl Sandbox {
         }
     }
 
-    /// Answers a request of a user.
+    /// Handles a request of a user.
     pub async fn call(&self, user: User, request: Request<Bytes>) -> Response<Body> {
         let bodiless = request.method() == Method::HEAD;
         let mut answer = self.server.answer(user, request).await;
@@ -81,7 +81,7 @@ impl Sandbox {
         answer.into_response()
     }
 
-    /// The current time of the server, which moves with tokio's clock.
+    /// Returns the current time of the server, which moves with tokio's clock.
     #[must_use]
     pub fn now(&self) -> jiff::Timestamp {
         self.server.environment.now()
@@ -116,36 +116,37 @@ impl Builder {
         self
     }
 
-    /// The number of changes of each kind that a watch can start from. Default: 4096.
+    /// Sets the number of changes of each kind that a watch can start from. Default: 4096.
     #[must_use]
     pub fn history(mut self, changes: usize) -> Self {
         self.history = changes;
         self
     }
 
-    /// Whether the workload controllers, a scheduler and a kubelet run. Default: off.
+    /// Sets whether the workload controllers, a scheduler and a kubelet run. Default: off.
     #[must_use]
     pub fn workloads(mut self, on: bool) -> Self {
         self.options.workloads = on;
         self
     }
 
-    /// Whether setting `blockOwnerDeletion` needs the right to update the owner's finalizers. Default: off, as in Kubernetes.
+    /// Sets whether setting `blockOwnerDeletion` needs the right to update the owner's finalizers. Default: off, as in
+    /// Kubernetes.
     #[must_use]
     pub fn owner_permissions(mut self, on: bool) -> Self {
         self.options.owner_permissions = on;
         self
     }
 
-    /// A function that is called after each request.
+    /// Sets a function that is called after each request.
     #[must_use]
     pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
         self.audit.observer = Some(Box::new(told));
         self
     }
 
-    /// A function that is called for each watch event, with the request of its watch. The numbers in the event are 0.
-    /// Bookmarks do not count as events.
+    /// Sets a function that is called for each watch event, with the request of its watch. The numbers in the event are
+    /// 0. Bookmarks do not count as events.
     #[must_use]
     pub fn events(mut self, told: impl Fn(&Record, ObservedEvent) + Send + Sync + 'static) -> Self {
         self.audit.event_observer = Some(Arc::new(told));
@@ -159,14 +160,14 @@ impl Builder {
         self
     }
 
-    /// The address at which webhooks of a Service are called.
+    /// Sets the address at which webhooks of a Service are called.
     #[must_use]
     pub fn service(mut self, namespace: &str, name: &str, address: std::net::SocketAddr) -> Self {
         self.webhooks.add_service(namespace, name, address);
         self
     }
 
-    /// Answers webhook calls to URLs with this prefix in the process, without a socket. The URL of a Service is
+    /// Handles webhook calls to URLs with this prefix in the process, without a socket. The URL of a Service is
     /// `https://NAME.NAMESPACE.svc:PORT`.
     #[must_use]
     pub fn webhook<F>(mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static) -> Self

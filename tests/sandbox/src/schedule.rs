@@ -1,4 +1,4 @@
-//! Schedules of CronJobs, parsed as by `robfig/cron`, which Kubernetes uses.
+//! Parses and evaluates the schedules of CronJobs as `robfig/cron` does, which Kubernetes uses.
 //!
 //! A schedule is `MINUTE HOUR DAY MONTH WEEKDAY`, a macro like `@daily`, or `@every DURATION`.
 
@@ -8,11 +8,11 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Schedule {
     Calendar(Calendar),
-    /// Always the same number of seconds after the time before.
+    /// A fixed interval after the previous time.
     Every(SignedDuration),
 }
 
-/// Minutes that have a place in the calendar; each set is one of bits.
+/// The matching minutes, hours and days, each as a bit set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Calendar {
     minutes: u64,
@@ -20,18 +20,18 @@ pub(crate) struct Calendar {
     days: u64,
     months: u64,
     weekdays: u64,
-    /// A day of the month or of the week is enough, where both are said.
+    /// Whether either the day of the month or the weekday is sufficient, because the schedule restricts both.
     either_day: bool,
 }
 
 const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-/// How far ahead a time is looked for: a leap day may be eight years away.
+/// The maximum number of days to search ahead: the next leap day may be eight years away.
 const DAYS_AHEAD: u32 = 9 * 366;
 
 impl Schedule {
-    /// Reads a schedule, or says why it is none.
+    /// Parses a schedule; the error is kube-apiserver's message.
     pub(crate) fn parse(written: &str) -> Result<Self, String> {
         if written.contains("TZ") {
             return Err("cannot use TZ or CRON_TZ in schedule, use timeZone field instead".to_owned());
@@ -63,7 +63,7 @@ impl Schedule {
         }))
     }
 
-    /// The first time after another.
+    /// Returns the first scheduled time after a time.
     pub(crate) fn after(&self, time: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         match self {
             Self::Calendar(calendar) => calendar.after(time, zone),
@@ -71,7 +71,7 @@ impl Schedule {
         }
     }
 
-    /// The last time after one and not after another.
+    /// Returns the last scheduled time after `after` and not after `until`.
     pub(crate) fn last_between(&self, after: Timestamp, until: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         if let Self::Every(pause) = self {
             let times = until.duration_since(after).as_secs() / pause.as_secs();
@@ -117,14 +117,14 @@ impl Calendar {
     }
 }
 
-/// Whole seconds, and at least one: `1h30m`.
+/// Parses an interval such as `1h30m`, in whole seconds and at least one.
 fn every_so_often(written: &str) -> Option<Schedule> {
     let plain = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.hmsnu".contains(&byte));
     let pause: SignedDuration = written.parse().ok().filter(|_| plain)?;
     Some(Schedule::Every(SignedDuration::from_secs(pause.as_secs().max(1))))
 }
 
-/// `*`, `1-5`, `*/15`, `1,2`, `mon`: the numbers as bits, or why there are none.
+/// Parses a field such as `*`, `1-5`, `*/15`, `1,2`, `mon` into a bit set.
 fn set(written: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, String> {
     written.split(',').try_fold(0, |bits, part| Ok(bits | numbers(part, least, most, names)?))
 }
@@ -133,7 +133,7 @@ fn numbers(part: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, Str
     let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
     let number = |word: &str| {
         let named = names.iter().position(|name| name.eq_ignore_ascii_case(word));
-        // Names of months begin with the first, those of days with none.
+        // Names of months start at 1, names of weekdays at 0.
         let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + least);
         named.or_else(|| word.parse().ok()).ok_or_else(|| format!("failed to parse int from {word}"))
     };
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// The beginnings of what kube-apiserver said.
+    /// Compares with the beginnings of kube-apiserver's messages.
     #[test]
     fn what_is_no_schedule_is_told() {
         for (schedule, why) in [

@@ -1,4 +1,4 @@
-//! State of the API server: store, kinds, credentials, policies and webhooks.
+//! Holds the state of the API server: store, kinds, credentials, policies and webhooks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ pub(crate) struct Server {
     pub(crate) audit: Audit,
     pub(crate) admission: AdmissionCache,
     pub(crate) webhooks: WebhookRoutes,
-    /// PEM certificates of the authorities that signed the certificates of its listeners.
+    /// The PEM certificates of the authorities that signed the certificates of its listeners.
     pub(crate) authorities: Mutex<String>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct ServerOptions {
 }
 
 impl Server {
-    /// PEM certificates of the authorities; empty if the sandbox never listened.
+    /// Returns the PEM certificates of the authorities; empty if the sandbox never listened.
     pub(crate) fn authorities(&self) -> String {
         self.authorities.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::Sandbox;
 
 impl Sandbox {
-    /// The `resourceVersion` of the last write.
+    /// Returns the `resourceVersion` of the last write.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.server.store.version()
     }
 
-    /// All objects that were created or changed after a version, in their first served version, by kind, namespace and
-    /// name. This is no request: it needs no rights and is not recorded.
+    /// Returns all objects that were created or changed after a version, in their first served version, by kind,
+    /// namespace and name. This is not a request: it needs no rights and is not recorded.
     #[must_use]
     pub fn objects(&self, after: u64) -> Vec<Value> {
         let mut seen = BTreeSet::new();

@@ -1,10 +1,10 @@
-//! The user of a request.
+//! Defines the user of a request: name, uid, groups and extra attributes.
 
 /// An authenticated user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct User {
-    /// For example `system:serviceaccount:default:operator`.
+    /// The name, for example `system:serviceaccount:default:operator`.
     pub name: String,
     /// The uid, if the user has one.
     pub uid: String,
@@ -18,25 +18,25 @@ pub struct User {
 pub(crate) const MASTERS: &str = "system:masters";
 
 impl User {
-    /// A cluster administrator, in the group `system:masters`.
+    /// Returns a cluster administrator, in the group `system:masters`.
     #[must_use]
     pub fn admin(name: &str) -> Self {
         Self::of(name, &[MASTERS, "system:authenticated"])
     }
 
-    /// A user in some groups and in `system:authenticated`.
+    /// Returns a user in these groups and in `system:authenticated`.
     #[must_use]
     pub fn named(name: &str, groups: &[&str]) -> Self {
         Self::of(name, &[groups, &["system:authenticated"]].concat())
     }
 
-    /// The anonymous user of requests without credentials.
+    /// Returns the anonymous user of requests without credentials.
     #[must_use]
     pub fn anonymous() -> Self {
         Self::of("system:anonymous", &["system:unauthenticated"])
     }
 
-    /// A ServiceAccount.
+    /// Returns the user of a ServiceAccount.
     #[must_use]
     pub fn service_account(namespace: &str, name: &str, uid: &str) -> Self {
         let groups = ["system:serviceaccounts", &format!("system:serviceaccounts:{namespace}"), "system:authenticated"];
@@ -45,7 +45,7 @@ impl User {
         user
     }
 
-    /// The namespace of a ServiceAccount, which is the default namespace of its clients.
+    /// Returns the namespace of a ServiceAccount, which is the default namespace of its clients.
     #[cfg(feature = "client")]
     pub(crate) fn home(&self) -> Option<&str> {
         Some(self.name.strip_prefix("system:serviceaccount:")?.split_once(':')?.0)
@@ -56,7 +56,7 @@ impl User {
         Self { name: name.to_owned(), uid: String::new(), groups, extra: Vec::new() }
     }
 
-    /// Whether the user has all rights.
+    /// Whether the user has all rights, as a member of `system:masters`.
     pub(crate) fn is_master(&self) -> bool {
         self.groups.iter().any(|group| group == MASTERS)
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{failure::Failure, server::Server, user::User};
 
 impl Server {
-    /// The user of a request, by its headers; without a token it is nobody in particular.
+    /// Returns the user of a request; without a token it is the anonymous user.
     pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<User, Failure> {
         match bearer(headers) {
             None => Ok(User::anonymous()),
@@ -18,7 +18,7 @@ impl Server {
     }
 }
 
-/// The token of a request.
+/// Returns the bearer token of a request.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let written = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
     let (scheme, token) = written.split_once(' ')?;
@@ -26,7 +26,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Whose a token is, and which of the wanted audiences (the API server's, if none is named) it is for.
+/// Returns the user of a token, and the requested audiences that the token has (the API server's if none is requested).
 pub(crate) fn of_token(server: &Server, token: &str, wanted: &[String]) -> Result<(User, Vec<String>), InvalidToken> {
     let own = [ISSUER.to_owned()];
     let wanted = if wanted.is_empty() { &own } else { wanted };

@@ -1,4 +1,4 @@
-//! The claims of ServiceAccount tokens.
+//! Builds the claims of ServiceAccount tokens.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use super::{
 };
 use crate::server::Server;
 
-/// Who issues tokens that are kept in Secrets.
+/// The issuer of tokens that are stored in Secrets.
 pub(super) const LEGACY_ISSUER: &str = "kubernetes/serviceaccount";
 
-/// An object that a token names: a kind in lower case (`serviceaccount`, `pod`, `secret`, `node`), name and uid.
+/// An object that a token is bound to: a kind in lower case (`serviceaccount`, `pod`, `secret`, `node`), name and uid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BoundObject {
     pub(crate) kind: &'static str,
@@ -19,19 +19,19 @@ pub(crate) struct BoundObject {
     pub(crate) uid: String,
 }
 
-/// A token to be made.
+/// The claims of a new token.
 #[derive(Debug)]
 pub(crate) struct TokenClaims<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) account: BoundObject,
-    /// What the token lives with, besides the account.
+    /// The objects other than the account whose deletion invalidates the token.
     pub(crate) bound: Vec<BoundObject>,
     pub(crate) audiences: &'a [String],
     pub(crate) seconds: i64,
 }
 
 impl Authentication {
-    /// The key, made when it is first needed.
+    /// Returns the signing key, which is created on first use.
     pub(super) fn key(&self, server: &Server) -> Result<&SigningKey, NoKey> {
         if let Some(key) = self.key.get() {
             return Ok(key);
@@ -42,7 +42,7 @@ impl Authentication {
 }
 
 impl TokenClaims<'_> {
-    /// The token, signed.
+    /// Returns the signed token.
     pub(crate) fn token(&self, server: &Server) -> Result<String, NoKey> {
         let now = server.environment.now().as_second();
         let mut private = Map::new();
@@ -64,7 +64,7 @@ impl TokenClaims<'_> {
     }
 }
 
-/// The token that a Secret of an account gets: it ends with the Secret alone.
+/// Returns the token for the Secret of an account; it is valid until the Secret is deleted.
 pub(crate) fn legacy(server: &Server, namespace: &str, account: &BoundObject, secret: &str) -> Result<String, NoKey> {
     let claims = json!({
         "iss": LEGACY_ISSUER,

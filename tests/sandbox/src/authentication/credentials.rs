@@ -1,4 +1,4 @@
-//! The credentials that the server knows: bearer tokens of users and the key that signs tokens of ServiceAccounts.
+//! Stores the server's credentials: bearer tokens of users and the key that signs ServiceAccount tokens.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,12 +8,12 @@ use std::{
 use super::key::{NoKey, SigningKey};
 use crate::user::User;
 
-/// Who issues the tokens of ServiceAccounts, and for whom they are unless somebody else is named.
+/// The issuer of ServiceAccount tokens, which is also their default audience.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc";
 
 pub(super) const AUTHENTICATED: &str = "system:authenticated";
 
-/// What tokens are known by.
+/// The credentials that authenticate requests.
 #[derive(Debug, Default)]
 pub(crate) struct Authentication {
     pub(super) tokens: BTreeMap<String, User>,
@@ -22,7 +22,7 @@ pub(crate) struct Authentication {
 }
 
 impl Authentication {
-    /// A user by a token, in `system:authenticated` as all that have one.
+    /// Adds a user with a token; like every authenticated user it is in the group `system:authenticated`.
     pub(crate) fn add_user(&mut self, token: String, mut user: User) {
         if !user.groups.iter().any(|group| group == AUTHENTICATED) {
             user.groups.push(AUTHENTICATED.to_owned());
@@ -30,18 +30,18 @@ impl Authentication {
         self.tokens.insert(token, user);
     }
 
-    /// Signs with a key that was kept.
+    /// Sets a signing key that was stored before.
     pub(crate) fn set_key(&mut self, written: &[u8]) -> Result<(), NoKey> {
         self.key = OnceLock::from(SigningKey::read(written)?);
         Ok(())
     }
 
-    /// A key to be kept.
+    /// Creates a signing key to store.
     pub(crate) fn fresh_key() -> Result<Vec<u8>, NoKey> {
         SigningKey::fresh()
     }
 }
 
-/// Those who last acted for another by the right to do so in everything. They are told about that right first.
+/// The users whose last impersonation was allowed by the unconstrained right. For them that right is checked first.
 #[derive(Debug, Default)]
 pub(super) struct Impersonators(pub(super) Mutex<BTreeSet<String>>);

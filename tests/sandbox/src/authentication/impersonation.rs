@@ -1,4 +1,4 @@
-//! Impersonation by the `Impersonate-*` headers.
+//! Implements impersonation by the `Impersonate-*` headers.
 //!
 //! A user may impersonate another for all requests (`impersonate`) or, since Kubernetes 1.36, for some
 //! (`impersonate-on:MODE:VERB`, KEP-5284).
@@ -22,12 +22,12 @@ const UNAUTHENTICATED: &str = "system:unauthenticated";
 const ACCOUNT: &str = "system:serviceaccount:";
 const NODE: &str = "system:node:";
 
-/// Whom the headers of a request name.
+/// The user that the headers of a request name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImpersonationHeaders(User);
 
 impl ImpersonationHeaders {
-    /// `None` if there is no such header.
+    /// Parses the headers; `None` if there are none.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut user = User { name: String::new(), uid: String::new(), groups: Vec::new(), extra: Vec::new() };
         let mut any = false;
@@ -54,7 +54,7 @@ impl ImpersonationHeaders {
     }
 }
 
-/// Makes the request one of the user that its headers name, if its own user may act for that one.
+/// Replaces the user of the request by the one that its headers name, if the request's user may impersonate that one.
 pub(crate) fn impersonate(
     server: &Server,
     call: &mut Call,
@@ -72,8 +72,8 @@ pub(crate) fn impersonate(
     Ok(())
 }
 
-/// Whether the user may act for the other, by the one right or the other. The right by which it last did so is asked first,
-/// and the refusal is that of the first.
+/// Checks the constrained and the unconstrained right to impersonate. The right that allowed the user's last
+/// impersonation is checked first, and its failure is the one returned.
 fn check_all(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure> {
     let remembered = || server.authentication.impersonators.0.lock().unwrap_or_else(PoisonError::into_inner);
     let constrained = || check_constrained(server, call, wanted);
@@ -89,7 +89,7 @@ fn check_all(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure>
     Ok(())
 }
 
-/// The groups that come with a name.
+/// Adds the groups that the name implies.
 fn completed(mut user: User) -> User {
     if user.groups.is_empty()
         && let Some((namespace, name)) = account(&user.name)
@@ -104,7 +104,7 @@ fn completed(mut user: User) -> User {
     user
 }
 
-/// Whether the user may act for the other in this request; without a reason where there is no such right.
+/// Checks the right to impersonate the user in this request; the error is `None` if there is no such right to check.
 fn check_constrained(server: &Server, call: &Call, wanted: &User) -> Result<(), Option<Failure>> {
     let alone = wanted.groups.is_empty() && wanted.uid.is_empty() && wanted.extra.is_empty();
     let (mode, about) = match (account(&wanted.name), wanted.name.strip_prefix(NODE)) {
@@ -138,7 +138,7 @@ fn check_constrained(server: &Server, call: &Call, wanted: &User) -> Result<(), 
     Ok(())
 }
 
-/// Whether the user may act for the other in everything.
+/// Checks the right to impersonate the user in all requests.
 fn check_legacy(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure> {
     let may = |about| match check(server, Attributes { user: &call.user, verb: "impersonate", about }, "") {
         Err(Some(failure)) => Err(failure),
@@ -156,7 +156,7 @@ fn check_legacy(server: &Server, call: &Call, wanted: &User) -> Result<(), Failu
     if wanted.uid.is_empty() { Ok(()) } else { may(resource("uids", "", "", &wanted.uid)) }
 }
 
-/// Asks for a right, which is refused in any case if there is a reason for it.
+/// Checks a right; refuses it without a check if a reason is passed.
 fn check(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Option<Failure>> {
     if !why.is_empty() {
         return Err(Some(attributes.refusal(why)));
@@ -171,13 +171,13 @@ fn resource<'a>(resource: &'a str, namespace: &'a str, subresource: &'a str, nam
     About::Resource { group: GROUP, namespace, resource, subresource, name }
 }
 
-/// Namespace and name of the ServiceAccount that a user's name means.
+/// Returns namespace and name of the ServiceAccount that a user name stands for.
 fn account(name: &str) -> Option<(&str, &str)> {
     let (namespace, name) = name.strip_prefix(ACCOUNT)?.split_once(':')?;
     (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
 }
 
-/// A user as Go prints it.
+/// Formats a user as Go's `%#v` does.
 fn go_syntax(user: &User) -> String {
     let list = |words: &[String]| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
     let slice = |words: &[String]| if words.is_empty() { "(nil)".to_owned() } else { format!("{{{}}}", list(words)) };

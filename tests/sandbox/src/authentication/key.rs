@@ -1,4 +1,4 @@
-//! The key that signs ServiceAccount tokens.
+//! Implements the key that signs ServiceAccount tokens.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -12,11 +12,11 @@ use ring::{
 };
 use serde_json::{Value, json};
 
-/// A sandbox with a seed repeats to the bit, its tokens included, so its key is known to all. Who needs tokens that nobody
-/// can make gives no seed.
+/// The key of a sandbox with a seed. A seeded run repeats bit by bit, including its tokens; therefore its key is
+/// public. Without a seed the key is secret.
 const SEEDED: &[u8] = include_bytes!("../../table/seeded-key.der");
 
-/// What stands before a public key in its `SubjectPublicKeyInfo` (RFC 5280): the algorithm.
+/// The header before a public key in its `SubjectPublicKeyInfo` (RFC 5280): the algorithm.
 const RSA_HEADER: [u8; 24] = [
     0x30, 0x82, 0x01, 0x22, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00,
     0x03, 0x82, 0x01, 0x0f, 0x00,
@@ -26,11 +26,11 @@ const P256_HEADER: [u8; 26] = [
     0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
 
-/// Signs, and knows its own signatures.
+/// A key pair that signs tokens and verifies them.
 #[derive(Debug)]
 pub(super) struct SigningKey {
     pair: Pair,
-    /// The digest of its public half, as Kubernetes names keys.
+    /// The digest of the public key, which Kubernetes uses as the key id.
     id: String,
 }
 
@@ -40,13 +40,13 @@ enum Pair {
     P256(Box<EcdsaKeyPair>),
 }
 
-/// There is no key: the machine gave no randomness.
+/// The error if there is no key: the machine provided no randomness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no key to sign tokens with")]
 pub(crate) struct NoKey;
 
 impl SigningKey {
-    /// With a seed always the same one.
+    /// Creates a key pair; with a seed it is always the same.
     pub(super) fn new(seeded: bool) -> Result<Self, NoKey> {
         if seeded {
             return Ok(Self::of(Pair::Rsa(Box::new(RsaKeyPair::from_pkcs8(SEEDED).map_err(|_| NoKey)?))));
@@ -54,13 +54,13 @@ impl SigningKey {
         Self::read(&Self::fresh()?)
     }
 
-    /// A new one, as PKCS #8 (RFC 5958).
+    /// Creates a key as PKCS #8 (RFC 5958).
     pub(super) fn fresh() -> Result<Vec<u8>, NoKey> {
         let written = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
         written.map(|written| written.as_ref().to_vec()).map_err(|_| NoKey)
     }
 
-    /// One that was written by [`Self::fresh`].
+    /// Reads a key that [`Self::fresh`] created.
     pub(super) fn read(written: &[u8]) -> Result<Self, NoKey> {
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, written, &SystemRandom::new());
         Ok(Self::of(Pair::P256(Box::new(pair.map_err(|_| NoKey)?))))
@@ -75,7 +75,7 @@ impl SigningKey {
         Self { pair, id }
     }
 
-    /// The token with some claims (RFC 7519).
+    /// Returns a token with these claims (RFC 7519).
     pub(super) fn token(&self, claims: &Value) -> Result<String, NoKey> {
         let header = json!({"alg": self.algorithm(), "kid": self.id});
         let [header, claims] = [header, claims.clone()].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
@@ -92,7 +92,7 @@ impl SigningKey {
         Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// Whether it signed a text.
+    /// Whether the signature of a text is from this key.
     pub(super) fn signed(&self, text: &[u8], signature: &[u8]) -> bool {
         match &self.pair {
             Pair::Rsa(pair) => {
@@ -111,7 +111,7 @@ impl SigningKey {
         }
     }
 
-    /// Its public half as a JSON Web Key (RFC 7517).
+    /// Returns the public key as a JSON Web Key (RFC 7517).
     pub(super) fn public(&self) -> Value {
         let mut key = match &self.pair {
             Pair::Rsa(pair) => {
@@ -119,7 +119,7 @@ impl SigningKey {
                 json!({"kty": "RSA", "n": URL_SAFE_NO_PAD.encode(n), "e": URL_SAFE_NO_PAD.encode(e)})
             }
             Pair::P256(pair) => {
-                // A point is written as a mark and two coordinates of the same length.
+                // An uncompressed point is a tag byte and two coordinates of the same length.
                 let (x, y) = pair.public_key().as_ref().split_at(33);
                 json!({"kty": "EC", "crv": "P-256", "x": URL_SAFE_NO_PAD.encode(&x[1..]), "y": URL_SAFE_NO_PAD.encode(y)})
             }

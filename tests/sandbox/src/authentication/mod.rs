@@ -1,4 +1,4 @@
-//! Authentication: bearer tokens, ServiceAccount tokens and impersonation.
+//! Authenticates requests by bearer tokens, ServiceAccount tokens and impersonation.
 
 pub(crate) use bearer::of_token;
 pub(crate) use credentials::Authentication;

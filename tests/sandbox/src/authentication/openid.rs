@@ -1,11 +1,11 @@
-//! OpenID discovery of the token issuer: `/.well-known/openid-configuration` and `/openid/v1/jwks`.
+//! Serves OpenID discovery of the token issuer: `/.well-known/openid-configuration` and `/openid/v1/jwks`.
 
 use serde_json::{Value, json};
 
 use super::credentials::ISSUER;
 use crate::{failure::Failure, response::ApiResponse, server::Server};
 
-/// The discovery document.
+/// Returns the discovery document.
 pub(crate) fn configuration(server: &Server) -> Result<ApiResponse, Failure> {
     Ok(public(&json!({
         "issuer": ISSUER,
@@ -16,20 +16,20 @@ pub(crate) fn configuration(server: &Server) -> Result<ApiResponse, Failure> {
     })))
 }
 
-/// The public keys.
+/// Returns the public keys.
 pub(crate) fn keys(server: &Server) -> Result<ApiResponse, Failure> {
     let mut answer = public(&json!({"keys": [key(server)?]}));
     answer.content_type = "application/jwk-set+json";
     Ok(answer)
 }
 
-/// The key that signs, as others may see it.
+/// Returns the public key of the signing key.
 pub(super) fn key(server: &Server) -> Result<Value, Failure> {
     let key = server.authentication.key(server).map_err(|no_key| Failure::internal(no_key.to_string()))?;
     Ok(key.public())
 }
 
-/// Everybody may keep it for an hour.
+/// Returns a response that everybody may cache for an hour.
 fn public(document: &Value) -> ApiResponse {
     let mut answer = ApiResponse::object(document);
     answer.headers.push(("cache-control", "public, max-age=3600".to_owned()));

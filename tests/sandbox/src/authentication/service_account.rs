@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::{claims::LEGACY_ISSUER, credentials::ISSUER};
 use crate::{authorization::quoted, object, server::Server, store::Stored, user::User};
 
-/// For how long the token of an object that is being deleted is still good.
+/// The time for which the token of a terminating object stays valid.
 const LEEWAY: SignedDuration = SignedDuration::from_secs(60);
 
-/// Whose a token is, and which of the wanted audiences it is for.
+/// Returns the user of a token, and the requested audiences that the token has.
 pub(super) fn of_token(server: &Server, token: &str, wanted: &[String]) -> Result<(User, Vec<String>), InvalidToken> {
     let (text, signature) = token.rsplit_once('.').ok_or(InvalidToken::UNKNOWN)?;
     let (_, claims) = text.split_once('.').ok_or(InvalidToken::UNKNOWN)?;
@@ -40,7 +40,7 @@ pub(super) fn of_token(server: &Server, token: &str, wanted: &[String]) -> Resul
     Ok((user, audiences))
 }
 
-/// What is in both lists, in the order of the first.
+/// Returns the items of both lists, in the order of the first.
 pub(super) fn common(wanted: &[String], own: &[String]) -> Vec<String> {
     wanted.iter().filter(|audience| own.contains(audience)).cloned().collect()
 }
@@ -66,7 +66,7 @@ fn of_claims(server: &Server, claims: &Value) -> Result<User, InvalidToken> {
         if name.is_empty() {
             continue;
         }
-        // A Pod's token names its node for those who ask; it doesn't live with it.
+        // The token of a Pod contains its node only for information; its validity does not depend on the node.
         let lives_with = kind != "node" || private.get("pod").is_none();
         if lives_with {
             let place = if kind == "node" { "" } else { namespace };
@@ -85,7 +85,7 @@ fn of_claims(server: &Server, claims: &Value) -> Result<User, InvalidToken> {
     Ok(user)
 }
 
-/// A token that is kept in a Secret is good for as long as it is.
+/// Verifies a token that is stored in a Secret; it is valid as long as the Secret exists.
 fn of_secret(server: &Server, claims: &Value, token: &str) -> Result<User, InvalidToken> {
     let word = |key: &str| object::text(claims, &[&format!("kubernetes.io/serviceaccount/{key}")]).to_owned();
     let (namespace, secret) = (word("namespace"), word("secret.name"));
@@ -117,7 +117,7 @@ fn account(server: &Server, namespace: &str, name: &str, uid: &str) -> Result<Us
     Ok(User::service_account(namespace, name, uid))
 }
 
-/// Whether it was to be gone a while ago.
+/// Whether the deletion timestamp is longer ago than the leeway.
 fn is_gone(server: &Server, held: &Stored) -> bool {
     let object: Value = serde_json::from_slice(&held.json).unwrap_or_default();
     let at: Option<Timestamp> = object::text(&object, &["metadata", "deletionTimestamp"]).parse().ok();
@@ -129,12 +129,12 @@ fn words(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Why a token is not taken.
+/// The reason why a token is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct InvalidToken(Option<String>);
 
 impl InvalidToken {
-    /// Nobody knows the token.
+    /// The token is unknown.
     pub(super) const UNKNOWN: Self = Self(None);
 
     fn because(why: impl Into<String>) -> Self {

@@ -20,11 +20,11 @@ use crate::{
     response::ApiResponse,
 };
 
-/// For how long a token is good if nobody says it, and the least that may be said.
+/// The default validity of a token and the minimum that a request may ask for, in seconds.
 const DEFAULT_SECONDS: i64 = 3600;
 const LEAST_SECONDS: i64 = 600;
 
-/// What is read and answered; no path of its own serves it.
+/// The kind `TokenRequest`, which is served only as a subresource.
 static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
     let (group, version, kind) = ("authentication.k8s.io", "v1", "TokenRequest");
     let review = builtin::by_plural("tokenreviews").find(|own| own.group == group)?;
@@ -52,7 +52,7 @@ pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failur
     let request = ResourceRequest { kind, ..request };
     let decoded = request.decode()?;
     let mut token_request = decoded.object;
-    // A name that differs has its own refusal.
+    // `fill_in` refuses a different name with its own error.
     ResourceRequest { name: "", ..request }.place(&mut token_request)?;
     fill_in(request, &mut token_request, &account.uid)?;
     track(request, &mut token_request);
@@ -78,7 +78,7 @@ pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failur
     Ok(ApiResponse::json(StatusCode::CREATED, token_request.to_string().into()).with_warnings(decoded.warnings))
 }
 
-/// The metadata is the account's.
+/// Fills in the metadata from the account.
 fn fill_in(request: ResourceRequest<'_>, token_request: &mut Value, uid: &str) -> Result<(), Failure> {
     let name = object::name(token_request);
     if !name.is_empty() && name != request.name {
@@ -100,7 +100,7 @@ fn fill_in(request: ResourceRequest<'_>, token_request: &mut Value, uid: &str) -
     Ok(())
 }
 
-/// Whose the fields are. The reference is there in any request, if only as null, so it is nobody's as a whole.
+/// Sets `managedFields`. Go always encodes `boundObjectRef`, at least as null; therefore nobody owns it as a whole.
 fn track(request: ResourceRequest<'_>, token_request: &mut Value) {
     fields::update(request, None, token_request);
     let written = token_request.pointer_mut("/metadata/managedFields/0/fieldsV1/f:spec/f:boundObjectRef");
@@ -120,7 +120,7 @@ fn check_seconds(request: ResourceRequest<'_>, token_request: &Value) -> Result<
     Err(Failure::invalid(request.kind, "", &[cause]))
 }
 
-/// What the token is to live with: the object that the request names, and a Pod's node.
+/// Returns the objects that the token is bound to: the object that the request names, and the node of a Pod.
 fn bound(request: ResourceRequest<'_>, token_request: &Value) -> Result<Vec<BoundObject>, Failure> {
     let Some(reference) = object::at(token_request, &["spec", "boundObjectRef"]) else { return Ok(Vec::new()) };
     let word = |key: &str| object::text(reference, &[key]);
@@ -155,7 +155,7 @@ fn bound(request: ResourceRequest<'_>, token_request: &Value) -> Result<Vec<Boun
     Ok(named)
 }
 
-/// 409 of an object that is not the one that was meant; it is named by its kind.
+/// Returns the 409 error for an object with another uid than the request names; it names the object by its kind.
 fn replaced(kind: &str, name: &str, uid: &str) -> Failure {
     let why = format!(
         "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been deleted and then recreated"

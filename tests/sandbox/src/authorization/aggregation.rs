@@ -8,11 +8,11 @@ use crate::{object, server::Server, store::Stored, user::User};
 
 const GROUP_RESOURCE: &str = "clusterroles.rbac.authorization.k8s.io";
 const PATH: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
-/// Who it is to the API server, and whose fields the rules are.
+/// The user and the field manager that write the aggregated rules.
 const USER: &str = "system:serviceaccount:kube-system:clusterrole-aggregation-controller";
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
-/// Gathers whenever a ClusterRole changes from now on; what every cluster starts with is gathered already.
+/// Aggregates rules whenever a ClusterRole changes; the initial ClusterRoles are already aggregated.
 pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
     let mut subscription = server.store.subscribe(&GROUP_RESOURCE.into());
     async move {
@@ -35,14 +35,14 @@ async fn gather_all(server: &Server) {
     }
 }
 
-/// What a role allows and, if it gathers, what it selects.
+/// Returns the rules of a role and, if it is aggregated, its selectors.
 fn rules_and_selectors(role: &Stored) -> (Vec<Value>, Option<Vec<Value>>) {
     let role: Value = serde_json::from_slice(&role.json).unwrap_or_default();
     let list = |path: &[&str]| object::at(&role, path).and_then(Value::as_array).cloned();
     (list(&["rules"]).unwrap_or_default(), list(&["aggregationRule", "clusterRoleSelectors"]))
 }
 
-/// The rules of the roles that are selected, each once: by selector, then by name.
+/// Returns the rules of the selected roles without duplicates, by selector, then by name.
 fn gathered(role: &Stored, selectors: &[Value], roles: &[Arc<Stored>]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     for selector in selectors {
@@ -88,7 +88,7 @@ async fn apply(server: &Server, name: &str, rules: Vec<Value>) {
         .body(bytes::Bytes::from(role.to_string()));
     let Ok(request) = request else { return };
     let answer = server.answer(User::admin(USER), request).await;
-    // A role that is gone, or was changed in between, makes news of its own.
+    // A role that was deleted or changed in the meantime causes an event of its own.
     tracing::debug!(code = answer.code.as_u16(), "applied the gathered rules");
 }
 

@@ -1,4 +1,4 @@
-//! The attributes of a request that authorization decides on, and the messages of a denial.
+//! Defines the attributes of a request that authorization decides on, and the messages of a denial.
 
 use crate::{
     call::{Call, Target, Verb},
@@ -6,21 +6,21 @@ use crate::{
     user::User,
 };
 
-/// A request as a rule sees it.
+/// The attributes of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attributes<'a> {
     pub(crate) user: &'a User,
-    /// `get`, `list`, ...; of a path the method in lower case.
+    /// The verb: `get`, `list`, ...; for a path the method in lower case.
     pub(crate) verb: &'a str,
     pub(crate) about: About<'a>,
 }
 
-/// What a request is about.
+/// The resource or path that a request refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum About<'a> {
     Resource {
         group: &'a str,
-        /// Empty for all namespaces and for what is in none.
+        /// Empty for all namespaces and for cluster-scoped objects.
         namespace: &'a str,
         resource: &'a str,
         /// Empty for the object itself.
@@ -46,7 +46,7 @@ impl<'a> Attributes<'a> {
         Self { user: &call.user, verb: call.verb.as_str(), about }
     }
 
-    /// The namespace whose RoleBindings count; empty where only ClusterRoleBindings do.
+    /// Returns the namespace whose RoleBindings apply; empty if only ClusterRoleBindings do.
     pub(crate) fn namespace(&self) -> &'a str {
         match self.about {
             About::Resource { namespace, .. } => namespace,
@@ -54,7 +54,7 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// The 403, with what else there is to say.
+    /// Returns the 403 error, with further information if there is any.
     pub(crate) fn refusal(&self, why: &str) -> Failure {
         let (verb, why) = (self.verb, if why.is_empty() { String::new() } else { format!(": {why}") });
         let user = format!("User {:?} cannot {verb}", self.user.name);
@@ -74,7 +74,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// A list or watch of one object by its name is about that object.
+/// Returns the name that a list or watch selects by its field selector: it counts as a request for that object.
 fn selected_name(call: &Call) -> &str {
     if !matches!(call.verb, Verb::List | Verb::Watch) {
         return "";

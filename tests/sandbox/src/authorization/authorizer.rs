@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{call::Call, failure::Failure, server::Server, user::User};
 
-/// Refuses a request that its user may not make.
+/// Refuses a request that RBAC does not allow.
 pub(crate) fn authorize(server: &Server, call: &Call) -> Result<(), Failure> {
     if call.user.is_master() {
         return Ok(());
@@ -18,7 +18,7 @@ pub(crate) fn authorize(server: &Server, call: &Call) -> Result<(), Failure> {
     }
 }
 
-/// What the policy says to a request.
+/// Returns the decision of the policy on a request.
 pub(crate) fn decide(server: &Server, attributes: &Attributes<'_>) -> Decision {
     if attributes.user.is_master() {
         return Decision::Allowed(String::new());
@@ -26,7 +26,7 @@ pub(crate) fn decide(server: &Server, attributes: &Attributes<'_>) -> Decision {
     server.policies.current(&server.store).decide(attributes)
 }
 
-/// Whether a user may do something.
+/// Whether a user has a right.
 pub(crate) fn may(server: &Server, user: &User, verb: &str, about: About<'_>) -> bool {
     matches!(decide(server, &Attributes { user, verb, about }), Decision::Allowed(_))
 }

@@ -12,7 +12,7 @@ use crate::{failure::Failure, object, request::ResourceRequest};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Refuses a write of a role or a binding that would give its user's rights away that the user lacks.
+/// Refuses a write of a role or a binding that grants rights which the writer lacks.
 pub(crate) fn check(request: ResourceRequest<'_>, new: &Value, old: Option<&Value>) -> Result<(), Failure> {
     let kind = request.kind;
     if kind.group != GROUP || request.call.user.is_master() || old.is_some_and(|old| only_ownership_changes(new, old)) {
@@ -27,7 +27,7 @@ pub(crate) fn check(request: ResourceRequest<'_>, new: &Value, old: Option<&Valu
 
 fn check_role(request: ResourceRequest<'_>, new: &Value, old: Option<&Value>) -> Result<(), Failure> {
     let name = object::name(new);
-    // As for all requests, the name of what is created doesn't count.
+    // As in all requests, the name of a created object doesn't count.
     let about = About::Resource {
         group: GROUP,
         namespace: request.namespace,
@@ -73,7 +73,7 @@ fn check_binding(request: ResourceRequest<'_>, new: &Value) -> Result<(), Failur
     }
     let policy = request.server.policies.current(&request.server.store);
     let rules = policy.rules_of_role(&role, request.namespace);
-    // The name of the role and the kind of the binding: so Kubernetes says it.
+    // The message has the name of the role and the kind of the binding, as in Kubernetes.
     let rules = rules.ok_or_else(|| Failure::not_found(request.kind, &role.name))?;
     confirm(request, object::name(new), rules)
 }
@@ -95,14 +95,15 @@ fn confirm(request: ResourceRequest<'_>, name: &str, rules: &[PolicyRule]) -> Re
     Err(Failure::forbidden(request.kind, name, &why))
 }
 
-/// What the user lacks of some rights, and the roles that are bound to it and don't exist.
+/// Returns the rules that the user lacks, and the roles bound to the user that don't exist.
 fn missing(request: ResourceRequest<'_>, rules: &[PolicyRule]) -> (Vec<PolicyRule>, Vec<String>) {
     let policy = request.server.policies.current(&request.server.store);
     let (held, unknown) = policy.rules_of(&request.call.user, request.namespace);
     (uncovered(&held, rules), unknown)
 }
 
-/// The garbage collector may always work on a role: owners and finalizers give no rights.
+/// Whether a write changes only owners, finalizers and other metadata that grant no rights: the garbage collector
+/// always may do so.
 fn only_ownership_changes(new: &Value, old: &Value) -> bool {
     let rest = |object: &Value| {
         let mut object = object.clone();

@@ -1,4 +1,4 @@
-//! Authorization by role-based access control (RBAC).
+//! Authorizes requests by role-based access control (RBAC).
 
 pub(crate) use attributes::{About, Attributes};
 pub(crate) use authorizer::{authorize, decide, may};

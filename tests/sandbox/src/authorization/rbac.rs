@@ -1,4 +1,4 @@
-//! The RBAC policy: roles and bindings, cached until one of them changes.
+//! Evaluates the RBAC policy: roles and bindings, cached until one of them changes.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,7 +15,7 @@ use crate::{
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// The policy as the store has it.
+/// The policy of the store, computed again when it changes.
 #[derive(Debug)]
 pub(crate) struct RbacCache {
     group_resources: [Arc<str>; 4],
@@ -31,13 +31,13 @@ struct RbacState {
 /// All roles and bindings at one time.
 #[derive(Debug, Default)]
 pub(crate) struct RbacPolicy {
-    /// By namespace (empty for ClusterRoles) and name.
+    /// The roles by namespace (empty for ClusterRoles) and name.
     roles: HashMap<(Box<str>, Box<str>), Arc<Role>>,
-    /// By namespace, empty for ClusterRoleBindings.
+    /// The bindings by namespace, empty for ClusterRoleBindings.
     bindings: HashMap<Box<str>, Bindings>,
 }
 
-/// The bindings of one namespace, by name, and where their subjects are in them.
+/// The bindings of one namespace, by name, and their indices by subject.
 #[derive(Debug, Default)]
 struct Bindings {
     all: Vec<Arc<RbacBinding>>,
@@ -57,7 +57,7 @@ struct RbacBinding {
     role: RoleRef,
 }
 
-/// Who is bound: `User` or `Group` and a name; a ServiceAccount is the user that it is.
+/// A subject: `User` or `Group` and a name; a ServiceAccount has its user name.
 type RbacSubject = (SubjectKind, String);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -67,7 +67,7 @@ enum SubjectKind {
     ServiceAccount,
 }
 
-/// What a binding refers to.
+/// The role that a binding refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct RoleRef {
@@ -97,12 +97,12 @@ struct RoleText {
     rules: Option<Vec<PolicyRule>>,
 }
 
-/// What the policy says to a request.
+/// The decision on a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// With the reason, for reviews.
+    /// Allowed, with the reason for access reviews.
     Allowed(String),
-    /// With what went wrong on the way: roles that are bound and don't exist.
+    /// Denied, with errors of the evaluation: bound roles that don't exist.
     Denied(String),
 }
 
@@ -115,7 +115,7 @@ impl RbacCache {
         Self { group_resources, state: Mutex::new(RbacState { subscription, policy: Arc::default() }) }
     }
 
-    /// The policy now.
+    /// Returns the current policy.
     pub(crate) fn current(&self, store: &Store) -> Arc<RbacPolicy> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.subscription.iter().any(|subscription| subscription.has_changed()) {
@@ -127,7 +127,7 @@ impl RbacCache {
 }
 
 impl RbacPolicy {
-    /// The policy as the store has it now; what is the same is taken over.
+    /// Returns the current policy of the store; reuses unchanged roles and bindings.
     fn next(&self, [cluster_roles, roles, cluster_bindings, bindings]: &[Arc<str>; 4], store: &Store) -> Self {
         let mut next = Self::default();
         for stored in [store.list(cluster_roles, None).1, store.list(roles, None).1].concat() {
@@ -146,7 +146,7 @@ impl RbacPolicy {
         next
     }
 
-    /// Whether a request is allowed.
+    /// Decides whether a request is allowed.
     pub(crate) fn decide(&self, attributes: &Attributes<'_>) -> Decision {
         let mut missing = Vec::new();
         for (binding, subject) in self.bound(attributes.user, attributes.namespace()) {
@@ -161,7 +161,7 @@ impl RbacPolicy {
         Decision::Denied(errors("RBAC: ", &missing, ""))
     }
 
-    /// All rules of a user in a namespace, and the roles that were not found.
+    /// Returns all rules of a user in a namespace, and the roles that were not found.
     pub(crate) fn rules_of(&self, user: &User, namespace: &str) -> (Vec<&PolicyRule>, Vec<String>) {
         let (mut rules, mut missing) = (Vec::new(), Vec::new());
         for (binding, _) in self.bound(user, namespace) {
@@ -173,13 +173,13 @@ impl RbacPolicy {
         (rules, missing)
     }
 
-    /// The rules of the role that a binding in a namespace refers to.
+    /// Returns the rules of the role that a binding in a namespace refers to.
     pub(crate) fn rules_of_role(&self, role: &RoleRef, namespace: &str) -> Option<&[PolicyRule]> {
         let namespace = if role.kind == "Role" { namespace } else { "" };
         self.roles.get(&(namespace.into(), role.name.as_str().into())).map(|role| role.rules())
     }
 
-    /// The bindings of a user, those of the cluster first, and the subject of each that is meant.
+    /// Returns the bindings of a user, ClusterRoleBindings first, each with the subject that matches the user.
     fn bound<'a>(
         &'a self,
         user: &'a User,
@@ -198,7 +198,7 @@ impl RbacPolicy {
     }
 }
 
-/// Several errors as Go joins them: one alone, more in brackets.
+/// Joins errors as Go does: one alone, several in brackets.
 pub(crate) fn errors(before: &str, said: &[String], after: &str) -> String {
     match said {
         [] => String::new(),
@@ -215,7 +215,7 @@ impl Bindings {
         self.all.push(binding);
     }
 
-    /// Those of a user, in order, each with the first of its subjects that is the user.
+    /// Returns the bindings of a user in order, each with the first of its subjects that matches the user.
     fn of<'a>(&'a self, user: &User) -> impl Iterator<Item = (&'a RbacBinding, &'a RbacSubject)> + use<'a> {
         let mut found: BTreeMap<usize, &RbacSubject> = BTreeMap::new();
         let account =
@@ -261,7 +261,7 @@ impl RbacBinding {
         (&self.stored.namespace, &self.stored.name)
     }
 
-    /// Why it allows something, as reviews tell it.
+    /// Returns the reason of a decision, as access reviews report it.
     fn reason(&self, (kind, subject): &RbacSubject) -> String {
         let RoleRef { kind: of, name: role } = &self.role;
         let (namespace, name) = self.key();

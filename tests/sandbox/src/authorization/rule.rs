@@ -1,4 +1,4 @@
-//! A policy rule: which requests it allows, and which other rules it covers.
+//! Evaluates a policy rule: the requests that it allows, and the other rules that it covers.
 
 use std::fmt::Write as _;
 
@@ -22,25 +22,25 @@ pub(crate) struct PolicyRule {
     pub(crate) paths: Vec<String>,
 }
 
-/// A list, for which null is an empty one.
+/// Deserializes a list, with null as an empty one.
 fn strings<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     Option::<Vec<String>>::deserialize(from).map(Option::unwrap_or_default)
 }
 
 impl PolicyRule {
-    /// The rule that allows everything that is about objects.
+    /// Returns the rule that allows everything on all resources.
     pub(crate) fn all_resources() -> Self {
         let all = || vec!["*".to_owned()];
         Self { verbs: all(), api_groups: all(), resources: all(), ..Self::default() }
     }
 
-    /// The rule that allows every path.
+    /// Returns the rule that allows every path.
     pub(crate) fn all_paths() -> Self {
         let all = || vec!["*".to_owned()];
         Self { verbs: all(), paths: all(), ..Self::default() }
     }
 
-    /// Whether it allows a request.
+    /// Whether the rule allows a request.
     pub(crate) fn allows(&self, attributes: &Attributes<'_>) -> bool {
         if !has(&self.verbs, attributes.verb) {
             return false;
@@ -55,7 +55,8 @@ impl PolicyRule {
         }
     }
 
-    /// Its parts: one verb of one resource of one group, under one name or all; or one verb of one path.
+    /// Splits the rule into parts: one verb of one resource of one group, under one name or all; or one verb of one
+    /// path.
     pub(crate) fn parts(&self) -> Vec<Self> {
         let one = |word: &String| vec![word.clone()];
         let mut parts = Vec::new();
@@ -77,7 +78,7 @@ impl PolicyRule {
         parts
     }
 
-    /// Whether it allows all that a part of a rule allows.
+    /// Whether the rule allows everything that a part of another rule allows.
     pub(crate) fn covers(&self, part: &Self) -> bool {
         let resource = |wanted: &String| {
             let (resource, subresource) = wanted.split_once('/').unwrap_or((wanted, ""));
@@ -93,13 +94,13 @@ impl PolicyRule {
     }
 }
 
-/// The parts of some rules that others don't cover.
+/// Returns the parts of `wanted` that no rule of `held` covers.
 pub(crate) fn uncovered(held: &[&PolicyRule], wanted: &[PolicyRule]) -> Vec<PolicyRule> {
     let parts = wanted.iter().flat_map(PolicyRule::parts);
     parts.filter(|part| !held.iter().any(|own| own.covers(part))).collect()
 }
 
-/// Parts of rules for people: those that differ only in the verb are told together.
+/// Formats parts of rules for messages; parts that differ only in the verb are joined.
 pub(crate) fn format_rules(parts: &[PolicyRule]) -> String {
     let mut joined: Vec<PolicyRule> = Vec::new();
     for part in parts {
@@ -120,7 +121,7 @@ pub(crate) fn format_rules(parts: &[PolicyRule]) -> String {
     lines.join("\n")
 }
 
-/// `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`
+/// Formats a rule as `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`.
 fn line(rule: &PolicyRule) -> String {
     let fields = [
         ("APIGroups", &rule.api_groups),
@@ -134,7 +135,7 @@ fn line(rule: &PolicyRule) -> String {
     format!("{{{}}}", fields.join(", "))
 }
 
-/// A list of words as Go's `%q` prints it.
+/// Formats a list of strings as Go's `%q` does.
 pub(crate) fn quoted(words: &[String]) -> String {
     let mut text = String::from("[");
     for (at, word) in words.iter().enumerate() {
@@ -148,7 +149,8 @@ fn has(own: &[String], word: &str) -> bool {
     own.iter().any(|own| own == "*" || own == word)
 }
 
-/// `*` covers all, `pods/*` nothing but itself, `*/scale` the subresource of whatever has it.
+/// Whether a resource of a rule covers a resource: `*` covers all, `pods/*` only itself, `*/scale` the subresource of
+/// every resource.
 fn resource_covers(own: &str, resource: &str, subresource: &str) -> bool {
     if own == "*" {
         return true;
@@ -159,7 +161,7 @@ fn resource_covers(own: &str, resource: &str, subresource: &str) -> bool {
     }
 }
 
-/// A path covers itself; one with a star at its end, all that begin so.
+/// Whether a path of a rule covers a path: a path covers itself; a trailing star covers all paths with that prefix.
 fn path_covers(own: &str, path: &str) -> bool {
     own == path || own.strip_suffix('*').is_some_and(|begin| path.starts_with(begin))
 }

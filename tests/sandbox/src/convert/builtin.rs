@@ -7,7 +7,7 @@ use crate::{
     object::{at, map_at, number},
 };
 
-/// Field names of core Events and of Events of `events.k8s.io`.
+/// The field names of core Events and of Events of `events.k8s.io`.
 const EVENT_FIELDS: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -71,7 +71,8 @@ fn rename(fields: &mut Map<String, Value>, from: &str, to: &str) {
     }
 }
 
-/// `autoscaling/v1` has only the CPU metric; annotations hold the others.
+/// The annotations that hold the metrics and behavior that `autoscaling/v1` has no fields for: it has only the CPU
+/// metric.
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
@@ -102,7 +103,7 @@ fn to_autoscaler_v1(object: &mut Value) {
     }
 }
 
-/// Takes the value of an annotation.
+/// Removes an annotation and returns its parsed value.
 fn waiting(object: &mut Value, annotation: &str) -> Option<Value> {
     let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
     let text = annotations.remove(annotation)?;

@@ -1,4 +1,4 @@
-//! A cache of conversions by webhook, which synchronous readers use.
+//! Caches conversions by webhook, for synchronous readers.
 
 use std::{
     collections::BTreeMap,
@@ -13,7 +13,7 @@ use crate::store::Stored;
 /// The number of entries at which the cache is cleared.
 const MOST: usize = 4096;
 
-/// A converted object, or why the conversion failed.
+/// A converted object, or the error of the conversion.
 pub(crate) type ConversionResult = Result<Value, String>;
 
 /// Converted objects, by key and resourceVersion.
@@ -44,7 +44,7 @@ impl Converted {
         self.subscription.notify_waiters();
     }
 
-    /// Completes at the next conversion.
+    /// Returns a future that completes at the next conversion.
     pub(crate) fn subscribe(&self) -> Notified<'_> {
         self.subscription.notified()
     }

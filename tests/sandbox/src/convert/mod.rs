@@ -25,7 +25,7 @@ impl Stored {
             _ if self.is_current(kind) => {}
             Some(custom) => match custom.converted.get(self) {
                 Some(Ok(converted)) => object = converted,
-                // Only what nobody asked a webhook about comes here unconverted.
+                // Objects come here unconverted only if no webhook was called for them.
                 _ => read(self, kind, custom, &mut object),
             },
             None => builtin::convert(&mut object, kind),

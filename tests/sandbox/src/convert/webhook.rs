@@ -76,7 +76,7 @@ impl ResourceRequest<'_> {
         }
         let all = self.server.kinds.all();
         for kind in all.iter().filter(|kind| kind.group_resource == self.kind.group_resource) {
-            // Who can't be served is told why when it is their turn.
+            // Clients that need this version receive the error when they read the object.
             let (Err(failure), Some(custom)) =
                 (convert(self.server, kind, std::slice::from_ref(stored)).await, kind.custom())
             else {
@@ -93,7 +93,7 @@ impl Kind {
         of(self).is_some()
     }
 
-    /// Why the conversion of an object to this version failed.
+    /// Returns the error of a failed conversion of an object to this version.
     pub(crate) fn unconverted(&self, stored: &Stored) -> Option<String> {
         let custom = of(self).filter(|_| !stored.is_of(self))?;
         custom.converted.get(stored)?.err()

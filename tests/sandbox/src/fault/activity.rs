@@ -1,4 +1,4 @@
-//! Records what a client did last and which of its calls are still open.
+//! Records the latest actions of a client and its open calls.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ pub(super) struct Activity {
     pub(super) moved: Instant,
     /// The same without repeated reads.
     pub(super) acted: Instant,
-    /// The reads since the last write and the last event.
+    /// The reads since the last write or event.
     pub(super) read: BTreeSet<String>,
 }
 
@@ -22,7 +22,7 @@ impl Activity {
         Self { open: 0, moved: now, acted: now, read: BTreeSet::new() }
     }
 
-    /// Forgets the open calls of the earlier life.
+    /// Forgets the open calls of the previous life.
     pub(super) fn begin_life(&mut self) {
         self.open = 0;
         self.read.clear();
@@ -37,18 +37,18 @@ impl Activity {
         !is_write && !self.read.insert(uri.to_owned())
     }
 
-    /// Notes an event: the next reads do not count as repeated.
+    /// Records an event: the next reads do not count as repeated.
     pub(super) fn event_delivered(&mut self) {
         self.read.clear();
     }
 
-    /// Notes the begin of a call or of a delay.
+    /// Records the begin of a call or of a delay.
     pub(super) fn open(&mut self, is_repeated: bool) {
         self.open += 1;
         self.moved(is_repeated);
     }
 
-    /// Notes the end of a call or of a delay.
+    /// Records the end of a call or of a delay.
     pub(super) fn close(&mut self, is_repeated: bool) {
         self.open = self.open.saturating_sub(1);
         self.moved(is_repeated);

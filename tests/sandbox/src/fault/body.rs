@@ -1,4 +1,4 @@
-//! Response bodies: complete ones, and watch streams with injected faults.
+//! Implements response bodies: complete ones, and watch streams with injected faults.
 
 use std::{
     collections::VecDeque,
@@ -62,10 +62,10 @@ struct FaultyWatch {
     body: Body,
     faults: Faults,
     life: u32,
-    /// Of the call that began it.
+    /// The number of the call that began the watch.
     number: u64,
     ready: VecDeque<Result<Bytes, ConnectionFault>>,
-    /// When the watch returns 410, because an event was lost.
+    /// The time at which the watch returns 410, because an event was lost.
     expires: Option<(Instant, OpenGuard)>,
     ended: bool,
 }
@@ -91,13 +91,13 @@ impl FaultyWatch {
                 }
                 frame = self.body.frame() => frame,
             };
-            // A stop may have come while this waited.
+            // A stop may have come during the wait.
             if !self.faults.state_of_life(self.life) {
                 continue;
             }
             match frame {
                 Some(Ok(frame)) => self.take(frame.into_data().unwrap_or_default()).await,
-                // A client that went on from the last version would never hear of what was lost.
+                // A client that continued from the last version would never receive the lost event.
                 Some(Err(_)) | None if self.expires.is_some() => self.end(Ok(expired())),
                 Some(Err(_)) | None => self.ended = true,
             }
@@ -145,7 +145,7 @@ impl FaultyWatch {
         self.faults.record_event(ObservedEvent { watch: self.number, ..ObservedEvent::read(line)? })
     }
 
-    /// Ends it with a last word; the client will soon be back.
+    /// Ends the watch after a last message; the client will soon reconnect.
     fn end(&mut self, last: Result<Bytes, ConnectionFault>) {
         self.ready.push_back(last);
         self.ended = true;

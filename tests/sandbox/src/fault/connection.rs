@@ -1,13 +1,13 @@
-//! Errors of a broken connection.
+//! Defines the errors of a broken connection.
 
 /// The error of a broken connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectionFault {
-    /// It was reset.
+    /// The connection was reset.
     #[error("connection reset by peer")]
     Reset,
-    /// It timed out.
+    /// The connection timed out.
     #[error("operation timed out")]
     TimedOut,
 }

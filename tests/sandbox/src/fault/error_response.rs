@@ -1,10 +1,10 @@
-//! Error responses of injected faults.
+//! Builds the error responses of injected faults.
 
 use bytes::Bytes;
 use http::{Response, header};
 use serde_json::json;
 
-/// The answer of a server in trouble: a `Status` with the reason that Kubernetes gives for the code.
+/// Returns the error response of a server: a `Status` with the reason that Kubernetes uses for the code.
 pub(super) fn refusal(code: u16, retry_after: Option<u32>) -> Response<Bytes> {
     let (reason, message) = match code {
         409 => {

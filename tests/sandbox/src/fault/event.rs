@@ -1,4 +1,4 @@
-//! Extracts what a timeline records of a watch event.
+//! Parses watch events for the timeline.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,7 +18,7 @@ struct WatchObject {
     kind: String,
     #[serde(default)]
     metadata: WatchMetadata,
-    /// Of any shape: what a custom resource calls its status is its own matter.
+    /// The status of any shape: a custom resource may use the field freely.
     status: Option<Box<RawValue>>,
 }
 
@@ -38,7 +38,7 @@ struct Status {
 }
 
 impl ObservedEvent {
-    /// Of a line of a watch, yet without numbers; none of bookmarks and errors.
+    /// Parses a line of a watch, without numbers; returns `None` for bookmarks and errors.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         let WatchLine { type_, object: WatchObject { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
         if !matches!(type_.as_str(), "ADDED" | "MODIFIED" | "DELETED") {

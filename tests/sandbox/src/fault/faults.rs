@@ -1,4 +1,4 @@
-//! `Faults`: the fault plan of a client and the record of its calls.
+//! Defines `Faults`: the fault plan of a client and the record of its calls.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -135,8 +135,8 @@ impl Faults {
         self
     }
 
-    /// Stops the client's process for good after so many calls: a client that calls without a pause would never let the
-    /// clock advance. Default: no limit.
+    /// Stops the client's process for good after this number of calls: a client that calls without a pause would never
+    /// let the clock advance. Default: no limit.
     #[must_use]
     pub fn at_most(self, calls: u64) -> Self {
         self.state().most = calls;
@@ -218,7 +218,7 @@ impl Faults {
         state.activity.begin_life();
         state.passes.clear();
         drop(state);
-        // Whoever is followed is over, even if it was not stopped here.
+        // A new life ends the previous one, even if no fault stopped it.
         self.ended.send_if_modified(|ended| {
             let older = *ended < last;
             *ended = last.max(*ended);
@@ -260,7 +260,7 @@ impl Faults {
             faults = vec![Fault::StopBefore];
         }
         seen.fault = faults.first().copied();
-        // A watch is only waited for if something keeps it from beginning.
+        // A watch counts as open only if a fault keeps it from beginning.
         let counts = !traits.is_watch || seen.fault.is_some();
         let is_repeated = state.activity.is_repeated(&seen.uri, traits.is_write) && seen.fault.is_none();
         let held = counts.then(|| {

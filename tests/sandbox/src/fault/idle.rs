@@ -1,4 +1,4 @@
-//! Waits until a client is idle: nothing called for a while, no call open, no event held back.
+//! Waits until a client is idle: no calls for a while, no open call, no delayed event.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep_until};
 use super::{Faults, activity::Activity};
 
 impl Faults {
-    /// Restarts the period of [`quiet`](Self::quiet), because a change that concerns the client was made.
+    /// Restarts the period of [`quiet`](Self::quiet), because of a change that concerns the client.
     pub fn stir(&self) {
         self.state().activity.act();
     }

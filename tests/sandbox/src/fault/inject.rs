@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{Sandbox, User};
 
-/// A call of a life of the client.
+/// Executes a call of a life of the client, with its faults.
 pub(crate) async fn call(
     sandbox: &Sandbox,
     user: User,
@@ -32,7 +32,7 @@ pub(crate) async fn call(
     }
     let injection = Injection { faults, life, number: open_call.number, plan: std::mem::take(&mut open_call.faults) };
     let answer = answer(sandbox, user, injection, request).await;
-    // Who was stopped meanwhile hears nothing.
+    // A client that was stopped in the meantime gets no response.
     if !faults.state_of_life(life) {
         std::future::pending::<()>().await;
     }
@@ -40,11 +40,11 @@ pub(crate) async fn call(
     answer
 }
 
-/// What goes wrong with a call.
+/// The faults of a call.
 struct Injection<'a> {
     faults: &'a Faults,
     life: u32,
-    /// Of the call.
+    /// The number of the call.
     number: u64,
     plan: Vec<Fault>,
 }

@@ -1,15 +1,15 @@
-//! Fault injection into the calls of one client: by a plan, or at random by a seed.
+//! Injects faults into the calls of one client: by a plan, or at random by a seed.
 //!
-//! [`Sandbox::client_through`](crate::Sandbox::client_through) returns a client whose calls pass through [`Faults`]. Calls
-//! of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls, events and
-//! faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
+//! [`Sandbox::client_through`](crate::Sandbox::client_through) returns a client whose calls pass through [`Faults`].
+//! Calls of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls,
+//! events and faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
 //!
 //! # Faults that a real server cannot have
 //!
-//! An API server may deliver events late, and it may end a watch so that the client lists again and misses what happened in
-//! between. But it delivers every change on a watch that continues. So an event that is [lost](EventFault::Lose) is followed
-//! by a 410. A read without a `resourceVersion` returns the newest state: [`FaultClass::OlderRead`] makes only those reads older
-//! that allow it, [`Fault::Older`] any.
+//! An API server may deliver events late, and it may end a watch, so that the client lists again and misses the changes
+//! in between. But it delivers every change on a watch that continues. Therefore a 410 follows an event that is
+//! [lost](EventFault::Lose). A read without a `resourceVersion` returns the newest state: [`FaultClass::OlderRead`]
+//! makes only those reads older that allow it, [`Fault::Older`] any.
 //!
 //! Without the feature `client` only the types of a timeline are available, for a [page](crate::page).
 

@@ -1,4 +1,4 @@
-//! The faults that can be injected into a call or into an event of a watch.
+//! Defines the faults that can be injected into a call or into an event of a watch.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub enum Fault {
     StopAfter,
     /// The call fails and is not executed.
     Refuse {
-        /// 409, 429, 500, 503 or another code of HTTP.
+        /// The HTTP status code: 409, 429, 500, 503 or another one.
         code: u16,
         /// The `Retry-After` header, in seconds.
         retry_after: Option<u32>,
     },
     /// The call is executed, but the response says that it failed.
     Deny {
-        /// 500, 504 or another code of HTTP.
+        /// The HTTP status code: 500, 504 or another one.
         code: u16,
     },
     /// The connection breaks before the call reaches the server.
@@ -31,12 +31,12 @@ pub enum Fault {
     CutAfter,
     /// The response is delayed.
     Wait {
-        /// On tokio's clock.
+        /// The delay in seconds on tokio's clock.
         seconds: u32,
     },
     /// The call times out.
     TimeOut {
-        /// On tokio's clock.
+        /// The time until the timeout, in seconds on tokio's clock.
         seconds: u32,
         /// Whether the call is executed.
         done: bool,
@@ -58,7 +58,7 @@ pub enum Fault {
     },
     /// The client's wall clock jumps before the call.
     Jump {
-        /// Negative if the clock jumps back.
+        /// The jump in seconds; negative if the clock jumps back.
         seconds: i64,
     },
 }
@@ -72,7 +72,7 @@ pub enum EventFault {
     Lose,
     /// The event and all later ones of this watch are delayed. Other watches are not, so kinds overtake each other.
     Delay {
-        /// On tokio's clock.
+        /// The delay in seconds on tokio's clock.
         seconds: u32,
     },
     /// The event is delivered twice.

@@ -55,7 +55,7 @@ impl FaultClass {
     ];
 }
 
-/// One in so many calls has a fault, and one in so many events.
+/// The inverse rate of faults: one call in this number has a fault, and one event.
 const ONE_IN: u32 = 6;
 
 /// The maximum number of stops, so that the client makes progress.

@@ -1,4 +1,4 @@
-//! Answers reads from an older version of the store.
+//! Serves reads from an older version of the store.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -12,7 +12,7 @@ use crate::{
     failure::Failure,
 };
 
-/// The answer to a read as of a version; `None` if that can't be said.
+/// Returns the response to a read as of a version; `None` if the store can't serve it.
 pub(super) async fn read(
     sandbox: &Sandbox,
     user: User,
@@ -50,7 +50,7 @@ pub(super) async fn read(
     Some(response)
 }
 
-/// The one object of a list, or that there is none.
+/// Returns the single object of a list, or a 404 if the list is empty.
 fn one(sandbox: &Sandbox, target: &ResourceTarget, list: &[u8]) -> Option<(StatusCode, Bytes)> {
     let mut list: Value = serde_json::from_slice(list).ok()?;
     let kind = sandbox.server.kinds.find(&target.group, &target.version, &target.plural)?;

@@ -1,4 +1,4 @@
-//! The timeline: all calls, events, passes and faults in order.
+//! Defines the timeline: all calls, events, passes and faults in order.
 
 use std::fmt;
 
@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{EventFault, Fault};
 
-/// All calls, events, passes and faults in order. Of bodies it records names only, so no content of a Secret.
+/// All calls, events, passes and faults in order. Of bodies it records only names and conditions, never the contents of
+/// a Secret.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Timeline {
-    /// Oldest first.
+    /// The entries, oldest first.
     pub moments: Vec<TimelineEntry>,
 }
 
@@ -20,9 +21,9 @@ pub struct Timeline {
 pub struct TimelineEntry {
     /// Milliseconds on tokio's clock since the `Faults` were created.
     pub at: u64,
-    /// The number of the client: 1 is the first, and each restart adds one.
+    /// The number of the client's life: the first is 1, and each restart adds one.
     pub life: u32,
-    /// What happened.
+    /// The recorded event.
     #[serde(flatten)]
     pub what: TimelineEvent,
 }
@@ -53,7 +54,7 @@ pub enum TimelineEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedCall {
-    /// The first is 1.
+    /// The number of the call; the first is 1.
     pub number: u64,
     /// The HTTP method.
     pub method: String,
@@ -69,11 +70,11 @@ pub struct ObservedCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedEvent {
-    /// The first is 1; bookmarks are not counted.
+    /// The number of the event; the first is 1, and bookmarks are not counted.
     pub number: u64,
     /// The number of the call that began the watch.
     pub watch: u64,
-    /// `ADDED`, `MODIFIED` or `DELETED`.
+    /// The type: `ADDED`, `MODIFIED` or `DELETED`.
     #[serde(rename = "type")]
     pub type_: String,
     /// The kind of the object.
@@ -87,7 +88,7 @@ pub struct ObservedEvent {
     /// Whether it is being deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deleting: bool,
-    /// Its conditions, where it has any.
+    /// Its conditions, if it has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ObservedCondition>,
     /// The injected fault.
@@ -98,7 +99,7 @@ pub struct ObservedEvent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ObservedPass {
-    /// The first is 1.
+    /// The number of the pass; the first is 1.
     pub number: u64,
     /// The plural of the object's kind with its group, such as `deployments.apps`.
     pub resource: String,
@@ -106,7 +107,7 @@ pub struct ObservedPass {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// Which part of the pass this is.
+    /// The part of the pass that this entry records.
     #[serde(flatten)]
     pub part: PassPhase,
 }
@@ -135,17 +136,17 @@ pub enum PassPhase {
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct ObservedCondition {
-    /// Such as `Ready`.
+    /// The type, such as `Ready`.
     #[serde(rename = "type")]
     pub type_: String,
-    /// `True`, `False` or `Unknown`.
+    /// The status: `True`, `False` or `Unknown`.
     pub status: String,
     /// The reason.
     pub reason: String,
 }
 
 impl Timeline {
-    /// The calls.
+    /// Returns the calls in order.
     pub fn calls(&self) -> impl Iterator<Item = &ObservedCall> {
         self.moments.iter().filter_map(|moment| match &moment.what {
             TimelineEvent::Call(call) => Some(call),
@@ -222,7 +223,7 @@ impl fmt::Display for ObservedPass {
     }
 }
 
-/// One line for each entry.
+/// Formats the timeline with one line for each entry.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for TimelineEntry { at, life, what } in &self.moments {

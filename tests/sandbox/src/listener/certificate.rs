@@ -16,11 +16,11 @@ use rustls::{
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject as _},
 };
 
-/// DNS names of the API server in a cluster and on the machine.
+/// The DNS names of the API server in a cluster and on the machine.
 const NAMES: [&str; 4] = ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"];
 
 pub(super) struct Certificates {
-    /// PEM.
+    /// The certificate of the certificate authority, as PEM.
     pub(super) authority: String,
     pub(super) tls: Arc<ServerConfig>,
 }

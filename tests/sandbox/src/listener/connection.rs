@@ -19,22 +19,22 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use super::{backend::Backend, request};
 
-/// How long a client may take to agree on TLS.
+/// The timeout of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long a client may take to send the head of a request, as long as kube-apiserver lets it.
+/// The timeout for the head of a request, the same as kube-apiserver's.
 const HEAD: Duration = Duration::from_secs(32);
 
-/// How often a silent HTTP/2 connection is asked whether it is still there, and how long it may take to answer.
+/// The interval of pings on a silent HTTP/2 connection, and the timeout of their responses.
 const PING: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(20));
 
-/// How many requests of a connection are answered at a time.
+/// The maximum number of concurrent requests of a connection.
 const STREAMS: u32 = 250;
 
-/// How long requests that are being answered may go on after the server was told to stop.
+/// The time for which open requests may continue after the server stops.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Takes connections until it is told to stop, then waits for those that it has.
+/// Accepts connections until the server stops, then waits for the open ones.
 pub(super) async fn accept(
     listener: TcpListener,
     tls: TlsAcceptor,
@@ -45,7 +45,7 @@ pub(super) async fn accept(
     loop {
         let taken = tokio::select! {
             biased;
-            // The other side is gone when `Serving` is: both mean the end.
+            // An error means that `Serving` is dropped, which also stops the server.
             _ = stopped.wait_for(|stopped| *stopped) => break,
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             taken = listener.accept() => taken,
@@ -55,7 +55,7 @@ pub(super) async fn accept(
                 let (tls, backend, stopped) = (tls.clone(), backend.clone(), stopped.clone());
                 connections.spawn(connection(stream, tls, backend, stopped));
             }
-            // No file handles left, most likely: others will be closed.
+            // Probably no file handles are left: wait until other connections close.
             Err(error) => {
                 tracing::warn!(%error, "no connection could be taken");
                 sleep(Duration::from_millis(50)).await;
@@ -87,7 +87,7 @@ async fn connection(stream: TcpStream, tls: TlsAcceptor, backend: Arc<Backend>, 
     }
 }
 
-/// Answers the requests of a connection until the client closes it or the server stops.
+/// Serves the requests of a connection until the client closes it or the server stops.
 async fn answer_requests(
     stream: TlsStream<TcpStream>,
     backend: Arc<Backend>,
@@ -100,7 +100,7 @@ async fn answer_requests(
         async move { Ok::<_, Infallible>(request::answer(&backend, request, stop).await) }
     });
     let io = TokioIo::new(stream);
-    // The two kinds of a connection have no name in common.
+    // The HTTP/1 and HTTP/2 connection types have no common trait.
     macro_rules! run {
         ($connection:expr) => {{
             let mut connection = pin!($connection);

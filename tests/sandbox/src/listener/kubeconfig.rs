@@ -4,7 +4,7 @@ use std::{fs, io, net::SocketAddr, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// A kubeconfig of one cluster and one user.
+/// Returns a kubeconfig with one cluster and one user.
 pub(super) fn text(address: SocketAddr, authority: &str, token: &str) -> String {
     let authority = STANDARD.encode(authority);
     format!(
@@ -29,7 +29,7 @@ pub(super) fn text(address: SocketAddr, authority: &str, token: &str) -> String 
     )
 }
 
-/// Writes it so that only the owner reads the token, in one step.
+/// Writes the kubeconfig atomically, readable only by the owner because it contains the token.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -39,7 +39,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let beside = path.with_extension("new");
-    // What an end in the middle left behind may be readable by others.
+    // An interrupted write may have left a file that others can read.
     match fs::remove_file(&beside) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -26,7 +26,7 @@ mod request;
 pub struct ServeOptions {
     /// The address to listen on; a free port of the loopback by default.
     pub address: SocketAddr,
-    /// The folder for the file `kubeconfig`; `None` writes no file.
+    /// The directory for the file `kubeconfig`; `None` writes no file.
     pub folder: Option<PathBuf>,
     /// The bearer token of the administrator; random if `None`.
     pub token: Option<String>,
@@ -35,25 +35,25 @@ pub struct ServeOptions {
 }
 
 impl ServeOptions {
-    /// The address to listen on. Default: a free port of the loopback.
+    /// Sets the address to listen on. Default: a free port of the loopback.
     #[must_use]
     pub fn address(self, address: SocketAddr) -> Self {
         Self { address, ..self }
     }
 
-    /// The folder for the file `kubeconfig`. Default: no file.
+    /// Sets the directory for the file `kubeconfig`. Default: no file.
     #[must_use]
     pub fn folder(self, folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..self }
     }
 
-    /// The bearer token of the administrator. Default: random.
+    /// Sets the bearer token of the administrator. Default: random.
     #[must_use]
     pub fn token(self, token: impl Into<String>) -> Self {
         Self { token: Some(token.into()), ..self }
     }
 
-    /// The certificate of the server and its key, both as PEM. Default: created.
+    /// Sets the certificate of the server and its key, both as PEM. Default: created.
     #[must_use]
     pub fn certificate(self, certificate: String, key: String) -> Self {
         Self { certificate: Some((certificate, key)), ..self }
@@ -80,7 +80,7 @@ pub struct Serving {
 
 impl Sandbox {
     /// Listens with HTTPS until the [`Serving`] is dropped; it accepts connections at once. The ConfigMap
-    /// `kube-root-ca.crt` of every namespace gets its certificate authority, beside those of earlier listeners.
+    /// `kube-root-ca.crt` of every namespace gets its certificate authority, in addition to those of earlier listeners.
     ///
     /// # Errors
     /// If the address is in use, the kubeconfig cannot be written, or no certificate can be created.
@@ -115,7 +115,7 @@ impl Serving {
         self.address
     }
 
-    /// `https://127.0.0.1:PORT`
+    /// The URL of the server: `https://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
@@ -139,7 +139,7 @@ impl Serving {
         &self.kubeconfig
     }
 
-    /// The path of the kubeconfig, if a folder was set.
+    /// The path of the kubeconfig, if the options name a directory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()

@@ -21,16 +21,16 @@ use crate::{
     response::{ApiResponse, Body, Never},
 };
 
-/// How large an object may be, as kube-apiserver has it.
+/// The maximum size of a body, the same as kube-apiserver's.
 const LIMIT: usize = 3 * 1024 * 1024;
 
-/// How much of a body that is too large is read so that its sender can listen to the answer.
+/// The maximum number of bytes read from a body that is too large, so that its sender receives the response.
 const DRAINED: usize = 16 * LIMIT;
 
-/// How long a body may take.
+/// The timeout for a body.
 const BODY: Duration = Duration::from_secs(60);
 
-/// Answers a request.
+/// Handles a request.
 pub(super) async fn answer(
     backend: &Backend,
     request: Request<Incoming>,
@@ -49,7 +49,7 @@ async fn respond(backend: &Backend, user: User, request: Request<Incoming>) -> R
     let body = timeout(BODY, read(body)).await;
     let body =
         body.unwrap_or_else(|_| Err(Failure::timeout("request did not complete within the allotted timeout")))?;
-    // What answers is large, and a request is moved to where it runs.
+    // The future of a call is large; boxing it avoids moving it.
     Ok(Box::pin(backend.sandbox.call(user, Request::from_parts(head, body))).await)
 }
 
@@ -78,7 +78,7 @@ async fn read(mut body: Incoming) -> Result<Bytes, Failure> {
     Err(too_large())
 }
 
-/// Who asks: by bearer token, else nobody in particular.
+/// Returns the user of a request by its bearer token, else the anonymous user.
 fn identify(backend: &Backend, headers: &HeaderMap) -> Result<User, Failure> {
     let (token, administrator) = &backend.administrator;
     let administers = headers.get(header::AUTHORIZATION).is_some_and(|value| {
@@ -87,27 +87,27 @@ fn identify(backend: &Backend, headers: &HeaderMap) -> Result<User, Failure> {
     if administers { Ok(administrator.clone()) } else { backend.sandbox.server.authenticate(headers) }
 }
 
-/// How much of a stream is sent as one piece, if it is there: a busy watch has many small events.
+/// The maximum size of a piece into which available stream data is joined: a busy watch has many small events.
 const PIECE: usize = 16 * 1024;
 
-/// The body of an answer, which ends when the server stops: a watch would go on.
+/// The body of a response, which ends when the server stops: a watch would go on.
 pub(super) struct Out {
     body: Body,
-    /// Only of what streams.
+    /// The stop signal; only for streams.
     stop: Option<BoxFuture<'static, ()>>,
-    /// Whether a stream has told all.
+    /// Whether a stream has reached its end.
     ended: bool,
 }
 
 impl Out {
     fn new(body: Body, mut stop: watch::Receiver<bool>) -> Self {
         let streams = body.size_hint().exact().is_none();
-        // If the other side is gone it has stopped, too.
+        // An error means that the sender is dropped, which also stops the server.
         let stop = streams.then(|| async move { drop(stop.wait_for(|stopped| *stopped).await) }.boxed());
         Self { body, stop, ended: false }
     }
 
-    /// What is there of a stream now.
+    /// Returns the data of a stream that is available now.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut piece = BytesMut::new();
         while !self.ended && piece.len() < PIECE {

@@ -44,14 +44,14 @@ pub(super) struct LogLine {
 /// A timeline in rows and columns. Column n is line n of the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chart {
-    /// Between the notes of the test.
+    /// The columns between the notes of the test.
     pub(super) chapters: Vec<Span>,
     pub(super) lives: Vec<Span>,
-    /// Columns with the same time.
+    /// The columns with the same time.
     pub(super) times: Vec<Span>,
-    /// Columns at which the process was stopped.
+    /// The columns at which the process was stopped.
     pub(super) stops: Vec<usize>,
-    /// Columns at which the process ended regularly.
+    /// The columns at which the process ended regularly.
     pub(super) ends: Vec<usize>,
     pub(super) rows: Vec<TimelineRow>,
     pub(super) lines: Vec<LogLine>,
@@ -114,7 +114,7 @@ impl Chart {
     }
 }
 
-/// Milliseconds as people write them.
+/// Formats milliseconds as seconds.
 pub(super) fn seconds(at: u64) -> String {
     format!("{}.{:03} s", at / 1000, at % 1000)
 }
@@ -168,7 +168,7 @@ impl TimelineRows<'_> {
         self.rows.iter_mut().for_each(|(_, row)| pass_span::end_open(&mut row.passes, column));
     }
 
-    /// Kinds in the order of first use, each followed by its objects.
+    /// Returns the kinds in the order of first use, each followed by its objects.
     fn in_order(self) -> Vec<TimelineRow> {
         let mut kinds: HashMap<String, usize> = HashMap::new();
         for (subject, _) in &self.rows {

@@ -8,11 +8,12 @@ use crate::fault::Timeline;
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// Nothing may come from elsewhere, whatever gets into the page.
+/// The content security policy: the page loads nothing from the network, whatever its content.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// A whole page with a title. It needs no other file and no network, follows the reader's light or dark, and prints.
+/// Renders a whole page with a title. It needs no other file and no network, follows the reader's light or dark mode,
+/// and can be printed.
 #[must_use]
 pub fn document(title: &str, body: &Markup) -> String {
     let page = html! {
@@ -36,7 +37,7 @@ pub fn document(title: &str, body: &Markup) -> String {
     page.into_string()
 }
 
-/// A whole page with one timeline, and some words above it.
+/// Renders a whole page with one timeline and an introduction above it.
 #[must_use]
 pub fn alone(title: &str, words: &str, timeline: &Timeline) -> String {
     let body = html! {

@@ -1,11 +1,11 @@
-//! The marker of a moment: a letter, colours and a tooltip.
+//! Draws the marker of a moment: a letter, colours and a tooltip.
 
 use crate::fault::{ObservedCall, ObservedEvent, ObservedPass, PassPhase};
 
 /// The marker of a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Marker {
-    /// From 0.
+    /// The column, counted from 0.
     pub(super) column: usize,
     /// One letter or sign.
     pub(super) sign: &'static str,
@@ -49,7 +49,7 @@ impl Marker {
         };
         let went = match call.code {
             Some(..400) => "done",
-            // An expected answer to a get or a delete.
+            // 404 is an expected response to a get or a delete.
             Some(404) if call.method == "GET" || call.method == "DELETE" => "absent",
             Some(400..500) if call.code != Some(429) => "refused",
             Some(_) => "failed",
@@ -77,12 +77,12 @@ impl Marker {
     }
 }
 
-/// One line about a call.
+/// Returns one line about a call.
 pub(super) fn words_of_call(call: &ObservedCall) -> String {
     call.to_string()
 }
 
-/// One line about an event, with the state that it reports.
+/// Returns one line about an event, with the state that it reports.
 pub(super) fn words_of_event(event: &ObservedEvent) -> String {
     let mut words = event.to_string();
     if event.deleting {

@@ -1,8 +1,9 @@
-//! Renders timelines as HTML: one self-contained file, with a script for its filter and zoom only.
+//! Renders timelines as HTML: one self-contained file, with a script only for its filter and zoom.
 //!
-//! [`document()`] wraps a body in a page. [`schedule`] renders a [`Timeline`](crate::fault::Timeline): a row for each object
-//! with its reconcile passes, a column for each moment. The axis is order and not time, because on a paused clock most
-//! moments have the same time. Like the timeline the page has names, codes and reasons only, and so nothing of a Secret.
+//! [`document()`] wraps a body in a page. [`schedule`] renders a [`Timeline`](crate::fault::Timeline): a row for each
+//! object with its reconcile passes, a column for each moment. The axis shows order instead of time, because on a
+//! paused clock most moments have the same time. Like the timeline, the page contains only names, codes and reasons,
+//! and nothing of a Secret.
 
 mod chart;
 mod diagram;

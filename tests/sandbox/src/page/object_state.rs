@@ -1,4 +1,4 @@
-//! The state of an object over time, as watch events report it.
+//! Computes the state of an object over time, as watch events report it.
 
 use crate::fault::{ObservedCondition, ObservedEvent};
 

@@ -1,4 +1,4 @@
-//! Reconcile passes of an object in a timeline, from their begin to their end.
+//! Computes the columns of an object's reconcile passes in a timeline.
 
 use crate::fault::{ObservedPass, PassPhase};
 
@@ -19,7 +19,7 @@ impl PassSpan {
     }
 }
 
-/// Adds what a moment reports of a pass.
+/// Adds the part of a pass that a moment reports.
 pub(super) fn add(passes: &mut Vec<PassSpan>, column: usize, pass: &ObservedPass) {
     let number = pass.number;
     let end = |outcome: &str| (Some(column + 1), format!("pass {number}: {outcome}"));

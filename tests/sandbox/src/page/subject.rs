@@ -1,4 +1,4 @@
-//! The object that a moment of a timeline is about.
+//! Determines the object to which a moment of a timeline belongs.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::fault::{ObservedCall, ObservedEvent, ObservedPass, Timeline, Timeline
 /// An object, a whole kind, or the server itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Subject {
-    /// `deployments.apps`; empty for the server itself.
+    /// The resource, such as `deployments.apps`; empty for the server itself.
     pub(super) resource: String,
     /// Empty for cluster-scoped objects and for whole kinds.
     pub(super) namespace: String,
@@ -57,7 +57,7 @@ impl Subject {
         !self.name.is_empty()
     }
 
-    /// Its name as people write it, with the namespace in front.
+    /// Its name with the namespace in front.
     pub(super) fn full_name(&self) -> String {
         if self.namespace.is_empty() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) }
     }
@@ -68,7 +68,7 @@ impl Subject {
 pub(super) struct Subjects {
     /// The resource of each watch, by the number of its call.
     watched: HashMap<u64, String>,
-    /// `Deployment` by `deployments.apps`.
+    /// The kind of each resource: `Deployment` by `deployments.apps`.
     kinds: HashMap<String, String>,
 }
 
@@ -83,7 +83,7 @@ impl Subjects {
         for moment in &timeline.moments {
             if let TimelineEvent::Event(event) = &moment.what
                 && let Some(resource) = watched.get(&event.watch)
-                // A watch of metadata alone tells no kind.
+                // A metadata watch does not report the kind.
                 && !event.kind.is_empty() && event.kind != "PartialObjectMetadata"
             {
                 kinds.entry(resource.clone()).or_insert_with(|| event.kind.clone());
@@ -97,7 +97,7 @@ impl Subjects {
         Subject::of_event(resource, event)
     }
 
-    /// The name of a kind: its own, or its plural where no event has told it.
+    /// Returns the name of a kind: its own, or its plural if no event reported it.
     pub(super) fn kind_name<'a>(&'a self, resource: &'a str) -> &'a str {
         match self.kinds.get(resource) {
             Some(kind) => kind,

@@ -1,4 +1,4 @@
-//! Server-side apply (KEP-555) of a request.
+//! Handles server-side apply requests (KEP-555).
 
 use serde_json::{Value, json};
 
@@ -16,16 +16,16 @@ use crate::{
     request::ResourceRequest,
 };
 
-/// Where client-side apply keeps what it applied.
+/// The annotation in which client-side apply stores the configuration that it applied last.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// The version of every scale.
+/// The API version of a `Scale`.
 const SCALE: &str = "autoscaling/v1";
 
-/// The manager that takes over from client-side apply.
+/// The manager that takes over fields from client-side apply.
 const KUBECTL: &str = "kubectl";
 
-/// Reads what is applied, JSON or YAML, and says what the client should be warned of.
+/// Parses the applied object, JSON or YAML, and returns warnings for the client.
 pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>), Failure> {
     let body = &request.call.body;
     let (object, warnings) = match serde_json::from_slice(body) {
@@ -44,7 +44,7 @@ pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>),
     }
 }
 
-/// The object after an apply by the manager of the request, managers included.
+/// Returns the object after an apply by the manager of the request, with updated `managedFields`.
 pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
     check_applied(request, applied)?;
     let name = request.call.field_manager();
@@ -58,7 +58,7 @@ pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied:
     Ok(made)
 }
 
-/// Whether it is an object of this kind that can be applied.
+/// Checks that the applied object has this kind and is allowed in an apply.
 pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
@@ -78,7 +78,7 @@ pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Re
     Err(untold(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
 }
 
-/// kubectl may overrule those who have what it itself wrote before by client-side apply.
+/// Retries an apply by kubectl, which may take over the fields that it wrote itself by client-side apply.
 fn take_over(
     request: ResourceRequest<'_>,
     live: Option<&Value>,
@@ -100,7 +100,7 @@ fn take_over(
     if rest.is_empty() { apply::apply(request, Some(live), applied, name, true) } else { Err(rest) }
 }
 
-/// Keeps the annotation of client-side apply in step, for whoever goes back to it.
+/// Updates the annotation of client-side apply, so that a client can return to it.
 fn note(made: &mut Value, applied: &Value) {
     let mut applied = applied.clone();
     if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
@@ -116,7 +116,7 @@ fn last_applied(object: &Value) -> &str {
     object::text(object, &["metadata", "annotations", LAST_APPLIED])
 }
 
-/// Reads YAML; a key that comes twice has its last value, if the client doesn't want it refused.
+/// Parses YAML; the last value of a duplicate key counts, unless the client wants it refused.
 fn from_yaml(request: ResourceRequest<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
     let refused = |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_wins())
     {
@@ -145,7 +145,7 @@ fn yaml_error(how: &str, said: &str) -> Failure {
     Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {said}"))
 }
 
-/// `line 5: key "a" already set in map`
+/// Returns the warning about a duplicate key: `line 5: key "a" already set in map`.
 fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
     let text = error.to_string();
     let line = text.split_once("line ").and_then(|(_, rest)| rest.split_once(' ')).map(|(line, _)| line);
@@ -156,16 +156,16 @@ fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
     }
 }
 
-/// What is wrong, without where.
+/// Returns the message of an error without its position.
 fn plain(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     first.split_once("column ").and_then(|(_, rest)| rest.split_once(": ")).map_or(first, |(_, said)| said).to_owned()
 }
 
-/// 409: what the apply would take from others.
+/// Returns the 409 error that lists the conflicting fields and their managers.
 fn refused(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
-    // A scale is a thing of its own, with its own version and path.
+    // A scale is an object of its own, with its own version and path.
     let scale = request.subresource == Some("scale");
     let version = |share: &Share| if scale { SCALE.to_owned() } else { share.api_version.clone() };
     let paths_of = |share: &Share| if scale { vec![".spec.replicas".to_owned()] } else { share.set.paths() };
@@ -192,7 +192,7 @@ fn refused(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
     failure.with_causes(causes.collect())
 }
 
-/// Who a manager is, in the words of a conflict.
+/// Formats a manager as in a conflict message.
 fn error_text(manager: &Manager, version: &str) -> String {
     let mut text = format!("{:?}", manager.name);
     if !manager.subresource.is_empty() {

@@ -1,11 +1,11 @@
-//! JSON patch (RFC 6902), with the deviations of kube-apiserver.
+//! Applies JSON patches (RFC 6902), with the deviations of kube-apiserver.
 
 use serde_json::{Map, Value};
 
 use super::refusal::{of_another_type, unreadable, unusable};
 use crate::{failure::Failure, verb::read_json};
 
-/// A patch has no more operations than this.
+/// The maximum number of operations of a patch.
 const MOST: usize = 10_000;
 
 /// A list of operations.
@@ -15,7 +15,7 @@ pub(crate) struct JsonPatch {
 }
 
 impl JsonPatch {
-    /// Reads a patch, and says what of it is unknown.
+    /// Parses a patch, and returns warnings about unknown and duplicate fields.
     pub(super) fn of(body: &[u8]) -> Result<(Self, Vec<String>), Failure> {
         let (read, doubled) = read_json(body).map_err(|why| unreadable(&why))?;
         let listed = match read {
@@ -42,13 +42,13 @@ impl JsonPatch {
         Ok((Self { operations }, unknown))
     }
 
-    /// Does one operation after the other.
+    /// Applies the operations in order.
     pub(super) fn apply_to(&self, object: &mut Value) -> Result<(), Failure> {
         self.operations.iter().try_for_each(|operation| apply(operation, object)).ok_or_else(unusable)
     }
 }
 
-/// `None` if the operation can't be done.
+/// Applies an operation; `None` if that is not possible.
 fn apply(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
     let path = |key: &str| operation.get(key).and_then(Value::as_str).map(Pointer::of);
     // An operation without a value sets null.
@@ -70,7 +70,7 @@ fn apply(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
     }
 }
 
-/// A path in an object, taken apart at its slashes; what stands before the first one doesn't count.
+/// A path in an object, split at its slashes; the text before the first slash doesn't count.
 struct Pointer {
     words: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl Pointer {
         Self { words: words.collect() }
     }
 
-    /// The container of what is pointed at, and its key there.
+    /// Returns the container of the target, and its key there.
     fn container<'a>(&self, object: &'a mut Value) -> Option<(&'a mut Value, &str)> {
         let (key, before) = self.words.split_last()?;
         let mut here = object;
@@ -126,7 +126,7 @@ impl Pointer {
         }
     }
 
-    /// A key that an object doesn't have is added, though RFC 6902 says otherwise.
+    /// Replaces the target. Unlike in RFC 6902, a missing key of an object is added.
     fn replace(&self, object: &mut Value, value: Value) -> Option<()> {
         if self.words.is_empty() {
             let whole = value.is_object() || value.is_array();
@@ -145,7 +145,7 @@ impl Pointer {
         Some(())
     }
 
-    /// What is pointed at: null where an object has no such key.
+    /// Returns the target; null if an object has no such key.
     fn get<'a>(&self, object: &'a mut Value) -> Option<&'a Value> {
         if self.words.is_empty() {
             return Some(object);
@@ -159,7 +159,7 @@ impl Pointer {
     }
 }
 
-/// A place in a list; a negative one counts from its end.
+/// Parses an index of a list; a negative one counts from the end.
 fn index(word: &str, length: usize) -> Option<usize> {
     let index: i64 = word.parse().ok()?;
     if index >= 0 { usize::try_from(index).ok() } else { length.checked_sub(usize::try_from(-index).ok()?) }

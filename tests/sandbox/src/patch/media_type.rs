@@ -1,9 +1,9 @@
-//! Media types of patches.
+//! Determines the type of a patch by its media type.
 
 use super::options;
 use crate::{failure::Failure, kind::Origin, request::ResourceRequest};
 
-/// What a patch came as.
+/// The media type of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Media {
     Json,
@@ -20,7 +20,7 @@ impl Media {
         (Self::Apply, "application/apply-patch+yaml"),
     ];
 
-    /// By the content type of the request, whose parameters are checked, too.
+    /// Returns the media type of the request, and validates the parameters of the request for it.
     pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         let custom = matches!(request.kind.origin, Origin::Custom(_));
         let written = request.call.content_type.as_str();

@@ -1,4 +1,4 @@
-//! The four types of patches: JSON patch, merge patch, strategic merge patch and apply.
+//! Parses and applies the four types of patches: JSON patch, merge patch, strategic merge patch and apply.
 
 use serde_json::{Map, Value};
 
@@ -18,21 +18,21 @@ mod options;
 mod refusal;
 mod strategic;
 
-/// A patch, read.
+/// A parsed patch.
 #[derive(Debug)]
 pub(crate) enum Patch {
-    /// RFC 6902.
+    /// A JSON patch (RFC 6902).
     Json(json::JsonPatch),
-    /// RFC 7386.
+    /// A merge patch (RFC 7386).
     Merge(Value),
-    /// As a merge patch, but lists are merged by key.
+    /// A strategic merge patch: a merge patch that merges lists by key.
     Strategic(Map<String, Value>),
-    /// Server-side apply.
+    /// The configuration of a server-side apply.
     Apply(Value),
 }
 
 impl Patch {
-    /// The patch of a request, and what the client should be warned of.
+    /// Parses the patch of a request; also returns the warnings for the client.
     pub(crate) fn read(request: ResourceRequest<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &request.call.body;
         match media {
@@ -61,7 +61,7 @@ impl Patch {
         }
     }
 
-    /// The object after the patch.
+    /// Returns the object after the patch.
     pub(crate) fn applied_to(&self, request: ResourceRequest<'_>, old: &Value) -> Result<Value, Failure> {
         let mut new = old.clone();
         match self {
@@ -78,7 +78,7 @@ impl Patch {
         Ok(new)
     }
 
-    /// The object that an apply makes.
+    /// Returns the object that an apply creates.
     pub(crate) fn creates(&self, request: ResourceRequest<'_>) -> Result<Value, Failure> {
         match self {
             Self::Apply(applied) => apply(request, None, applied),
@@ -86,7 +86,7 @@ impl Patch {
         }
     }
 
-    /// The object, as it was patched, must still be one of its kind.
+    /// Checks that the patched object has the types of its kind.
     fn check_sorts(&self, request: ResourceRequest<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
         if !new.is_object() {
             return Err(unusable());
@@ -96,7 +96,7 @@ impl Patch {
         Err(self.spoils(new, old, &why))
     }
 
-    /// 422: the object after the patch is none that can be read.
+    /// Returns the 422 error for a patched object that can't be decoded.
     pub(crate) fn spoils(&self, new: &Value, old: &Value, why: &str) -> Failure {
         let shown = match self {
             Self::Strategic(patch) => go::shown(&Value::Object(patch.clone())),
@@ -110,7 +110,7 @@ impl Patch {
     }
 }
 
-/// What the client is told of fields that are there twice.
+/// Returns the warnings about duplicate fields.
 fn duplicate_warnings(doubled: &[String]) -> Vec<String> {
     doubled.iter().map(|field| format!("duplicate field {field:?}")).collect()
 }

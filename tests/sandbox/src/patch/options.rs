@@ -7,10 +7,10 @@ use crate::{
     failure::{Cause, Failure},
 };
 
-/// A manager's name is no longer than this, in bytes.
+/// The maximum length of a manager's name, in bytes.
 const LONGEST: usize = 128;
 
-/// Only an apply is forced, and it must say who applies.
+/// Checks that only an apply uses `force`, and that it has a field manager.
 pub(super) fn check(call: &Call, is_apply: bool) -> Result<(), Failure> {
     let manager = call.options.field_manager.as_deref();
     let mut causes = Vec::new();
@@ -25,13 +25,13 @@ pub(super) fn check(call: &Call, is_apply: bool) -> Result<(), Failure> {
     if causes.is_empty() { Ok(()) } else { Err(invalid("PatchOptions", &causes)) }
 }
 
-/// The name of the manager of another write must be one, too.
+/// Checks the field manager of a write other than a patch.
 pub(crate) fn check_manager(call: &Call, options: &str) -> Result<(), Failure> {
     let fault = call.options.field_manager.as_deref().and_then(fault_of);
     fault.map_or(Ok(()), |fault| Err(invalid(options, &[fault])))
 }
 
-/// What is wrong with the name of a manager.
+/// Returns the validation error of a manager's name.
 fn fault_of(manager: &str) -> Option<Cause> {
     if manager.len() > LONGEST {
         let message = format!("Too long: may not be more than {LONGEST} bytes");

@@ -1,4 +1,4 @@
-//! Strategic merge patch: a merge patch that merges some lists by the key of their items.
+//! Applies strategic merge patches, which merge some lists by the key of their items.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
     schema::{Merge, Schema},
 };
 
-/// What a patch says about the map or item that it is in.
+/// The directives for the map or list item that contains them.
 const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
 const ORDER: &str = "$setElementOrder/";
@@ -48,7 +48,7 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
         (_, Value::Null) => {
             object.remove(&key);
         }
-        // Kubernetes has one map that a patch replaces.
+        // Kubernetes has only one map that a patch replaces.
         (Some(Value::Object(held)), Value::Object(patch)) if !is_replaced(schema, &key) => {
             merge(field, held, patch)?;
         }
@@ -68,12 +68,12 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
     Ok(())
 }
 
-/// The selector of a PodDisruptionBudget is the one map of strategy `replace`.
+/// Whether a field is the selector of a PodDisruptionBudget, the only map with the strategy `replace`.
 fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
     key == "selector" && schema.is_some_and(|schema| schema.field("unhealthyPodEvictionPolicy").is_some())
 }
 
-/// `$retainKeys`: what it doesn't name goes.
+/// Handles `$retainKeys`: removes the fields that it does not name.
 fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let Some(retained) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let bad = || Failure::bad_request("invalid patch format of retainKeys");
@@ -87,7 +87,7 @@ fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Fa
     Ok(())
 }
 
-/// `$setElementOrder/LIST`: merges the list and brings it into that order.
+/// Handles `$setElementOrder/LIST`: merges the list and sorts it in that order.
 fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let keys: Vec<_> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in keys {
@@ -122,7 +122,7 @@ fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut Jso
     Ok(())
 }
 
-/// The items of a patch must come in the order that it sets.
+/// Checks that the items of a patch come in the order that it sets.
 fn check_order(id: Option<&str>, wanted: &[Value], order: &[Value]) -> Result<(), Failure> {
     let mut rest = order.iter();
     let plain = wanted.iter().filter(|item| item.get(DIRECTIVE).is_none());
@@ -134,7 +134,7 @@ fn check_order(id: Option<&str>, wanted: &[Value], order: &[Value]) -> Result<()
     Err(untold(why))
 }
 
-/// `$deleteFromPrimitiveList/LIST`.
+/// Handles `$deleteFromPrimitiveList/LIST`.
 fn delete_from(object: &mut JsonObject, list: &str, gone: &Value) -> Result<(), Failure> {
     let Value::Array(gone) = gone else {
         return Err(Failure::bad_request("invalid patch format of primitive list"));
@@ -187,7 +187,8 @@ fn merged_list(
     Ok(ordered(id, made, &wanted, &held))
 }
 
-/// Items of the patch in its order, the others in that of the server, one beside the other as the server had them.
+/// Interleaves the items of the patch in its order with the others in the order of the server, keeping their relative
+/// order on the server.
 fn ordered(id: Option<&str>, items: Vec<Value>, patch: &[Value], server: &[Value]) -> Vec<Value> {
     let place = |order: &[Value], item: &Value| order.iter().position(|other| same(id, item, other));
     let (mut named, mut others): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| place(patch, item).is_some());
@@ -214,7 +215,7 @@ fn same(id: Option<&str>, item: &Value, other: &Value) -> bool {
     }
 }
 
-/// A value of a patch that meets none, without what was only said to the server; `None` if it is nothing but that.
+/// Returns a new value of a patch without directives; `None` if it is only a directive.
 fn plain(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,

@@ -15,13 +15,13 @@ use tokio::sync::watch;
 
 use super::Stored;
 
-/// By group resource and key: the API version of the JSON, and the JSON.
+/// The table of objects: by group resource and key, the API version of the JSON, and the JSON.
 const OBJECTS: TableDefinition<'static, (&str, &str), (&str, &[u8])> = TableDefinition::new("objects");
 
-/// The version of the last write.
+/// The table with the version of the last write.
 const VERSION: TableDefinition<'static, (), u64> = TableDefinition::new("version");
 
-/// The key that signs tokens.
+/// The table with the key that signs tokens.
 const KEY: TableDefinition<'static, (), &[u8]> = TableDefinition::new("key");
 
 /// A change to persist.
@@ -45,7 +45,7 @@ pub(super) struct Journal {
 /// The contents of a data file.
 pub(super) struct Kept {
     pub(super) version: u64,
-    /// Group resource, API version, JSON.
+    /// The objects: group resource, API version, JSON.
     pub(super) objects: Vec<(Arc<str>, String, Vec<u8>)>,
 }
 
@@ -84,18 +84,18 @@ impl Journal {
         let note = Note { version, group_resource: group_resource.clone(), key, object };
         let Some(notes) = &self.notes else { return };
         let sent = notes.lock().unwrap_or_else(PoisonError::into_inner).send(note);
-        // A writer that is gone shows when the change is waited for.
+        // If the writer is gone, the wait for the change fails.
         drop(sent);
     }
 
-    /// Tells when all up to a version is in the file. An error means that it never will be.
+    /// Returns the version up to which the file is complete. An error means that the file will never be complete.
     pub(super) fn written(&self) -> watch::Receiver<u64> {
         self.written.clone()
     }
 }
 
 impl Drop for Journal {
-    /// Waits until everything is in the file, and the file is closed.
+    /// Waits until everything is in the file and the file is closed.
     fn drop(&mut self) {
         self.notes = None;
         if let Some(thread) = self.thread.take()
@@ -108,7 +108,7 @@ impl Drop for Journal {
 
 fn write_all(database: &Database, notes: &Receiver<Note>, written: &watch::Sender<u64>) {
     while let Ok(first) = notes.recv() {
-        // What has come in meanwhile shares the wait for the disk.
+        // Changes that arrived in the meantime share the disk write.
         let batch: Vec<Note> = std::iter::once(first).chain(notes.try_iter()).collect();
         let version = batch.last().map_or(0, |note| note.version);
         if let Err(error) = write(database, &batch, version) {

@@ -1,4 +1,4 @@
-//! The object store: objects as JSON text, by group resource, with the history for watches.
+//! Stores objects as JSON text, by group resource, with the history for watches.
 
 use std::{
     collections::BTreeMap,
@@ -28,7 +28,7 @@ mod text;
 #[derive(Debug)]
 pub(crate) struct Store {
     state: Mutex<StoreState>,
-    /// How many changes of each group resource are kept.
+    /// The maximum number of changes in the history of each group resource.
     history: usize,
     /// Notifies of [lifecycle changes](Change::is_lifecycle) of any kind.
     lifecycle: Notifier,
@@ -49,7 +49,7 @@ struct StoreState {
 enum File {
     None,
     Open(Journal),
-    /// It was closed: writes are no longer persisted.
+    /// The file was closed: writes are no longer persisted.
     Closed,
 }
 
@@ -123,7 +123,7 @@ impl Store {
         }
         state.file = File::Open(journal);
         drop(state);
-        // The file has no history.
+        // The file contains no history.
         self.compact();
         key
     }
@@ -147,7 +147,7 @@ impl Store {
         let file = if matches!(state.file, File::None) { File::None } else { File::Closed };
         let open = std::mem::replace(&mut state.file, file);
         drop(state);
-        // Waits for the disk.
+        // Waits until the file is written.
         drop(open);
     }
 

@@ -1,4 +1,4 @@
-//! The objects of one group resource and their history.
+//! Stores the objects of one group resource and their history.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -18,7 +18,7 @@ use super::{
 pub(crate) struct ResourceStore {
     objects: BTreeMap<String, Arc<Stored>>,
     changes: VecDeque<Arc<Change>>,
-    /// Changes up to this version are forgotten.
+    /// Changes up to this version are dropped.
     forgotten: u64,
     history: usize,
     notifier: Notifier,
@@ -44,7 +44,7 @@ pub(crate) enum ChangeKind {
 }
 
 impl Change {
-    /// Whether it is a lifecycle change: of an object with owners, of a terminating one, or a removal.
+    /// Whether the change is a lifecycle change: of an object with owners, of a terminating one, or a removal.
     pub(crate) fn is_lifecycle(&self) -> bool {
         let lives = |object: &Stored| !object.owners.is_empty() || object.deleting;
         self.kind == ChangeKind::Deleted || lives(&self.object) || self.before.as_deref().is_some_and(lives)

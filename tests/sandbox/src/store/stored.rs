@@ -1,4 +1,4 @@
-//! A stored object.
+//! Defines a stored object and its serialization.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Tests that a write which is not on disk is not shown.
+//! Tests that readers don't see a write before it is on disk.
 #![allow(clippy::unwrap_used)]
 
 use std::{
@@ -88,6 +88,6 @@ async fn what_a_full_disk_has_not_taken_is_not_shown() {
         let (code, shown) = ask(&sandbox, Method::GET, name).await;
         assert_eq!(code, StatusCode::INTERNAL_SERVER_ERROR, "{shown}");
     }
-    // The watch ends, and has told nothing.
+    // The watch ends without an event.
     assert_eq!(watch.into_body().collect().await.unwrap().to_bytes(), Bytes::new());
 }

@@ -1,4 +1,4 @@
-//! The JSON text of an object: written, or rendered from a template on first use.
+//! Holds the JSON text of an object: written, or rendered from a template on first use.
 
 use std::{
     ops::Deref,
@@ -7,13 +7,13 @@ use std::{
 
 use bytes::Bytes;
 
-/// What stands for the version.
+/// The placeholder of the version.
 const VERSION: &str = r#""resourceVersion":"""#;
 
-/// What stands for the uid.
+/// The placeholder of the uid.
 const UID: &str = "00000000-0000-4000-8000-000000000000";
 
-/// What stands for the time of the creation; its date alone stands for the day.
+/// The placeholder of the creation time; its date alone is the placeholder of the day.
 const TIME: &str = "2006-01-02T15:04:05Z";
 const DATE: &str = "2006-01-02";
 
@@ -24,7 +24,7 @@ pub(crate) enum Text {
     Printed(Box<Printed>),
 }
 
-/// A text that is the same in every cluster, but for what its blanks hold. Few of these are ever read.
+/// A template that is the same in every cluster, except for its placeholders. Most of these objects are never read.
 #[derive(Debug)]
 pub(crate) struct Printed {
     print: &'static str,
@@ -35,12 +35,12 @@ pub(crate) struct Printed {
 }
 
 impl Text {
-    /// One of `print`, which has blanks for the version, the uid and the times of an object that is made at `time`.
+    /// Returns a text rendered from `print`, with the version, the uid and the creation time of an object.
     pub(crate) fn printed(print: &'static str, version: u64, uid: Arc<str>, time: Arc<str>) -> Self {
         Self::Printed(Box::new(Printed { print, version, uid, time, filled: OnceLock::new() }))
     }
 
-    /// Whether some words stand in it, which no blank holds.
+    /// Whether the text contains some words; placeholders are not searched.
     pub(crate) fn mentions(&self, words: &str) -> bool {
         match self {
             Self::Written(text) => str::from_utf8(text).is_ok_and(|text| text.contains(words)),

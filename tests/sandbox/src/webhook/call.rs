@@ -1,4 +1,4 @@
-//! Posts a review to a webhook and reads its answer.
+//! Posts a review to a webhook and parses its response.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use tokio::time::timeout;
 use super::{client, client_config::WebhookClientConfig, wording};
 use crate::server::Server;
 
-/// What the API server calls itself to webhooks.
+/// The user agent of webhook calls.
 const AGENT: &str = "kube-apiserver-admission";
 
-/// Posts a JSON body to where a `clientConfig` points, and reads the JSON of the answer.
+/// Posts a JSON body to the endpoint of a `clientConfig`, and returns the JSON of the response.
 ///
 /// # Errors
-/// Why there is no answer, as the real server's HTTP client says it.
+/// The error of the call, in the words of the real server's HTTP client.
 pub(crate) async fn call(server: &Server, config: &Value, body: &Value, patience: Duration) -> Result<Value, String> {
     let target = WebhookClientConfig::of(config, patience);
     let request = Request::post(&target.url)

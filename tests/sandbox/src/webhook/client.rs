@@ -1,4 +1,4 @@
-//! HTTPS client of webhooks: one connection pool for each set of certificate authorities and address.
+//! Implements the HTTPS client of webhooks: one connection pool for each set of certificate authorities and address.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ use tower::Service;
 
 use super::wording;
 
-/// An answer longer than this is no answer.
+/// The maximum size of a response.
 const LONGEST: usize = 16 << 20;
 
 type HttpsClient = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
@@ -43,7 +43,7 @@ type ConnectionKey = (Vec<u8>, Option<SocketAddr>);
 #[derive(Default)]
 pub(super) struct Connections(Mutex<BTreeMap<ConnectionKey, HttpsClient>>);
 
-/// Sends a request; errors are worded as Go words them.
+/// Sends a request; errors have the words of Go's HTTP client.
 pub(super) async fn send(
     connections: &Connections,
     authorities: &[u8],
@@ -86,7 +86,7 @@ fn new(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, r
     Ok(Client::builder(TokioExecutor::new()).build(secured.wrap_connector(connector)))
 }
 
-/// Knows the address already, or asks the machine.
+/// Resolves a host to a fixed address, or by the machine's resolver.
 #[derive(Clone)]
 struct Resolver(Option<SocketAddr>);
 

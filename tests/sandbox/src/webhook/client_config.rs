@@ -1,4 +1,4 @@
-//! `clientConfig` of a webhook: its URL or Service, and the certificate authorities that it trusts.
+//! Parses the `clientConfig` of a webhook: its URL or Service, and the certificate authorities that it trusts.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use crate::object::{number, text};
 /// The endpoint that a `clientConfig` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WebhookClientConfig {
-    /// The URL, as errors show it.
+    /// The URL as error messages contain it.
     pub(super) shown: String,
-    /// The URL of the request: for a Service without its port, which belongs to the address of its Pods.
+    /// The URL of the request. For a Service it has no port, because the port is part of the address of its Pods.
     pub(super) url: String,
     /// Namespace, name and port of the Service.
     pub(super) service: Option<(String, String, i64)>,

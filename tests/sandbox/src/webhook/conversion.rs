@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::call::call;
 use crate::{failure::Failure, object, server::Server};
 
-/// How long a conversion may take.
+/// The timeout of a conversion.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const VERSION: &str = "apiextensions.k8s.io/v1";
@@ -73,7 +73,7 @@ fn without_version(object: &Value) -> Value {
     object
 }
 
-/// What came back, with the metadata that a conversion may not change.
+/// Validates a converted object, and restores the metadata that a conversion may not change.
 fn checked(before: &Value, after: &Value, desired: &str, index: usize) -> Result<Value, String> {
     let version = object::text(after, &["apiVersion"]);
     if version != desired {

@@ -1,4 +1,4 @@
-//! Calls to webhooks: over HTTPS, or to a handler in the process.
+//! Calls webhooks over HTTPS or by a handler in the process.
 
 pub(crate) use call::call;
 pub(crate) use routes::WebhookRoutes;

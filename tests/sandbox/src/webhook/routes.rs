@@ -1,4 +1,4 @@
-//! Routes to webhooks: addresses of Services, handlers in the process, and pooled connections.
+//! Stores the routes to webhooks: addresses of Services, handlers in the process, and pooled connections.
 
 use std::{collections::BTreeMap, fmt, future::Future, net::SocketAddr, pin::Pin, sync::Arc};
 
@@ -7,16 +7,16 @@ use http::{Request, Response};
 
 use super::{client::Connections, client_config::WebhookClientConfig};
 
-/// Answers the requests to a webhook in the process.
+/// A handler that responds to webhook calls in the process.
 pub(crate) type WebhookHandler =
     Arc<dyn Fn(Request<Bytes>) -> Pin<Box<dyn Future<Output = Response<Bytes>> + Send>> + Send + Sync>;
 
-/// Where the server reaches webhooks.
+/// The addresses and handlers by which the server reaches webhooks.
 #[derive(Default)]
 pub(crate) struct WebhookRoutes {
-    /// By namespace and name.
+    /// The addresses of Services, by namespace and name.
     services: BTreeMap<(String, String), SocketAddr>,
-    /// By URL prefix.
+    /// The handlers, by URL prefix.
     handlers: Vec<(String, WebhookHandler)>,
     pub(super) connections: Connections,
 }
@@ -33,13 +33,13 @@ impl WebhookRoutes {
         self.handlers.push((url.to_owned(), Arc::new(move |request| Box::pin(answer(request)))));
     }
 
-    /// The handler of a URL; the one with the longest prefix wins.
+    /// Returns the handler of a URL; the longest prefix wins.
     pub(super) fn handler(&self, url: &str) -> Option<WebhookHandler> {
         let known = self.handlers.iter().filter(|(begin, _)| url.starts_with(begin));
         known.max_by_key(|(begin, _)| begin.len()).map(|(_, answer)| answer.clone())
     }
 
-    /// The address of the Service that a configuration names; `None` if it has a URL.
+    /// Returns the address of the Service that a configuration names; `None` if it has a URL.
     pub(super) fn address(&self, target: &WebhookClientConfig) -> Result<Option<SocketAddr>, String> {
         let Some((namespace, name, _)) = &target.service else { return Ok(None) };
         let found = self.services.get(&(namespace.clone(), name.clone())).copied();

@@ -1,17 +1,17 @@
-//! Error messages of webhook calls, worded as by Go's HTTP client and client-go.
+//! Words the errors of webhook calls as Go's HTTP client and client-go do.
 
 use std::{error::Error, io};
 
 use http::StatusCode;
 
-/// A body that is no JSON object.
+/// The message for a body that is not a JSON object.
 pub(super) const UNREADABLE: &str = "couldn't get version/kind; json parse error: json: cannot unmarshal string into Go \
     value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
     \"json:\\\"kind,omitempty\\\"\" }";
 
-/// An answer that is an error.
+/// Returns the message for an error response.
 pub(super) fn refused(code: StatusCode, body: &[u8]) -> String {
-    // A `Status` says itself what is wrong.
+    // A `Status` contains the message.
     let status: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     if let (Some("Status"), Some(message)) = (status["kind"].as_str(), status["message"].as_str()) {
         return message.to_owned();
@@ -36,7 +36,7 @@ pub(super) fn refused(code: StatusCode, body: &[u8]) -> String {
     }
 }
 
-/// A request that did not get through.
+/// Returns the message for a request that could not be sent.
 pub(super) fn unsent(error: &(dyn Error + 'static), host: &str, port: u16) -> String {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -54,7 +54,7 @@ pub(super) fn unsent(error: &(dyn Error + 'static), host: &str, port: u16) -> St
             Some(io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof) => return "EOF".to_owned(),
             _ => {}
         }
-        // What an I/O error holds is not its source.
+        // The inner error of an I/O error is not its source.
         let held = io.and_then(io::Error::get_ref).map(|held| held as &(dyn Error + 'static));
         cause = held.or_else(|| error.source());
     }

@@ -1,4 +1,4 @@
-//! Answers SubjectAccessReview and its variants.
+//! Handles SubjectAccessReview and its variants.
 
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn parts(review: &Value) -> (&Value, Option<Value>, Option<Value>) {
     (spec, part("resourceAttributes"), part("nonResourceAttributes"))
 }
 
-/// The user that a review describes.
+/// Returns the user that a review describes.
 fn subject(spec: &Value) -> User {
     let words = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -66,7 +66,7 @@ fn subject(spec: &Value) -> User {
     }
 }
 
-/// The first thing that is wrong with a review.
+/// Returns the first validation error of a review.
 fn check(request: ResourceRequest<'_>, review: &Value, own: bool) -> Option<Cause> {
     let (spec, resource, path) = parts(review);
     let written = |of: &Value| json!({"Path": of["path"], "Verb": of["verb"]});
@@ -102,7 +102,7 @@ fn check(request: ResourceRequest<'_>, review: &Value, own: bool) -> Option<Caus
     None
 }
 
-/// The 422 of an access review, which names neither a kind nor an object.
+/// Returns the 422 error of an access review, which names neither a kind nor an object.
 fn invalid(cause: &Cause) -> Failure {
     let mut failure =
         Failure::unprocessable(format!(".authorization.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message));

@@ -1,4 +1,4 @@
-//! Answers a review, a request for a kind whose objects are not stored.
+//! Handles a review, a request for a kind whose objects are not stored.
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{access, rules, user};
 use crate::{failure::Failure, fields, request::ResourceRequest, response::ApiResponse};
 
-/// Answers a review.
+/// Handles a review.
 pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let decoded = request.decode()?;
     let mut review = decoded.object;
@@ -24,7 +24,7 @@ pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failur
     Ok(ApiResponse::json(StatusCode::CREATED, answered.to_string().into()).with_warnings(decoded.warnings))
 }
 
-/// With the fields that the client wrote, as if the review were kept.
+/// Returns the review with `managedFields`, as if it were stored.
 fn tracked(request: ResourceRequest<'_>, mut review: Value) -> Value {
     fields::update(request, None, &mut review);
     review

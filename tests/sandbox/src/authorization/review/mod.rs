@@ -1,4 +1,4 @@
-//! Reviews of access and identity: SubjectAccessReview, SelfSubjectRulesReview, TokenReview and their kin.
+//! Handles reviews of access and identity: SubjectAccessReview, SelfSubjectRulesReview, TokenReview and related kinds.
 
 pub(crate) use handler::answer;
 

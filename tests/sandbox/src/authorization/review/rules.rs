@@ -1,4 +1,4 @@
-//! Answers SelfSubjectRulesReview.
+//! Handles SelfSubjectRulesReview.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ pub(super) fn answer(request: ResourceRequest<'_>, review: &Value) -> Result<Val
     }
     let policy = request.server.policies.current(&request.server.store);
     let (rules, missing) = policy.rules_of(&request.call.user, namespace);
-    // A user with all rights by group has them by the binding of that group, too.
+    // The binding of the group grants all rights to `system:masters`, too.
     let (of_resources, of_paths): (Vec<&PolicyRule>, Vec<&PolicyRule>) =
         rules.into_iter().partition(|rule| rule.paths.is_empty());
     let mut status = json!({

@@ -1,4 +1,4 @@
-//! Answers SelfSubjectReview and TokenReview.
+//! Handles SelfSubjectReview and TokenReview.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ pub(super) fn of_token(request: ResourceRequest<'_>, mut review: Value) -> Resul
     Ok(review)
 }
 
-/// `UserInfo`.
+/// Returns the `UserInfo` of a user.
 fn user_info(user: &User) -> Value {
     let mut info = Map::new();
     let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);
