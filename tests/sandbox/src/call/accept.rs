@@ -14,13 +14,13 @@ pub(crate) struct Accept {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Representation {
     Json,
-    /// `as=Table`
+    /// A table: `as=Table`.
     Table,
-    /// `as=PartialObjectMetadata`
+    /// The metadata of an object: `as=PartialObjectMetadata`.
     Metadata,
-    /// `as=PartialObjectMetadataList`
+    /// The metadata of a list: `as=PartialObjectMetadataList`.
     MetadataList,
-    /// `as=APIGroupDiscoveryList`
+    /// Aggregated discovery: `as=APIGroupDiscoveryList`.
     Discovery,
     Yaml,
     /// JSON in an unknown shape, `as=Nothing`.
@@ -39,7 +39,7 @@ impl Accept {
         Self { forms: if forms.is_empty() { vec![Representation::Json] } else { forms }, beta, gnostic }
     }
 
-    /// The first supported representation.
+    /// Returns the first supported representation.
     pub(crate) fn form(&self) -> Representation {
         self.forms
             .iter()
@@ -53,12 +53,12 @@ impl Accept {
         self.forms.contains(&form)
     }
 
-    /// Whether OpenAPI v2 may be protobuf, which nothing else is.
+    /// Whether protobuf is accepted for OpenAPI v2, the only document that the server encodes so.
     pub(crate) fn is_gnostic(&self) -> bool {
         self.gnostic
     }
 
-    /// The version of a table, and of metadata alone.
+    /// Returns the API version of tables and of `PartialObjectMetadata`.
     pub(crate) fn meta_version(&self) -> &'static str {
         if self.beta { "meta.k8s.io/v1beta1" } else { "meta.k8s.io/v1" }
     }

@@ -13,7 +13,7 @@ const VALUE: &str = "a valid label must be an empty string or consist of alphanu
                      regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const LONGEST: usize = 63;
 
-/// Reads `a=b,c!=d,e in (f,g),!h,i`.
+/// Parses `a=b,c!=d,e in (f,g),!h,i`.
 pub(super) fn parse(written: &str) -> Result<Vec<Requirement>, String> {
     let mut parser = Parser { rest: written };
     let mut requirements = Vec::new();
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         Self { rest: self.rest }.take()
     }
 
-    /// The next token; empty at the end.
+    /// Consumes the next token; empty at the end.
     fn take(&mut self) -> &'a str {
         let text = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
         let length = if let Some(double) = ["==", "!="].into_iter().find(|double| text.starts_with(double)) {
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
         Ok(new(operator, self.values(key)?))
     }
 
-    /// One value; nothing is the empty one.
+    /// Parses one value; a missing one is empty.
     fn value(&mut self, key: &str) -> Result<String, String> {
         if matches!(self.peek(), "" | ",") {
             return Ok(String::new());
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(a, b)`
+    /// Parses a list of values: `(a, b)`.
     fn values(&mut self, key: &str) -> Result<Vec<String>, String> {
         let open = self.take();
         if open != "(" {

@@ -1,4 +1,4 @@
-//! A parsed request: user, verb, target, options, media types and body.
+//! Parses a request: user, verb, target, options, media types and body.
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, header};
@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub(crate) target: Target,
     pub(crate) options: Options,
     pub(crate) accept: Accept,
-    /// Without parameters, in lower case; empty if there is none.
+    /// The media type without parameters, in lower case; empty if there is none.
     pub(crate) content_type: String,
     pub(crate) user_agent: String,
     /// Path and query, for the audit log.
@@ -82,14 +82,14 @@ impl Call {
         })
     }
 
-    /// The field manager: by parameter, else the first word of the user agent, as in Kubernetes.
+    /// Returns the field manager: the parameter, else the first word of the user agent, as in Kubernetes.
     pub(crate) fn field_manager(&self) -> &str {
         let program = self.user_agent.split('/').next().unwrap_or_default();
         self.options.field_manager.as_deref().unwrap_or(if program.is_empty() { "unknown" } else { program })
     }
 }
 
-/// The kind of the options of a method.
+/// Returns the kind of the options of a method.
 fn kind_of_options(method: &Method) -> &'static str {
     match *method {
         Method::POST => "CreateOptions",

@@ -67,7 +67,7 @@ impl Options {
         Ok(options)
     }
 
-    /// A raw parameter.
+    /// Returns a raw parameter.
     pub(crate) fn other(&self, name: &str) -> Option<&str> {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }

@@ -1,4 +1,4 @@
-//! One requirement of a label selector.
+//! Evaluates one requirement of a label selector.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Requirement {

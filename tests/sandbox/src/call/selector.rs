@@ -1,4 +1,4 @@
-//! Label and field selectors.
+//! Parses and evaluates label and field selectors.
 
 use super::{
     label_parser,
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 pub(crate) struct LabelSelector(Vec<Requirement>);
 
 impl LabelSelector {
-    /// Reads `a=b,c!=d,e in (f,g),!h,i`.
+    /// Parses `a=b,c!=d,e in (f,g),!h,i`.
     pub(crate) fn of(written: &str) -> Result<Self, Failure> {
         label_parser::parse(written).map(Self).map_err(Failure::bad_request)
     }
@@ -52,17 +52,17 @@ impl LabelSelector {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSelector(pub(crate) Vec<FieldRequirement>);
 
-/// `field=value`, or `field!=value`.
+/// A requirement of a field selector: `field=value` or `field!=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldRequirement {
-    /// `metadata.name`
+    /// The path of the field, such as `metadata.name`.
     pub(crate) field: String,
     pub(crate) value: String,
     pub(crate) equal: bool,
 }
 
 impl FieldSelector {
-    /// Reads `metadata.name=a,status.phase!=Running`.
+    /// Parses `metadata.name=a,status.phase!=Running`.
     pub(crate) fn of(written: &str) -> Result<Self, Failure> {
         let parts = written.split(',').filter(|part| !part.trim().is_empty());
         parts
@@ -78,7 +78,7 @@ impl FieldSelector {
 }
 
 impl FieldRequirement {
-    /// Parses a requirement; an invalid one is returned.
+    /// Parses a requirement; the error is the invalid text.
     fn of(part: &str) -> Result<Self, &str> {
         let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
         let equal =

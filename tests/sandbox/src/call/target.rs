@@ -10,25 +10,25 @@ pub(crate) enum Target {
     Path(String),
 }
 
-/// `/api/v1/namespaces/NAMESPACE/PLURAL/NAME/SUBRESOURCE`, or the same below `/apis/GROUP/VERSION`.
+/// A resource path: `/api/v1/namespaces/NAMESPACE/PLURAL/NAME/SUBRESOURCE`, or the same below `/apis/GROUP/VERSION`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ResourceTarget {
     pub(crate) group: String,
     pub(crate) version: String,
-    /// Empty for what is in no namespace and for all namespaces together. Of a namespace itself its own name, as in the
-    /// attributes that authorization sees.
+    /// The namespace; empty for cluster-scoped objects and for all namespaces. For a Namespace it is its own name, as
+    /// in the attributes for authorization.
     pub(crate) namespace: String,
     pub(crate) plural: String,
     pub(crate) name: Option<String>,
     pub(crate) subresource: Option<String>,
-    /// What follows the subresource, as in `pods/NAME/proxy/PATH`.
+    /// The path after the subresource, as in `pods/NAME/proxy/PATH`.
     pub(crate) rest: String,
 }
 
 impl Target {
     /// Parses a path.
     pub(crate) fn of(path: &str) -> Self {
-        // A slash is one, however it is written.
+        // An encoded slash counts as a slash.
         let whole = decoded(path);
         let words: Vec<&str> = whole.split('/').filter(|word| !word.is_empty()).collect();
         let (group, version, rest) = match words[..] {
@@ -36,13 +36,13 @@ impl Target {
             ["apis", group, version, ref rest @ ..] => (group, version, rest),
             _ => return Self::path(path),
         };
-        // The obsolete form of a watch, by path.
+        // The deprecated path of a watch.
         let rest = if let ["watch", rest @ ..] = rest { rest } else { rest };
         let (namespace, rest) = match *rest {
             [] => return Self::path(path),
-            // The obsolete prefix of what is reached through the server, with nothing behind it.
+            // The deprecated proxy path, without a target.
             ["proxy"] => return Self::path(path),
-            // A namespace itself, and what stands behind it.
+            // A Namespace or one of its subresources.
             ["namespaces", name] | ["namespaces", name, "status" | "finalize"] => (name, rest),
             ["namespaces", namespace, ref rest @ ..] => (namespace, rest),
             _ => ("", rest),

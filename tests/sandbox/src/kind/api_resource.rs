@@ -1,4 +1,4 @@
-//! `Kind`: one version of an API resource as the server serves it.
+//! Defines `Kind`: one version of an API resource as the server serves it.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ static ANY: Schema = Schema { shape: Shape::Any, nullable: false, default: None,
 /// A kind in one served version.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// Empty for the core group.
+    /// The API group; empty for the core group.
     pub(crate) group: String,
     pub(crate) version: String,
     pub(crate) kind: String,
@@ -42,7 +42,7 @@ pub(crate) struct Subresource {
     pub(crate) answers: (String, String, String),
 }
 
-/// Where a kind comes from.
+/// The origin of a kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// The table of built-in kinds.
@@ -88,17 +88,17 @@ pub(crate) enum SchemaOf {
 }
 
 impl Kind {
-    /// `apps/v1`, or `v1` for the core group.
+    /// Returns the API version: `apps/v1`, or `v1` for the core group.
     pub(crate) fn api_version(&self) -> String {
         if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
     }
 
-    /// `deployments.apps`, or `pods` for the core group.
+    /// Returns the resource: `deployments.apps`, or `pods` for the core group.
     pub(crate) fn resource(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
 
-    /// `Deployment.apps`, or `Pod` for the core group.
+    /// Returns the qualified kind: `Deployment.apps`, or `Pod` for the core group.
     pub(crate) fn qualified(&self) -> String {
         match self.error_group() {
             "" => self.kind.clone(),
@@ -106,7 +106,7 @@ impl Kind {
         }
     }
 
-    /// The group of the kind in errors: Events of `events.k8s.io` are reported as core Events.
+    /// Returns the group of the kind in errors: Events of `events.k8s.io` are reported as core Events.
     pub(crate) fn error_group(&self) -> &str {
         if self.is("events.k8s.io", "events") { "" } else { &self.group }
     }
@@ -118,13 +118,13 @@ impl Kind {
         }
     }
 
-    /// The built-in definition of the kind, whether it has a path of its own or not.
+    /// Returns the built-in definition of the kind, even if only a subresource uses it.
     pub(crate) fn in_table(&self) -> Option<&'static Definition> {
         let SchemaOf::Table(found) = &self.schema else { return None };
         *found.get_or_init(|| definitions::of_kind(&self.group, &self.version, &self.kind))
     }
 
-    /// Its definition, if it is a built-in kind.
+    /// Returns the definition of a built-in kind.
     pub(crate) fn definition(&self) -> Option<&'static Definition> {
         matches!(self.origin, Origin::Builtin).then(|| self.in_table()).flatten()
     }

@@ -1,4 +1,4 @@
-//! The built-in kinds, from a table of kube-apiserver's discovery.
+//! Provides the built-in kinds, from a table of kube-apiserver's discovery.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -6,14 +6,14 @@ use serde::Deserialize;
 
 use super::{Kind, Origin, SchemaOf, Subresource};
 
-/// Taken from the discovery that kube-apiserver serves, a kind a line.
+/// The discovery documents of kube-apiserver, one kind a line.
 const TEXT: &str = include_str!("../../table/kinds.json");
 
-/// A kind of the table, read when it is first asked for.
+/// A built-in kind, parsed on first use.
 #[derive(Debug)]
 struct Entry {
     plural: &'static str,
-    /// What an object calls it.
+    /// The `kind` of its objects.
     name: &'static str,
     text: &'static str,
     kind: OnceLock<Option<Arc<Kind>>>,
@@ -21,23 +21,24 @@ struct Entry {
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| TEXT.lines().filter_map(Entry::of).collect());
 
-/// All of them, in the order of discovery.
+/// Returns all built-in kinds, in the order of discovery.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Arc<Kind>> {
     ENTRIES.iter().filter_map(Entry::kind)
 }
 
-/// Those of a plural, in the order of discovery.
+/// Returns the kinds with a plural, in the order of discovery.
 pub(crate) fn by_plural(plural: &str) -> impl Iterator<Item = &'static Arc<Kind>> {
     ENTRIES.iter().filter(move |entry| entry.plural == plural).filter_map(Entry::kind)
 }
 
-/// Those that an object calls so, in the order of discovery.
+/// Returns the kinds with a name, in the order of discovery.
 pub(crate) fn by_name(name: &str) -> impl Iterator<Item = &'static Arc<Kind>> {
     ENTRIES.iter().filter(move |entry| entry.name == name).filter_map(Entry::kind)
 }
 
 impl Entry {
-    /// Of a line, in which its names are the first of theirs: to find them so is many times faster than to read the JSON.
+    /// Extracts the names of a kind from a line, where they are the first ones: that is many times faster than parsing
+    /// the JSON.
     fn of(line: &'static str) -> Option<Self> {
         let text = line.trim_end_matches(',');
         let first = |field: &str| Some(text.split_once(field)?.1.split_once('"')?.0);
@@ -51,7 +52,7 @@ impl Entry {
     }
 }
 
-/// A kind as aggregated discovery (`apidiscovery.k8s.io/v2`) has it.
+/// A kind as in aggregated discovery (`apidiscovery.k8s.io/v2`).
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KindRow {
@@ -89,7 +90,7 @@ impl KindRow {
     fn kind(self) -> Kind {
         let kind = self.response_kind.kind;
         let dot = if self.group.is_empty() { "" } else { "." };
-        // The two forms of events are of the same objects.
+        // Both groups of Events share the same objects.
         let group_resource = match self.group.as_str() {
             "events.k8s.io" => self.resource.as_str().into(),
             group => format!("{}{dot}{group}", self.resource).into(),

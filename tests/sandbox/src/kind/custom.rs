@@ -13,14 +13,14 @@ use crate::{
     schema::{self, Schema, rules::RuleTree},
 };
 
-/// What may be done with custom resources, in the order of discovery.
+/// The verbs of custom resources, in the order of discovery.
 const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/// What may be done with a part of one.
+/// The verbs of their subresources.
 const PART_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// The served versions of a CRD whose names were accepted, in the order of the CRD. The schemas hold for what is
-/// written after `since`.
+/// Returns the served versions of a CRD whose names were accepted, in the order of the CRD. The schemas apply to
+/// objects written after `since`.
 pub(crate) fn kinds(crd: &Value, since: u64) -> Vec<Arc<Kind>> {
     let versions = || at(crd, &["spec", "versions"]).and_then(Value::as_array).into_iter().flatten();
     let schema = |version: &Value| Arc::new(schema::structural(&version["schema"]["openAPIV3Schema"]));
@@ -33,7 +33,7 @@ pub(crate) fn kinds(crd: &Value, since: u64) -> Vec<Arc<Kind>> {
 /// The schemas of all versions, by name.
 type Schemas = Arc<BTreeMap<String, Arc<Schema>>>;
 
-/// The version in which a CRD has its objects kept.
+/// Returns the storage version of a CRD.
 pub(crate) fn storage_version(crd: &Value) -> &str {
     let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
     let stored = versions.into_iter().flatten().find(|version| version["storage"] == true);
@@ -82,7 +82,7 @@ fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom
     }
 }
 
-/// What a client of a deprecated version is told.
+/// Returns the warning for clients of a deprecated version.
 fn warning(crd: &Value, version: &Value) -> Option<String> {
     let said = || {
         let (group, kind) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "kind"]));
@@ -111,7 +111,7 @@ fn scale(written: &Value) -> ScalePaths {
     }
 }
 
-/// A JSON path without its leading dot.
+/// Returns a JSON path without its leading dot.
 fn path(written: &Value, key: &str) -> String {
     text(written, &[key]).trim_start_matches('.').to_owned()
 }

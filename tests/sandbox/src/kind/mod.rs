@@ -1,4 +1,4 @@
-//! API resources that the server serves: built-in kinds and those that CustomResourceDefinitions define.
+//! Defines the API resources that the server serves: built-in kinds and the kinds of CustomResourceDefinitions.
 
 pub(crate) use api_resource::{Custom, Kind, Origin, SchemaOf, Subresource};
 pub(crate) use registry::Registry;

@@ -1,4 +1,4 @@
-//! Looks up the served kinds.
+//! Looks up the served kinds, built-in and custom.
 
 use std::{
     collections::BTreeMap,
@@ -7,28 +7,28 @@ use std::{
 
 use super::{Kind, builtin};
 
-/// The kinds of the table and those that CRDs define now.
+/// The built-in kinds and the kinds that CRDs define now.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
-    /// By the name of the CRD: its served versions.
+    /// The served versions of each CRD, by its name.
     custom: RwLock<BTreeMap<String, Vec<Arc<Kind>>>>,
 }
 
 impl Registry {
-    /// The kind behind a path.
+    /// Returns the kind of a path.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
         self.first(builtin::by_plural(plural), |kind| {
             kind.group == group && kind.version == version && kind.plural == plural
         })
     }
 
-    /// The kind that an object names.
+    /// Returns the kind that an object names.
     pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         self.first(builtin::by_name(kind), |own| own.kind == kind && own.group == group && own.version == version)
     }
 
-    /// The kind of a group resource, in the first served version.
+    /// Returns the kind of a group resource in the first served version.
     pub(crate) fn on(&self, group_resource: &str) -> Option<Arc<Kind>> {
         let (plural, group) = group_resource.split_once('.').unwrap_or((group_resource, ""));
         self.first(builtin::by_plural(plural), |kind| {
@@ -36,13 +36,13 @@ impl Registry {
         })
     }
 
-    /// All kinds: the table's, then the custom ones by the name of their CRD.
+    /// Returns all kinds: the built-in ones, then the custom ones by the name of their CRD.
     pub(crate) fn all(&self) -> Vec<Arc<Kind>> {
         let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
         builtin::kinds().cloned().chain(custom.values().flatten().cloned()).collect()
     }
 
-    /// What a CRD defines from now on; nothing takes it away.
+    /// Sets the served versions of a CRD; an empty list removes them.
     pub(crate) fn define(&self, crd: &str, versions: Vec<Arc<Kind>>) {
         let mut custom = self.custom.write().unwrap_or_else(PoisonError::into_inner);
         if versions.is_empty() {
@@ -52,7 +52,7 @@ impl Registry {
         }
     }
 
-    /// Of some kinds of the table, or else of the custom ones, the first that is wanted.
+    /// Returns the first of the given built-in kinds, or else of the custom kinds, that satisfies the predicate.
     fn first(
         &self,
         mut builtin: impl Iterator<Item = &'static Arc<Kind>>,
