@@ -7,11 +7,11 @@ use clap_complete::Shell;
 
 /// Kubernetes operators in Rust, generated from annotated structs.
 ///
-/// `opgen new` writes a project: the types of a kind, the tree of what it is made of, and the binary that runs it.
-/// `opgen generate` writes the YAML that follows from them. Everything else is asked of the project's own operator.
+/// `opgen new` writes a project: the types of a kind, the tree of its child objects, and the operator's binary. `opgen
+/// generate` writes the YAML that follows from them. All other verbs run the project's own operator or a sandbox.
 ///
-/// Data goes to stdout, everything else to stderr. The exit code is 0 for done, 1 for failed (or drift found by
-/// `--check`) and 2 for a command that can't be meant. NO_COLOR is honoured.
+/// Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for a failure (or drift found by
+/// `--check`) and 2 for invalid arguments. NO_COLOR is respected.
 #[derive(Debug, Parser)]
 #[command(name = "opgen", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with: opgen new demo --group demo.example.com --kind Widget")]
@@ -19,24 +19,24 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Say nothing but errors
+    /// Print errors only
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 
-    /// What stdout carries; mermaid and svg are for trees
+    /// Format of the data on stdout; mermaid and svg are for trees
     #[arg(short, long, global = true, value_enum, value_name = "FORMAT", default_value_t = OutputFormat::Text)]
     pub(crate) output: OutputFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// For programs: one JSON document, or one a line
+    /// JSON for programs: one document, or one document a line
     Json,
     /// A flowchart, for `tree`
     Mermaid,
-    /// A drawing that needs nothing else, for `tree`
+    /// A self-contained drawing, for `tree`
     Svg,
 }
 
@@ -59,18 +59,18 @@ pub(crate) enum Command {
     Tree(Tree),
     #[command(subcommand)]
     Rbac(Rbac),
-    /// Say why an object is not ready, or not gone: down to the cause
+    /// Explain why an object is not ready or not deleted, down to the cause
     ///
-    /// Walks its conditions, what it names and what names it, what it is made of, and who holds it by finalizers, in the
-    /// cluster of your kubeconfig and with your rights.
+    /// Follows its conditions, the objects that it references and those that reference it, its child objects, and the
+    /// owners of its finalizers, in the cluster of your kubeconfig and with your rights.
     ///
     /// Runs `<operator> why` of the project around the current folder.
     #[command(after_help = "Example: opgen why widget/example -n default")]
     Why(ObjectArgs),
-    /// Ask for a pass over an object, now
+    /// Request a reconcile pass over an object now
     ///
-    /// Sets its annotation `opgen.dev/reconcile` to the time. The running operator passes over it at once, also if it had
-    /// been parked; what is as wanted is not written again.
+    /// Sets its annotation `opgen.dev/reconcile` to the current time. The running operator reconciles it at once, even
+    /// if it was parked; unchanged objects are not written again.
     ///
     /// Runs `<operator> reconcile` of the project around the current folder.
     #[command(after_help = "Example: opgen reconcile widget/example -n default")]
@@ -83,19 +83,19 @@ pub(crate) enum Command {
 
 /// Write a new operator project
 ///
-/// The project is a workspace of three packages: `api` (the types of the kind), `controller` (the tree of what an
-/// object is made of) and `operator` (the binary). `cargo build` there leaves the YAML in `deploy/`; `opgen.toml`
-/// keeps every answer given here.
+/// The project is a workspace of three packages: `api` (the types of the kind), `controller` (the tree of an object's
+/// child objects) and `operator` (the binary). `cargo build` there writes the YAML to `deploy/`; `opgen.toml` stores
+/// all answers.
 ///
-/// On a terminal, what is missing is asked for. Elsewhere it is an error. All files are made in memory first: whatever
-/// goes wrong, nothing is half written, and nothing that exists is overwritten.
+/// On a terminal, `opgen new` prompts for missing arguments. Elsewhere a missing argument is an error. All files are
+/// rendered in memory first: after a failure nothing is half written, and existing files are never overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen new demo --group demo.example.com --kind Widget")]
 pub(crate) struct New {
     /// Name of the operator and its packages: lower case letters, digits and dashes
     pub(crate) name: Option<String>,
 
-    /// API group of the kind: a domain that is yours, for example `demo.example.com`
+    /// API group of the kind: a domain of your own, for example `demo.example.com`
     #[arg(long)]
     pub(crate) group: Option<String>,
 
@@ -107,7 +107,7 @@ pub(crate) struct New {
     #[arg(long, value_name = "VERSION", default_value = "v1alpha1")]
     pub(crate) api_version: String,
 
-    /// Make objects of the kind belong to the cluster, not to a namespace
+    /// Make the kind cluster-scoped instead of namespaced
     #[arg(long)]
     pub(crate) cluster_scoped: bool,
 
@@ -115,13 +115,13 @@ pub(crate) struct New {
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
 
-    /// Checkout of opgen to build against, in place of the released crate
+    /// Checkout of opgen to build against, instead of the released crate
     ///
     /// Inside a checkout, and for an `opgen` that was built from one, that checkout is the default.
     #[arg(long, value_name = "CHECKOUT", env = "OPGEN_PATH")]
     pub(crate) opgen_path: Option<PathBuf>,
 
-    /// Show what would be written, and write nothing
+    /// Show the files to write, and write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -129,11 +129,12 @@ pub(crate) struct New {
 /// Write the YAML of a project, or check that it is up to date
 ///
 /// Builds a small program on the project's controller package, in the project's own target folder and with its lock
-/// file, and runs it. `cargo build` leaves the same bytes; this is quicker, and does nothing at all when nothing has
+/// file, and runs it. `cargo build` writes the same bytes; this is quicker, and does nothing at all if nothing has
 /// changed since the last time.
 ///
-/// The definitions and samples are first created in a sandbox, which refuses what an API server refuses: rules that are
-/// no CEL, defaults that break their own schema, selectable fields that don't exist. Nothing is written then.
+/// First creates the definitions and samples in a sandbox, which refuses the same errors as an API server: rules that
+/// are not valid CEL, defaults that violate their own schema, selectable fields that don't exist. After a refusal
+/// nothing is written.
 #[derive(Debug, Args)]
 #[command(after_help = "In CI: opgen generate --check")]
 pub(crate) struct Generate {
@@ -145,16 +146,16 @@ pub(crate) struct Generate {
     #[arg(long)]
     pub(crate) check: bool,
 
-    /// Write nothing; print what would change, and exit with 0
+    /// Write nothing; print the changes, and exit with 0
     #[arg(long, conflicts_with = "check")]
     pub(crate) dry_run: bool,
 }
 
-/// Show what the operator's objects are made of, or how one of them fares
+/// Show the tree of the operator's kinds, or the state of one object
 ///
-/// The tree of each kind: its nodes with what they are made of, in which order, on which terms, and what they may do.
-/// With KIND/NAME the tree of that object in the cluster of your kubeconfig: for each node the objects that are there,
-/// whether they are ready, and what is missing. It is read with your rights.
+/// The tree of each kind: its nodes with their child objects, their order, their conditions, and their rights. With
+/// KIND/NAME the tree of that object in the cluster of your kubeconfig: for each node the existing objects, whether
+/// they are ready, and which ones are missing. It is read with your rights.
 ///
 /// Runs `<operator> tree` of the project around the current folder.
 #[derive(Debug, Args)]
@@ -162,7 +163,7 @@ pub(crate) struct Generate {
     after_help = "For a slide: opgen tree --output svg > tree.svg\nAn object: opgen tree widget/example -n default"
 )]
 pub(crate) struct Tree {
-    /// A kind, to see its tree alone; or an object as KIND/NAME
+    /// A kind, to show only its tree; or an object as KIND/NAME
     #[arg(value_name = "KIND[/NAME]")]
     pub(crate) target: Option<String>,
 
@@ -174,25 +175,26 @@ pub(crate) struct Tree {
     #[arg(long)]
     pub(crate) mermaid: bool,
 
-    /// Passed on to the operator as it is
+    /// Arguments for the operator, passed on unchanged
     #[arg(last = true, hide = true)]
     pub(crate) args: Vec<OsString>,
 }
 
-/// Explain the operator's rights, or compare them with what it did
+/// Explain the operator's rights, or compare them with its requests
 ///
 /// Runs `<operator> rbac` of the project around the current folder.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Rbac {
-    /// Say for every rule of the role who asks for it: the loop, or a line of code
+    /// Show the origin of every rule of the role: the reconcile loop, or a line of code
     Explain,
     Verify(Verify),
 }
 
-/// Compare what the operator did with what its role grants, both ways
+/// Compare the operator's requests with the rights of its role, in both directions
 ///
-/// Reads an audit log of the API server. What was refused, or was allowed by another role, makes the generated role too
-/// small; a right that was never used makes it too large, or the log too short. The exit code is 1 if they differ.
+/// Reads an audit log of the API server. A request that was refused, or that another role allowed, means that the
+/// generated role lacks a right; an unused right means that the role is too large, or the log too short. The exit code
+/// is 1 if they differ.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen rbac verify /var/log/kubernetes/audit.log")]
 pub(crate) struct Verify {
@@ -200,7 +202,7 @@ pub(crate) struct Verify {
     #[arg(value_name = "AUDIT.log")]
     pub(crate) log: PathBuf,
 
-    /// The user whose requests are looked at; by default the operator's ServiceAccount
+    /// The user whose requests are compared; by default the operator's ServiceAccount
     #[arg(long)]
     pub(crate) user: Option<String>,
 }
@@ -217,26 +219,26 @@ pub(crate) struct ObjectArgs {
     pub(crate) namespace: Option<String>,
 }
 
-/// Take the operator out of the cluster, and leave nothing of it behind
+/// Remove the operator from the cluster, and leave nothing of it behind
 ///
-/// Runs `<operator> uninstall` of the project around the current folder: the finalizer policy goes first, then the
-/// finalizers, then what the operator was installed with.
+/// Runs `<operator> uninstall` of the project around the current folder: it removes the finalizer policy first, then
+/// the finalizers, then the manifests of the operator.
 #[derive(Debug, Args)]
 pub(crate) struct Uninstall {
-    /// Passed on to the operator; `opgen uninstall -- --help` lists what it takes
+    /// Arguments for the operator; `opgen uninstall -- --help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) args: Vec<OsString>,
 }
 
-/// Run the operator of a project while you write it
+/// Run the operator of a project during development
 ///
-/// Builds the operator, starts a sandbox (see `opgen sandbox`), installs the kinds and the role there, runs the operator
-/// with that role, applies the samples, and shows how they fare. After every change of the sources, those of packages it
-/// depends on by path among them, the operator is built and started again; as long as it doesn't compile, the one before
-/// goes on.
+/// Builds the operator, starts a sandbox (see `opgen sandbox`), installs the kinds and the role there, runs the
+/// operator with that role, applies the samples, and shows their state. After every change of the sources, including
+/// those of its path dependencies, it builds and restarts the operator; as long as the code doesn't compile, the
+/// previous one keeps running.
 ///
-/// When it is ready it prints `export KUBECONFIG=PATH`, with all rights, for a second terminal. Ctrl-C ends everything and
-/// leaves nothing behind.
+/// When it is ready it prints `export KUBECONFIG=PATH`, with all rights, for a second terminal. Ctrl-C stops everything
+/// and leaves nothing behind.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen dev examples/webapp")]
 pub(crate) struct Dev {
@@ -244,49 +246,50 @@ pub(crate) struct Dev {
     #[arg(default_value = ".")]
     pub(crate) path: PathBuf,
 
-    /// Take the cluster of your kubeconfig in place of a sandbox
+    /// Use the cluster of your kubeconfig instead of a sandbox
     ///
-    /// The operator runs here, with your rights. Its kinds and the samples are applied there, and stay when it ends.
+    /// The operator runs locally, with your rights. Its kinds and the samples are applied to the cluster, and stay
+    /// there at the end.
     #[arg(long)]
     pub(crate) cluster: bool,
 
-    /// The port of the sandbox on the loopback; 0 is any that is free
+    /// The port of the sandbox on the loopback; 0 is any free port
     #[arg(long, default_value_t = 0, conflicts_with = "cluster")]
     pub(crate) port: u16,
 
-    /// Write a page of what the operator asked for to this file at the end: HTML that needs no network
+    /// Write a report of the operator's requests to this file at the end: HTML that needs no network
     #[arg(long, value_name = "FILE", conflicts_with = "cluster")]
     pub(crate) report: Option<PathBuf>,
 
-    /// What the operator logs, by module and level, where RUST_LOG doesn't say
+    /// The operator's log filter, by module and level; RUST_LOG overrides it
     #[arg(long, value_name = "FILTER", default_value = "warn")]
     pub(crate) log: String,
 }
 
-/// Run an API server on this machine, for trying things out
+/// Run an API server on this machine, for experiments
 ///
-/// It answers as Kubernetes does, RBAC included, and needs nothing else: no Docker, no cluster, no Go. When it is ready it
-/// prints `export KUBECONFIG=PATH`. Ctrl-C ends it, and everything is gone unless `--data` names a file.
+/// It behaves like Kubernetes, RBAC included, and needs nothing else: no Docker, no cluster, no Go. When it is ready it
+/// prints `export KUBECONFIG=PATH`. Ctrl-C stops it; everything is lost unless `--data` names a file.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen sandbox --data cluster.db")]
 pub(crate) struct Sandbox {
-    /// The port on the loopback; 0 is any that is free
+    /// The port on the loopback; 0 is any free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
 
-    /// Keep everything in this file, and begin with what is there
+    /// Store everything in this file, and start with its contents
     #[arg(long, value_name = "FILE")]
     pub(crate) data: Option<PathBuf>,
 
-    /// Where the file `kubeconfig` is written; by default a folder that goes with the server
+    /// The folder for the file `kubeconfig`; by default a temporary folder that is removed with the server
     #[arg(long, value_name = "FOLDER")]
     pub(crate) folder: Option<PathBuf>,
 
-    /// Leave Deployments, Jobs and Pods as they are, instead of bringing them to life
+    /// Run no workload controllers and no kubelet: Deployments, Jobs and Pods stay as they are
     #[arg(long)]
     pub(crate) no_workloads: bool,
 
-    /// Ask for the right to update an owner's finalizers where `blockOwnerDeletion` is set, as some clusters do
+    /// Require the right to update an owner's finalizers to set `blockOwnerDeletion`, as some clusters do
     #[arg(long)]
     pub(crate) owner_permissions: bool,
 }

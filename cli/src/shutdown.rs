@@ -4,7 +4,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::{Result, ResultExt as _};
 
-/// SIGINT (Ctrl-C) and SIGTERM.
+/// The signals SIGINT (Ctrl-C) and SIGTERM.
 #[derive(Debug)]
 pub(crate) struct ShutdownSignals {
     interrupt: Signal,

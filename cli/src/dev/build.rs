@@ -1,4 +1,4 @@
-//! Builds the operator with cargo and keeps each program under a name of its own.
+//! Builds the operator with cargo and keeps each program in a file of its own.
 
 use std::{
     os::unix::fs::MetadataExt as _,

@@ -44,7 +44,7 @@ impl Document {
         if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
     }
 
-    /// The path of the object, by the discovery document; `None` if that lacks the kind.
+    /// Returns the path of the object by the discovery document; `None` if that lacks the kind.
     pub(super) fn path(&self, resources: &Value, default_namespace: &str) -> Option<String> {
         let of_kind = |resource: &&Value| {
             resource["kind"] == self.kind() && resource["name"].as_str().is_some_and(|name| !name.contains('/'))

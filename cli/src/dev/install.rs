@@ -28,8 +28,8 @@ struct ManifestFile {
     text: String,
 }
 
-/// The CRDs, the role and the ServiceAccount in the manifests of the operator's binary. The Deployment is omitted, since the
-/// operator runs locally.
+/// Returns the CRDs, the role and the ServiceAccount in the manifests of the operator's binary. The Deployment is
+/// omitted, since the operator runs locally.
 pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> Result<Vec<Document>> {
     let failed = || format!("failed to get the manifests from `{}`", program.display());
     let output =
@@ -46,13 +46,13 @@ pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> R
     Ok(Document::parse(text, "`install.yaml`")?.into_iter().filter(|document| !is_workload(document)).collect())
 }
 
-/// Whether an object serves to run the operator in the cluster.
+/// Whether an object is only needed to run the operator in the cluster.
 fn is_workload(document: &Document) -> bool {
     let needed = ["Namespace", "ServiceAccount", "CustomResourceDefinition"].contains(&document.kind());
     !needed && document.group() != "rbac.authorization.k8s.io"
 }
 
-/// Applies the objects in their order, each when its kind is served.
+/// Applies the objects in their order, each as soon as its kind is served.
 pub(super) async fn apply(client: &Client, documents: &[Document], namespace: &str) -> Result<()> {
     for document in documents {
         let path = wait_served(client, document, namespace).await?;

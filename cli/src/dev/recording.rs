@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result, ResultExt as _};
 
-/// The maximum of recorded moments, and the number of oldest moments that are dropped beyond it.
+/// The maximum number of recorded moments, and the number of oldest moments that are dropped when it is exceeded.
 const MAX_MOMENTS: usize = 5_000;
 const TRIM_COUNT: usize = 1_000;
 
@@ -141,7 +141,7 @@ impl Recording {
     /// Writes the report atomically, and returns its path.
     pub(super) fn write(&self, name: &str) -> Result<&Path> {
         let state = self.lock();
-        let mut words = format!("What {name} asked of the sandbox of `opgen dev` and was told by it, pass by pass.");
+        let mut words = format!("The requests and watch events of {name} in the sandbox of `opgen dev`, pass by pass.");
         if state.dropped > 0 {
             words.push_str(&format!(" The first {} moments are left out.", state.dropped));
         }

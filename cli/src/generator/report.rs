@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, ResultExt as _};
 
-/// One run of the generator.
+/// The report of one run of the generator.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Report {
     /// The changes that were written.

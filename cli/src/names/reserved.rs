@@ -1,8 +1,8 @@
-//! Lists reserved names, and explains what reserves them.
+//! Lists reserved names and the reasons why they are reserved.
 
 use heck::ToSnakeCase as _;
 
-/// Why the name of an operator, and so of a package, is reserved.
+/// Returns the reason why the name of an operator, and so of a package, is reserved; `None` if it is free.
 pub(super) fn name(name: &str) -> Option<String> {
     let ident = name.replace('-', "_");
     if KEYWORDS.contains(&ident.as_str()) {
@@ -20,7 +20,7 @@ pub(super) fn name(name: &str) -> Option<String> {
     tables.iter().find(|(names, _)| names.contains(&ident.as_str())).map(|(_, reason)| (*reason).to_owned())
 }
 
-/// Why a kind is reserved.
+/// Returns the reason why a kind is reserved; `None` if it is free.
 pub(super) fn kind(kind: &str) -> Option<String> {
     if BUILT_IN_KINDS.contains(&kind) {
         return Some("Kubernetes has a kind of this name".to_owned());

@@ -55,7 +55,8 @@ impl OpgenSource {
         }
     }
 
-    /// A dependency of a member, one folder below the workspace, under another name than that of its package.
+    /// A dependency of a workspace member, under another name than that of its package. The member is one folder below
+    /// the workspace.
     pub(crate) fn renamed_dependency(&self, package: &str, folder: &str) -> String {
         let source = match self {
             Self::Released => ("version", Self::VERSION.to_owned()),

@@ -15,7 +15,7 @@ use crate::fault::Timeline;
 pub fn schedule(id: &str, timeline: &Timeline) -> Markup {
     let chart = Chart::of(timeline);
     if chart.lines.is_empty() {
-        return html! { p.quiet { "Nothing was asked." } };
+        return html! { p.quiet { "No requests were recorded." } };
     }
     html! {
         section.schedule id=(id) {
@@ -184,7 +184,7 @@ fn states(chart: &Chart) -> Markup {
     changes.sort_by_key(|(_, phase)| phase.from);
     html! {
         details.states {
-            summary { "State over time" span.quiet { " \u{2013} " (count(changes.len(), "change")) " that the watches told" } }
+            summary { "State over time" span.quiet { " \u{2013} " (count(changes.len(), "change")) " that the watches reported" } }
             div.wide {
                 table {
                     thead { tr { th { "time" } th { "object" } th { "state" } th { "conditions" } } }
