@@ -62,18 +62,18 @@ impl Audit {
     pub(crate) fn record(&self, call: &Call, answer: &ApiResponse) {
         let counted = (call.verb.as_str(), answer.code.as_u16());
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(counted).or_default() += 1;
-        if let Some(told) = &self.observer {
-            told(&Record { message: refusal_of(answer), ..Record::of(call, answer.code) });
+        if let Some(notify) = &self.observer {
+            notify(&Record { message: refusal_of(answer), ..Record::of(call, answer.code) });
         }
     }
 
     /// Adds the observer of watch events to a response.
     pub(crate) fn observe_events(&self, call: &Call, answer: ApiResponse) -> ApiResponse {
-        let (Verb::Watch, Some(told)) = (call.verb, &self.event_observer) else { return answer };
-        let (told, record) = (told.clone(), Record::of(call, answer.code));
+        let (Verb::Watch, Some(notify)) = (call.verb, &self.event_observer) else { return answer };
+        let (notify, record) = (notify.clone(), Record::of(call, answer.code));
         answer.inspect(move |line| {
             if let Some(event) = ObservedEvent::read(line) {
-                told(&record, event);
+                notify(&record, event);
             }
         })
     }

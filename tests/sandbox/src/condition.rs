@@ -77,29 +77,29 @@ pub(crate) fn remove(status: &mut Value, type_: &str) {
 pub(crate) fn set(status: &mut Value, condition: &Condition, now: &str, style: Style) {
     let before = find(status, condition.type_).filter(|before| condition.is_as(before));
     let since = before.map_or_else(|| now.into(), |before| before["lastTransitionTime"].clone());
-    let mut said = Map::from_iter([
+    let mut fields = Map::from_iter([
         ("type".to_owned(), Value::from(condition.type_)),
         ("status".to_owned(), word(condition.status).into()),
         ("lastTransitionTime".to_owned(), since),
     ]);
     if let Some(update) = style.update {
-        said.insert(update.to_owned(), now.into());
+        fields.insert(update.to_owned(), now.into());
     }
     for (key, text) in [("reason", &condition.reason), ("message", &condition.message)] {
         if !text.is_empty() {
-            said.insert(key.to_owned(), text.as_str().into());
+            fields.insert(key.to_owned(), text.as_str().into());
         }
     }
     if style.to_the_end {
         remove(status, condition.type_);
     }
     let Some(conditions) = status["conditions"].as_array_mut() else {
-        status["conditions"] = json!([said]);
+        status["conditions"] = json!([fields]);
         return;
     };
     match conditions.iter_mut().find(|own| own["type"] == condition.type_) {
-        Some(own) => *own = said.into(),
-        None => conditions.push(said.into()),
+        Some(own) => *own = fields.into(),
+        None => conditions.push(fields.into()),
     }
 }
 

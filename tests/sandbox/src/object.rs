@@ -100,12 +100,12 @@ pub(crate) fn owners(object: &Value) -> Vec<Owner> {
 
 /// Parses an owner reference.
 pub(crate) fn owner(reference: &Value) -> Owner {
-    let said = |field: &str| text(reference, &[field]).to_owned();
+    let field_text = |field: &str| text(reference, &[field]).to_owned();
     Owner {
-        api_version: said("apiVersion"),
-        kind: said("kind"),
-        name: said("name"),
-        uid: said("uid"),
+        api_version: field_text("apiVersion"),
+        kind: field_text("kind"),
+        name: field_text("name"),
+        uid: field_text("uid"),
         controller: reference["controller"] == true,
         blocks_deletion: reference["blockOwnerDeletion"] == true,
     }

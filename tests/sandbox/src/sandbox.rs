@@ -140,16 +140,16 @@ impl Builder {
 
     /// Sets a function that is called after each request.
     #[must_use]
-    pub fn audit(mut self, told: impl Fn(&Record) + Send + Sync + 'static) -> Self {
-        self.audit.observer = Some(Box::new(told));
+    pub fn audit(mut self, observe: impl Fn(&Record) + Send + Sync + 'static) -> Self {
+        self.audit.observer = Some(Box::new(observe));
         self
     }
 
     /// Sets a function that is called for each watch event, with the request of its watch. The numbers in the event are
     /// 0. Bookmarks do not count as events.
     #[must_use]
-    pub fn events(mut self, told: impl Fn(&Record, ObservedEvent) + Send + Sync + 'static) -> Self {
-        self.audit.event_observer = Some(Arc::new(told));
+    pub fn events(mut self, observe: impl Fn(&Record, ObservedEvent) + Send + Sync + 'static) -> Self {
+        self.audit.event_observer = Some(Arc::new(observe));
         self
     }
 

@@ -33,17 +33,17 @@ impl<T> Cache<T> {
     /// Returns the value compiled from an object in its current version.
     pub(super) fn get(&self, stored: &Stored, make: impl FnOnce(&Value) -> T) -> Arc<T> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((version, made)) = held.get(&stored.uid)
+        if let Some((version, compiled)) = held.get(&stored.uid)
             && *version == stored.version
         {
-            return made.clone();
+            return compiled.clone();
         }
         if held.len() >= REMEMBERED {
             held.clear();
         }
-        let made = Arc::new(make(&serde_json::from_slice(&stored.json).unwrap_or_default()));
-        held.insert(stored.uid.clone(), (stored.version, made.clone()));
-        made
+        let compiled = Arc::new(make(&serde_json::from_slice(&stored.json).unwrap_or_default()));
+        held.insert(stored.uid.clone(), (stored.version, compiled.clone()));
+        compiled
     }
 }
 

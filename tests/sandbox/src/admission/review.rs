@@ -93,9 +93,9 @@ impl<'a> Review<'a> {
         };
         let mut options = json!({"kind": kind, "apiVersion": "meta.k8s.io/v1"});
         if self.operation == Operation::Delete {
-            let given: Value = serde_json::from_slice(&call.body).unwrap_or_default();
-            if let (Value::Object(options), Value::Object(given)) = (&mut options, given) {
-                options.extend(given.into_iter().filter(|(key, _)| key != "kind" && key != "apiVersion"));
+            let body_options: Value = serde_json::from_slice(&call.body).unwrap_or_default();
+            if let (Value::Object(options), Value::Object(body_options)) = (&mut options, body_options) {
+                options.extend(body_options.into_iter().filter(|(key, _)| key != "kind" && key != "apiVersion"));
             }
             return options;
         }

@@ -67,8 +67,8 @@ impl<'a> Attributes<'a> {
                     "" => "at the cluster scope".to_owned(),
                     namespace => format!("in the namespace {namespace:?}"),
                 };
-                let said = format!("{user} resource {whole:?} in API group {group:?} {place}{why}");
-                Failure::forbidden_resource(group, resource, name, &said)
+                let message = format!("{user} resource {whole:?} in API group {group:?} {place}{why}");
+                Failure::forbidden_resource(group, resource, name, &message)
             }
         }
     }

@@ -199,8 +199,8 @@ impl RbacPolicy {
 }
 
 /// Joins errors as Go does: one alone, several in brackets.
-pub(crate) fn errors(before: &str, said: &[String], after: &str) -> String {
-    match said {
+pub(crate) fn errors(before: &str, messages: &[String], after: &str) -> String {
+    match messages {
         [] => String::new(),
         [one] => format!("{before}{one}{after}"),
         more => format!("{before}[{}]{after}", more.join(", ")),

@@ -191,24 +191,24 @@ fn conditions(left: &Left) -> [(&'static str, bool, &'static str, String); 5] {
         left.resources.iter().map(|(resource, count)| format!("{resource} has {count} resource instances")).collect();
     let finalizers: Vec<_> =
         left.finalizers.iter().map(|(finalizer, count)| format!("{finalizer} in {count} resource instances")).collect();
-    let said = |list: &[String], yes: (&'static str, &str), no: (&'static str, &str)| {
+    let condition_for = |list: &[String], yes: (&'static str, &str), no: (&'static str, &str)| {
         if list.is_empty() {
             (false, no.0, no.1.to_owned())
         } else {
             (true, yes.0, format!("{}{}", yes.1, list.join(", ")))
         }
     };
-    let failed = said(
+    let failed = condition_for(
         &left.failures,
         ("ContentDeletionFailed", "Failed to delete all resource types, remaining: "),
         ("ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
     );
-    let remains = said(
+    let remains = condition_for(
         &resources,
         ("SomeResourcesRemain", "Some resources are remaining: "),
         ("ContentRemoved", "All content successfully removed"),
     );
-    let held = said(
+    let held = condition_for(
         &finalizers,
         ("SomeFinalizersRemain", "Some content in the namespace has finalizers remaining: "),
         ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),

@@ -50,8 +50,8 @@ impl Controller for Tokens {
         if secret["type"] != TYPE || object::is_deleting(&secret) {
             return Ok(Action::AwaitChange);
         }
-        let said = |key: &str| object::text(&secret, &["metadata", "annotations", key]).to_owned();
-        let (account, uid) = (said(ACCOUNT_NAME), said(ACCOUNT_UID));
+        let annotation = |key: &str| object::text(&secret, &["metadata", "annotations", key]).to_owned();
+        let (account, uid) = (annotation(ACCOUNT_NAME), annotation(ACCOUNT_UID));
         let held = client.server.store.get(ACCOUNTS, namespace, &account);
         let Some(held) = held.filter(|held| uid.is_empty() || *held.uid == *uid) else {
             let only_this = json!({"preconditions": {"uid": object::uid(&secret)}});

@@ -57,9 +57,9 @@ pub(crate) fn apply(
         }
     }
     managers.tidy();
-    let mut made = if changed { new } else { held };
-    managers.write_to(&mut made);
-    Ok(made)
+    let mut result = if changed { new } else { held };
+    managers.write_to(&mut result);
+    Ok(result)
 }
 
 /// Assigns the fields that have no manager yet to `before-first-apply`.

@@ -134,8 +134,8 @@ mod tests {
         }}});
         let schema = parse(&ports);
         let object = json!({"ports": [{"port": 80}, {"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]});
-        let said = [".ports: duplicate entries for key [port=80,protocol=\"TCP\"]"];
-        assert_eq!(faults(Type::Known(&schema), &object), said);
+        let expected_faults = [".ports: duplicate entries for key [port=80,protocol=\"TCP\"]"];
+        assert_eq!(faults(Type::Known(&schema), &object), expected_faults);
         assert_eq!(faults(Type::Known(&schema), &json!({"port": 1})), [".port: field not declared in schema"]);
         let text = faults(Type::Known(&schema), &json!({"ports": [{"port": "80"}]}));
         assert_eq!(text, [".ports[port=\"80\",protocol=\"TCP\"].port: expected numeric (int or float), got string"]);

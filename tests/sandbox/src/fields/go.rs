@@ -52,8 +52,10 @@ pub(crate) fn unconverted(why: &str) -> String {
     if why.starts_with("illegal base64") {
         return format!("error decoding from json: {why}");
     }
-    let said = why.strip_prefix("json: cannot unmarshal ").and_then(|said| said.split_once(" into "));
-    let Some((is, (_, wanted))) = said.and_then(|(is, into)| Some((is, into.rsplit_once("of type ")?))) else {
+    let unmarshal_error =
+        why.strip_prefix("json: cannot unmarshal ").and_then(|unmarshal_error| unmarshal_error.split_once(" into "));
+    let Some((is, (_, wanted))) = unmarshal_error.and_then(|(is, into)| Some((is, into.rsplit_once("of type ")?)))
+    else {
         return why.to_owned();
     };
     let is = match is.split(' ').next().unwrap_or_default() {

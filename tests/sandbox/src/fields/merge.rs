@@ -160,8 +160,8 @@ mod tests {
             ("aab", "a", "ab"),
             ("aab", "c", "aabc"),
         ] {
-            let made = merged(Type::Known(&schema), &letters(live), &letters(applied));
-            assert_eq!(made, letters(expected), "{live} + {applied}");
+            let result = merged(Type::Known(&schema), &letters(live), &letters(applied));
+            assert_eq!(result, letters(expected), "{live} + {applied}");
         }
     }
 }

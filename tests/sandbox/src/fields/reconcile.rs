@@ -10,7 +10,7 @@ use crate::schema::{ListKind, Schema, Shape};
 
 /// Converts a set to the current schema: of a value that became atomic, only the whole value is owned.
 pub(super) fn reconciled(of: Type<'_>, set: &Set) -> Set {
-    let mut made = Set::default();
+    let mut result = Set::default();
     for (element, member, below) in set.level() {
         let inner = match element {
             Element::Field(name) => of.field(name).map_or(Type::Deduced, |field| field.of),
@@ -20,12 +20,12 @@ pub(super) fn reconciled(of: Type<'_>, set: &Set) -> Set {
             },
         };
         if !below.is_empty() && is_atomic(inner) {
-            made.graft(element, true, Set::default());
+            result.graft(element, true, Set::default());
         } else {
-            made.graft(element, member, reconciled(inner, below));
+            result.graft(element, member, reconciled(inner, below));
         }
     }
-    made
+    result
 }
 
 fn is_atomic(of: Type<'_>) -> bool {

@@ -84,11 +84,12 @@ fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom
 
 /// Returns the warning for clients of a deprecated version.
 fn warning(crd: &Value, version: &Value) -> Option<String> {
-    let said = || {
+    let default_message = || {
         let (group, kind) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "kind"]));
         format!("{group}/{} {kind} is deprecated", text(version, &["name"]))
     };
-    (version["deprecated"] == true).then(|| version["deprecationWarning"].as_str().map_or_else(said, str::to_owned))
+    (version["deprecated"] == true)
+        .then(|| version["deprecationWarning"].as_str().map_or_else(default_message, str::to_owned))
 }
 
 fn subresources(version: &Value, group: &str, kind: &str) -> Vec<Subresource> {

@@ -87,11 +87,11 @@ impl Sandbox {
     pub async fn serve(&self, options: ServeOptions) -> io::Result<Serving> {
         let listener = TcpListener::bind(options.address).await?;
         let address = listener.local_addr()?;
-        let made = match &options.certificate {
+        let certificates = match &options.certificate {
             Some((certificate, key)) => certificate::load(certificate, key)?,
             None => certificate::create(address.ip())?,
         };
-        let certificate::Certificates { authority, tls } = made;
+        let certificate::Certificates { authority, tls } = certificates;
         let token = options.token.map_or_else(random_token, Ok)?;
         let kubeconfig = kubeconfig::text(address, &authority, &token);
         let path = options.folder.map(|folder| folder.join("kubeconfig"));

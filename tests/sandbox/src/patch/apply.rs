@@ -49,13 +49,13 @@ pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied:
     check_applied(request, applied)?;
     let name = request.call.field_manager();
     let force = request.call.options.force.unwrap_or(false);
-    let made = apply::apply(request, live, applied, name, force);
-    let made = made.or_else(|conflicts| take_over(request, live, applied, conflicts));
-    let mut made = made.map_err(|conflicts| refused(request, &conflicts))?;
-    if name == KUBECTL && !last_applied(&made).is_empty() {
-        note(&mut made, applied);
+    let result = apply::apply(request, live, applied, name, force);
+    let result = result.or_else(|conflicts| take_over(request, live, applied, conflicts));
+    let mut result = result.map_err(|conflicts| refused(request, &conflicts))?;
+    if name == KUBECTL && !last_applied(&result).is_empty() {
+        note(&mut result, applied);
     }
-    Ok(made)
+    Ok(result)
 }
 
 /// Checks that the applied object has this kind and is allowed in an apply.
@@ -101,7 +101,7 @@ fn take_over(
 }
 
 /// Updates the annotation of client-side apply, so that a client can return to it.
-fn note(made: &mut Value, applied: &Value) {
+fn note(result: &mut Value, applied: &Value) {
     let mut applied = applied.clone();
     if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
         annotations.remove(LAST_APPLIED);
@@ -109,7 +109,7 @@ fn note(made: &mut Value, applied: &Value) {
             object::metadata_mut(&mut applied).remove("annotations");
         }
     }
-    object::map_at(made, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
+    object::map_at(result, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
 }
 
 fn last_applied(object: &Value) -> &str {
@@ -129,8 +129,8 @@ fn from_yaml(request: ResourceRequest<'_>, body: &[u8]) -> Result<(Value, Vec<St
     };
     match request.call.options.field_validation.unwrap_or(Strictness::Warn) {
         Strictness::Strict if !doubled.is_empty() => {
-            let said = format!("unmarshal errors:\n  {}", doubled.join("\n  "));
-            Err(yaml_error("strict decoding", &said))
+            let yaml_message = format!("unmarshal errors:\n  {}", doubled.join("\n  "));
+            Err(yaml_error("strict decoding", &yaml_message))
         }
         Strictness::Warn => Ok((object, doubled)),
         Strictness::Strict | Strictness::Ignore => Ok((object, Vec::new())),
@@ -141,8 +141,8 @@ fn last_wins() -> serde_saphyr::Options {
     serde_saphyr::options! { duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins }
 }
 
-fn yaml_error(how: &str, said: &str) -> Failure {
-    Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {said}"))
+fn yaml_error(how: &str, yaml_message: &str) -> Failure {
+    Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {yaml_message}"))
 }
 
 /// Returns the warning about a duplicate key: `line 5: key "a" already set in map`.
@@ -160,7 +160,11 @@ fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
 fn plain(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
-    first.split_once("column ").and_then(|(_, rest)| rest.split_once(": ")).map_or(first, |(_, said)| said).to_owned()
+    first
+        .split_once("column ")
+        .and_then(|(_, rest)| rest.split_once(": "))
+        .map_or(first, |(_, yaml_message)| yaml_message)
+        .to_owned()
 }
 
 /// Returns the 409 error that lists the conflicting fields and their managers.

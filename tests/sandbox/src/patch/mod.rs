@@ -102,9 +102,9 @@ impl Patch {
             Self::Strategic(patch) => go::shown(&Value::Object(patch.clone())),
             _ => go::patched(new, old),
         };
-        let said = format!("Invalid value: {shown:?}: {why}");
-        let mut failure = Failure::unprocessable(format!(" \"\" is invalid: patch: {said}"));
-        let cause = serde_json::json!({"reason": "FieldValueInvalid", "message": said, "field": "patch"});
+        let message_text = format!("Invalid value: {shown:?}: {why}");
+        let mut failure = Failure::unprocessable(format!(" \"\" is invalid: patch: {message_text}"));
+        let cause = serde_json::json!({"reason": "FieldValueInvalid", "message": message_text, "field": "patch"});
         failure.details.insert("causes".into(), Value::Array(vec![cause]));
         failure
     }

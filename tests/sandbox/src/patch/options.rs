@@ -55,12 +55,17 @@ fn fault_of(manager: &str) -> Option<Cause> {
 }
 
 fn invalid(kind: &str, causes: &[Cause]) -> Failure {
-    let said: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
-    let said = if said.len() == 1 { said.concat() } else { format!("[{}]", said.join(", ")) };
+    let messages: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
+    let messages = if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) };
     let mut details = Map::new();
     details.insert("group".into(), "meta.k8s.io".into());
     details.insert("kind".into(), kind.into());
     let cause = |cause: &Cause| json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
     details.insert("causes".into(), causes.iter().map(cause).collect::<Value>());
-    Failure { code: 422, reason: "Invalid", message: format!("{kind}.meta.k8s.io \"\" is invalid: {said}"), details }
+    Failure {
+        code: 422,
+        reason: "Invalid",
+        message: format!("{kind}.meta.k8s.io \"\" is invalid: {messages}"),
+        details,
+    }
 }

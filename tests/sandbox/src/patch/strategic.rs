@@ -153,10 +153,10 @@ fn merged_list(
 ) -> Result<Vec<Value>, Failure> {
     let Some(strategy) = strategy else { return Ok(patch) };
     let id = strategy.key.as_deref();
-    let mut made = held.clone();
+    let mut result = held.clone();
     let Some(key) = id else {
-        made.extend(patch.iter().filter(|item| !held.contains(item)).cloned());
-        return Ok(ordered(None, made, &patch, &held));
+        result.extend(patch.iter().filter(|item| !held.contains(item)).cloned());
+        return Ok(ordered(None, result, &patch, &held));
     };
     let mut wanted = Vec::new();
     let mut replaced = false;
@@ -165,7 +165,7 @@ fn merged_list(
             None if item.get(DIRECTIVE).is_none() => wanted.push(item),
             Some("delete") => {
                 let gone = item.get(key).ok_or_else(|| without_key(&item, key))?;
-                made.retain(|held| held.get(key) != Some(gone));
+                result.retain(|held| held.get(key) != Some(gone));
             }
             Some("replace") => replaced = true,
             _ => return Err(unknown_directive(&item[DIRECTIVE], &item)),
@@ -176,15 +176,15 @@ fn merged_list(
     }
     for item in &wanted {
         let name = item.get(key).ok_or_else(|| without_key(item, key))?;
-        match made.iter_mut().find(|held| held.get(key) == Some(name)) {
+        match result.iter_mut().find(|held| held.get(key) == Some(name)) {
             Some(Value::Object(held)) => {
                 let item = item.as_object().cloned().unwrap_or_default();
                 merge(items, held, item)?;
             }
-            _ => made.push(item.clone()),
+            _ => result.push(item.clone()),
         }
     }
-    Ok(ordered(id, made, &wanted, &held))
+    Ok(ordered(id, result, &wanted, &held))
 }
 
 /// Interleaves the items of the patch in its order with the others in the order of the server, keeping their relative

@@ -40,8 +40,8 @@ pub(super) fn default(service: &mut Map<String, Value>) {
 }
 
 fn default_affinity(spec: &mut Map<String, Value>) {
-    let said = spec.get("sessionAffinityConfig").and_then(|config| config.pointer("/clientIP/timeoutSeconds"));
-    if said.is_none() {
+    let explicit = spec.get("sessionAffinityConfig").and_then(|config| config.pointer("/clientIP/timeoutSeconds"));
+    if explicit.is_none() {
         spec.insert("sessionAffinityConfig".into(), json!({"clientIP": {"timeoutSeconds": AFFINITY_SECONDS}}));
     }
 }
@@ -49,8 +49,8 @@ fn default_affinity(spec: &mut Map<String, Value>) {
 /// Sets the target port to the port itself if it is missing. `targetPort: 0` counts as missing.
 fn default_port(port: &mut Value) {
     let Value::Object(port) = port else { return };
-    let said = port.get("targetPort").is_some_and(|target| *target != 0 && target != "");
-    if let (false, Some(number)) = (said, port.get("port").cloned()) {
+    let explicit = port.get("targetPort").is_some_and(|target| *target != 0 && target != "");
+    if let (false, Some(number)) = (explicit, port.get("port").cloned()) {
         port.insert("targetPort".into(), number);
     }
 }

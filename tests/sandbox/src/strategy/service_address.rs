@@ -56,17 +56,17 @@ fn give_ports(server: &Server, service: &mut Value) {
     let mut used = used_ports(service);
     let spec = object::map_at(service, &["spec"]);
     // TCP and UDP of the same port share one node port.
-    let mut given: Vec<(Value, Value, u16)> = Vec::new();
+    let mut assigned: Vec<(Value, Value, u16)> = Vec::new();
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         let (number, protocol) = (port["port"].clone(), port["protocol"].clone());
         if let Some(chosen) = object::number(port, &["nodePort"]).filter(|chosen| *chosen != 0) {
-            given.push((number, protocol, u16::try_from(chosen).unwrap_or_default()));
+            assigned.push((number, protocol, u16::try_from(chosen).unwrap_or_default()));
             continue;
         }
-        let shared = given.iter().find(|(other, by, _)| *other == number && *by != protocol).map(|(.., port)| *port);
+        let shared = assigned.iter().find(|(other, by, _)| *other == number && *by != protocol).map(|(.., port)| *port);
         let chosen = shared.unwrap_or_else(|| free_port(server, &used));
         used.push(chosen);
-        given.push((number, protocol, chosen));
+        assigned.push((number, protocol, chosen));
         object::map_at(port, &[]).insert("nodePort".into(), chosen.into());
     }
 }

@@ -25,55 +25,55 @@ const DEPRECATED_LABELS: [(&str, &str); 5] = [
 
 /// Returns the warnings about a new object or a new state of an object.
 pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     if kind.custom().is_some() {
-        finalizers(new, old, &mut told);
-        return told;
+        finalizers(new, old, &mut messages);
+        return messages;
     }
     // An update that doesn't change the pod spec gets no warnings about it.
     let same = |path: &[&str]| old.is_some_and(|old| object::at(old, path) == object::at(new, path));
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => {
-            name(new, old, "this is used in the Pod's hostname", &mut told);
+            name(new, old, "this is used in the Pod's hostname", &mut messages);
             if !same(&["spec"]) {
-                spec(new, &["spec"], &mut told);
+                spec(new, &["spec"], &mut messages);
             }
         }
-        ("", "services") => service(new, &mut told),
-        ("", "persistentvolumeclaims") => claim(new, &mut told),
-        ("networking.k8s.io", "ingresses") if old.is_none() => ingress(new, &mut told),
-        _ => workload(kind, new, old, &mut told),
+        ("", "services") => service(new, &mut messages),
+        ("", "persistentvolumeclaims") => claim(new, &mut messages),
+        ("networking.k8s.io", "ingresses") if old.is_none() => ingress(new, &mut messages),
+        _ => workload(kind, new, old, &mut messages),
     }
-    told
+    messages
 }
 
-fn workload(kind: &Kind, new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
+fn workload(kind: &Kind, new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
     let naming = NAMING.iter().any(|(group, plural)| kind.is(group, plural));
     if !naming && !kind.is("apps", "statefulsets") {
         return;
     }
     if naming {
-        name(new, old, "this is used in Pod names and hostnames", told);
+        name(new, old, "this is used in Pod names and hostnames", messages);
     }
     let path: &[&str] = match kind.plural.as_str() {
         "cronjobs" => &["spec", "jobTemplate", "spec", "template", "spec"],
         _ => &["spec", "template", "spec"],
     };
     if old.is_none_or(|old| object::at(old, path) != object::at(new, path)) {
-        spec(new, path, told);
+        spec(new, path, messages);
     }
 }
 
-fn name(new: &Value, old: Option<&Value>, used: &str, told: &mut Vec<String>) {
+fn name(new: &Value, old: Option<&Value>, used: &str, messages: &mut Vec<String>) {
     if old.is_none() && object::name(new).contains('.') {
-        told.push(format!(
+        messages.push(format!(
             "metadata.name: {used}, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
         ));
     }
 }
 
 /// Warns about new finalizers of custom resources without a domain and path, which others may use, too.
-fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
+fn finalizers(new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
     let held = old.map(object::finalizers).unwrap_or_default();
     let mut new: Vec<&str> = object::finalizers(new).into_iter().filter(|name| !held.contains(name)).collect();
     new.sort_unstable();
@@ -81,7 +81,7 @@ fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
         let own = ["orphan", "foregroundDeletion"].contains(&name);
         let path = if name.contains('.') { " including a path (/)" } else { "" };
         if !own {
-            told.push(format!(
+            messages.push(format!(
                 "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
             ));
         }
@@ -89,35 +89,35 @@ fn finalizers(new: &Value, old: Option<&Value>, told: &mut Vec<String>) {
 }
 
 /// Adds the warnings about a pod spec.
-fn spec(object: &Value, path: &[&str], told: &mut Vec<String>) {
+fn spec(object: &Value, path: &[&str], messages: &mut Vec<String>) {
     let Some(spec) = object::at(object, path) else { return };
     let place = path.join(".");
     for (label, since) in DEPRECATED_LABELS {
         if object::at(spec, &["nodeSelector", label]).is_some() {
-            told.push(format!("{place}.nodeSelector[{label}]: deprecated since {since} instead"));
+            messages.push(format!("{place}.nodeSelector[{label}]: deprecated since {since} instead"));
         }
     }
     for (index, secret) in list(spec, "imagePullSecrets").enumerate() {
         if object::text(secret, &["name"]).is_empty() {
-            told.push(format!("{place}.imagePullSecrets[{index}].name: invalid empty name \"\""));
+            messages.push(format!("{place}.imagePullSecrets[{index}].name: invalid empty name \"\""));
         }
     }
     for containers in ["initContainers", "containers"] {
         for (index, container) in list(spec, containers).enumerate() {
             let place = format!("{place}.{containers}[{index}]");
-            amounts(container, &place, told);
-            variables(container, &place, told);
-            ports(container, &place, told);
+            amounts(container, &place, messages);
+            variables(container, &place, messages);
+            ports(container, &place, messages);
         }
     }
 }
 
-fn amounts(container: &Value, place: &str, told: &mut Vec<String>) {
+fn amounts(container: &Value, place: &str, messages: &mut Vec<String>) {
     for bound in ["limits", "requests"] {
         for resource in ["memory", "ephemeral-storage"] {
             let text = object::text(container, &["resources", bound, resource]);
             if let Some(why) = fraction(text) {
-                told.push(format!("{place}.resources.{bound}[{resource}]: {why}"));
+                messages.push(format!("{place}.resources.{bound}[{resource}]: {why}"));
             }
         }
     }
@@ -129,53 +129,53 @@ fn fraction(text: &str) -> Option<String> {
     (!whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
 }
 
-fn variables(container: &Value, place: &str, told: &mut Vec<String>) {
+fn variables(container: &Value, place: &str, messages: &mut Vec<String>) {
     let names: Vec<&str> = list(container, "env").map(|variable| object::text(variable, &["name"])).collect();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
             let why = "which may be dropped when using apply";
-            told.push(format!("{place}.env[{index}]: hides previous definition of {name:?}, {why}"));
+            messages.push(format!("{place}.env[{index}]: hides previous definition of {name:?}, {why}"));
         }
     }
 }
 
-fn ports(container: &Value, place: &str, told: &mut Vec<String>) {
+fn ports(container: &Value, place: &str, messages: &mut Vec<String>) {
     let told_apart = ["containerPort", "protocol", "hostPort", "hostIP"];
     let ports: Vec<[Option<&Value>; 4]> =
         list(container, "ports").map(|port| told_apart.map(|part| port.get(part))).collect();
     for (index, port) in ports.iter().enumerate() {
         if let Some(first) = ports[..index].iter().position(|other| other == port) {
-            told.push(format!("{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"));
+            messages.push(format!("{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"));
         }
     }
 }
 
-fn service(service: &Value, told: &mut Vec<String>) {
+fn service(service: &Value, messages: &mut Vec<String>) {
     if object::at(service, &["spec", "externalIPs"]).is_some() {
-        told.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters".to_owned());
+        messages.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters".to_owned());
     }
     let headless = object::text(service, &["spec", "clusterIP"]) == "None";
     if headless && !matches!(object::text(service, &["spec", "sessionAffinity"]), "" | "None") {
-        told.push("spec.SessionAffinity is ignored for headless services".to_owned());
+        messages.push("spec.SessionAffinity is ignored for headless services".to_owned());
     }
 }
 
-fn claim(claim: &Value, told: &mut Vec<String>) {
+fn claim(claim: &Value, messages: &mut Vec<String>) {
     const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
     if object::at(claim, &["metadata", "annotations", CLASS]).is_some() {
-        told.push(format!(
+        messages.push(format!(
             "metadata.annotations[{CLASS}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
         ));
     }
     if let Some(why) = fraction(object::text(claim, &["spec", "resources", "requests", "storage"])) {
-        told.push(format!("spec.resources.requests[storage]: {why}"));
+        messages.push(format!("spec.resources.requests[storage]: {why}"));
     }
 }
 
-fn ingress(ingress: &Value, told: &mut Vec<String>) {
+fn ingress(ingress: &Value, messages: &mut Vec<String>) {
     const CLASS: &str = "kubernetes.io/ingress.class";
     if object::at(ingress, &["metadata", "annotations", CLASS]).is_some() {
-        told.push(format!("annotation {CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"));
+        messages.push(format!("annotation {CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"));
     }
 }
 

@@ -42,7 +42,9 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
                 let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
                 return Ok(read::write_response(request, code, written.state)?.with_warnings(written.warnings));
             }
-            Err(WriteError::Failure(failure, told)) => return Ok(ApiResponse::from(failure).with_warnings(told)),
+            Err(WriteError::Failure(failure, unknown_fields)) => {
+                return Ok(ApiResponse::from(failure).with_warnings(unknown_fields));
+            }
             // Applies the patch again to the current object; a resourceVersion in the patch then refuses it.
             Err(WriteError::Conflict) => read = Some((patch, warnings)),
         }
@@ -95,28 +97,30 @@ fn completed(
         let untyped = request.kind.custom().is_none() && object::text(&new, &["kind"]).is_empty();
         // Kubernetes decodes an object without a type anyway, and warns about its unknown fields.
         let unknown = crate::schema::prune(request.kind.schema(), &mut new);
-        let told: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
-        return Err(WriteError::from(failure).warned(if untyped { &told } else { &[] }));
+        let unknown_fields: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
+        return Err(WriteError::from(failure).warned(if untyped { &unknown_fields } else { &[] }));
     }
     let unknown = request.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
-    let mut said = warnings.to_vec();
+    let mut all_warnings = warnings.to_vec();
     // An apply with unknown fields was refused already; other pruned fields get no warning.
     if !matches!(patch, Patch::Apply(_)) {
-        said.extend(unknown);
+        all_warnings.extend(unknown);
     }
     match strictness {
-        Strictness::Strict if !said.is_empty() => {
+        Strictness::Strict if !all_warnings.is_empty() => {
             let whole = whole.unwrap_or_default();
-            return Err(patch.spoils(&whole, old, &format!("strict decoding error: {}", said.join(", "))).into());
+            return Err(patch
+                .spoils(&whole, old, &format!("strict decoding error: {}", all_warnings.join(", ")))
+                .into());
         }
-        Strictness::Strict | Strictness::Ignore => said.clear(),
+        Strictness::Strict | Strictness::Ignore => all_warnings.clear(),
         Strictness::Warn => {}
     }
     let named = !object::name(&new).is_empty();
     let placed = request.place(&mut new).and_then(|()| if named { Ok(()) } else { Err(request.nameless()) });
     match placed {
-        Ok(()) => Ok((new, said)),
-        Err(failure) => Err(WriteError::from(failure).warned(&said)),
+        Ok(()) => Ok((new, all_warnings)),
+        Err(failure) => Err(WriteError::from(failure).warned(&all_warnings)),
     }
 }
 

@@ -48,7 +48,7 @@ impl WriteError {
     pub(super) fn warned(self, warnings: &[String]) -> Self {
         match self {
             Self::Conflict => Self::Conflict,
-            Self::Failure(failure, told) => Self::Failure(failure, [warnings, &told].concat()),
+            Self::Failure(failure, own_warnings) => Self::Failure(failure, [warnings, &own_warnings].concat()),
         }
     }
 }
@@ -60,12 +60,12 @@ pub(super) async fn create(
     tracking: Tracking,
 ) -> Result<WriteOutcome, WriteError> {
     let ResourceRequest { server, kind, call, .. } = request;
-    let mut told = Vec::new();
+    let mut own_warnings = Vec::new();
     if tracking == Tracking::Update {
         // Fields that only a deletion sets are ignored.
         let metadata = object::metadata_mut(&mut new);
-        ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|given| drop(metadata.remove(*given)));
-        told.extend(owners::drop_repeated(&mut new, false));
+        ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|field| drop(metadata.remove(*field)));
+        own_warnings.extend(owners::drop_repeated(&mut new, false));
         fields::update(request, None, &mut new);
     }
     let mut review = Review::create(request, new);
@@ -75,14 +75,14 @@ pub(super) async fn create(
     if kind.is("", "pods") {
         strategy::default(kind, &mut new);
     }
-    told.extend(owners::drop_repeated(&mut new, true));
+    own_warnings.extend(owners::drop_repeated(&mut new, true));
     // Mutating admission sees neither a uid nor a generated name, as in Kubernetes.
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(request, &new, None)?;
     strategy::prepare_create(request, &mut new)?;
-    told.extend(fields::settle(None, &mut new, reshaped));
-    warnings.splice(..0, told);
+    own_warnings.extend(fields::settle(None, &mut new, reshaped));
+    warnings.splice(..0, own_warnings);
     let causes = validation::create(request, &new);
     let name = object::name(&new).to_owned();
     if !causes.is_empty() {
@@ -136,9 +136,9 @@ pub(super) async fn update(
     let old = held.object(kind);
     check_preconditions(request, &old, &new)?;
     // Nobody owns the fields that the server itself resets or sets.
-    let mut told = Vec::new();
+    let mut own_warnings = Vec::new();
     if call.verb == Verb::Update {
-        told.extend(owners::drop_repeated(&mut new, false));
+        own_warnings.extend(owners::drop_repeated(&mut new, false));
     }
     if tracking == Tracking::Update {
         fields::update(request, Some(&old), &mut new);
@@ -149,11 +149,11 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, reshaped, .. } = review;
     let old = old.unwrap_or_default();
-    told.extend(owners::drop_repeated(&mut new, true));
+    own_warnings.extend(owners::drop_repeated(&mut new, true));
     authorization::check_escalation(request, &new, Some(&old))?;
     strategy::prepare_update(request, &mut new, &old)?;
-    told.extend(fields::settle(Some(&old), &mut new, reshaped));
-    warnings.splice(..0, told);
+    own_warnings.extend(fields::settle(Some(&old), &mut new, reshaped));
+    warnings.splice(..0, own_warnings);
     let causes = validation::update(request, &new, &old);
     if !causes.is_empty() {
         return Err(Failure::invalid(kind, request.name, &causes).into());

@@ -64,14 +64,14 @@ fn expr(expr: Expr) -> Expr {
             Expr::List(list)
         }
         Expr::Map(map) => entries(map.entries),
-        Expr::Struct(made) => entries(made.entries),
+        Expr::Struct(rewritten_element) => entries(rewritten_element.entries),
         other => other,
     }
 }
 
 fn entries(entries: Vec<IdedEntryExpr>) -> Expr {
     let entry = |entry: IdedEntryExpr| {
-        let made = match entry.expr {
+        let rewritten_element = match entry.expr {
             EntryExpr::StructField(field) => MapEntryExpr {
                 key: text(&unescaped(&field.field)),
                 value: rewritten(field.value),
@@ -81,7 +81,7 @@ fn entries(entries: Vec<IdedEntryExpr>) -> Expr {
                 MapEntryExpr { key: rewritten(own.key), value: rewritten(own.value), optional: own.optional }
             }
         };
-        IdedEntryExpr { id: entry.id, expr: EntryExpr::MapEntry(made) }
+        IdedEntryExpr { id: entry.id, expr: EntryExpr::MapEntry(rewritten_element) }
     };
     Expr::Map(MapExpr { entries: entries.into_iter().map(entry).collect() })
 }

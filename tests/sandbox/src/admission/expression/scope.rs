@@ -102,8 +102,8 @@ impl Lazy<'_> {
         let inner = Lazy { scope: self.scope, known: Mutex::default(), failed: Mutex::default(), below: at };
         let mut context = self.scope.values.new_inner_scope();
         context.set_variable_resolver(&inner);
-        let made: Result<Cel, ExecutionError> = expression.value(&context);
-        made.map_err(|error| {
+        let result: Result<Cel, ExecutionError> = expression.value(&context);
+        result.map_err(|error| {
             let why = inner.failure().unwrap_or_else(|| worded(&error));
             format!("composited variable {name:?} fails to evaluate: {why}")
         })

@@ -58,7 +58,7 @@ enum TypeError {
 impl TypeError {
     /// Returns the message with line and column, found by name because the parser does not report them.
     fn located(&self, source: &str) -> String {
-        let (said, at) = match self {
+        let (message, at) = match self {
             Self::Undeclared(name) => {
                 let at = find(source, name).map(|at| if name.contains('.') { at + name.len() } else { at });
                 (format!("undeclared reference to '{name}' (in container '')"), at)
@@ -74,7 +74,7 @@ impl TypeError {
         let column = before.get(start..).unwrap_or_default().chars().count();
         let text = source.lines().nth(line).unwrap_or_default();
         format!(
-            "compilation failed: ERROR: <input>:{}:{}: {said}\n | {text}\n | {}^",
+            "compilation failed: ERROR: <input>:{}:{}: {message}\n | {text}\n | {}^",
             line + 1,
             column + 1,
             ".".repeat(column)

@@ -25,7 +25,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
             limits.extend(limit["default"].as_object().cloned().unwrap_or_default());
             requests.extend(limit["defaultRequest"].as_object().cloned().unwrap_or_default());
         }
-        let mut said = Vec::new();
+        let mut message_text = Vec::new();
         for (list, named) in [("containers", "container"), ("initContainers", "init container")] {
             let listed = object::map_at(&mut review.object, &["spec"]).get_mut(list).and_then(Value::as_array_mut);
             for container in listed.into_iter().flatten() {
@@ -33,15 +33,15 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
                 for (side, word, defaults) in [("requests", "request", &requests), ("limits", "limit", &limits)] {
                     let set = fill(container, side, defaults);
                     if !set.is_empty() {
-                        said.push(format!("{} {word} for {named} {name}", set.join(", ")));
+                        message_text.push(format!("{} {word} for {named} {name}", set.join(", ")));
                     }
                 }
             }
         }
-        if !said.is_empty() {
-            let said = format!("LimitRanger plugin set: {}", said.join("; "));
+        if !message_text.is_empty() {
+            let message_text = format!("LimitRanger plugin set: {}", message_text.join("; "));
             let annotations = object::map_at(&mut review.object, &["metadata", "annotations"]);
-            annotations.insert(ANNOTATION.into(), said.into());
+            annotations.insert(ANNOTATION.into(), message_text.into());
         }
     }
 }
@@ -113,11 +113,11 @@ fn check_pod(range: &Value, pod: &Value, wrong: &mut Vec<String>) {
 fn check_claim(limit: &Value, requests: &Amounts, wrong: &mut Vec<String>) {
     for (word, bounds, beyond) in [("minimum", "min", true), ("maximum", "max", false)] {
         for (name, bound) in amounts(&limit[bounds]) {
-            let said = format!("{word} {name} usage per PersistentVolumeClaim is {bound}");
+            let message_text = format!("{word} {name} usage per PersistentVolumeClaim is {bound}");
             match requests.get(&name) {
-                None => wrong.push(format!("{said}.  No request is specified")),
+                None => wrong.push(format!("{message_text}.  No request is specified")),
                 Some(request) if (*request < bound) == beyond && *request != bound => {
-                    wrong.push(format!("{said}, but request is {request}"));
+                    wrong.push(format!("{message_text}, but request is {request}"));
                 }
                 Some(_) => {}
             }
@@ -134,31 +134,35 @@ struct Usage {
 impl Usage {
     fn check(&self, limit: &Value, of: &str, wrong: &mut Vec<String>) {
         for (name, bound) in amounts(&limit["min"]) {
-            let said = format!("minimum {name} usage per {of} is {bound}");
+            let message_text = format!("minimum {name} usage per {of} is {bound}");
             match (self.requests.get(&name), self.limits.get(&name)) {
-                (None, _) => wrong.push(format!("{said}.  No request is specified")),
-                (Some(request), _) if *request < bound => wrong.push(format!("{said}, but request is {request}")),
-                (_, Some(limit)) if *limit < bound => wrong.push(format!("{said}, but limit is {limit}")),
+                (None, _) => wrong.push(format!("{message_text}.  No request is specified")),
+                (Some(request), _) if *request < bound => {
+                    wrong.push(format!("{message_text}, but request is {request}"))
+                }
+                (_, Some(limit)) if *limit < bound => wrong.push(format!("{message_text}, but limit is {limit}")),
                 _ => {}
             }
         }
         for (name, bound) in amounts(&limit["max"]) {
-            let said = format!("maximum {name} usage per {of} is {bound}");
+            let message_text = format!("maximum {name} usage per {of} is {bound}");
             match (self.requests.get(&name), self.limits.get(&name)) {
-                (_, None) => wrong.push(format!("{said}.  No limit is specified")),
-                (_, Some(limit)) if *limit > bound => wrong.push(format!("{said}, but limit is {limit}")),
-                (Some(request), _) if *request > bound => wrong.push(format!("{said}, but request is {request}")),
+                (_, None) => wrong.push(format!("{message_text}.  No limit is specified")),
+                (_, Some(limit)) if *limit > bound => wrong.push(format!("{message_text}, but limit is {limit}")),
+                (Some(request), _) if *request > bound => {
+                    wrong.push(format!("{message_text}, but request is {request}"))
+                }
                 _ => {}
             }
         }
         for (name, bound) in amounts(&limit["maxLimitRequestRatio"]) {
-            let said = format!("{name} max limit to request ratio per {of} is {bound}");
+            let message_text = format!("{name} max limit to request ratio per {of} is {bound}");
             let positive = |amounts: &Amounts| amounts.get(&name).copied().filter(|amount| amount.is_positive());
             match (positive(&self.requests), positive(&self.limits)) {
-                (None, _) => wrong.push(format!("{said}, but no request is specified or request is 0")),
-                (_, None) => wrong.push(format!("{said}, but no limit is specified or limit is 0")),
+                (None, _) => wrong.push(format!("{message_text}, but no request is specified or request is 0")),
+                (_, None) => wrong.push(format!("{message_text}, but no limit is specified or limit is 0")),
                 (Some(request), Some(limit)) if limit.ratio(request) > bound.ratio(Quantity::of(1)) => {
-                    wrong.push(format!("{said}, but provided ratio is {:.6}", limit.ratio(request)));
+                    wrong.push(format!("{message_text}, but provided ratio is {:.6}", limit.ratio(request)));
                 }
                 _ => {}
             }

@@ -78,8 +78,8 @@ fn of_claim(claim: &Value, usage: &mut Amounts) {
 
 /// Returns the usage in the quota's status, or counts it if the status is incomplete.
 pub(crate) fn used(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
-    let said = amounts(&quota["status"]["used"]);
-    if limits.keys().all(|name| said.contains_key(name)) { said } else { counted(server, quota, limits) }
+    let listed = amounts(&quota["status"]["used"]);
+    if limits.keys().all(|name| listed.contains_key(name)) { listed } else { counted(server, quota, limits) }
 }
 
 /// Counts the usage in the quota's namespace.
@@ -141,8 +141,9 @@ pub(crate) fn unspecified(kind: &Kind, pod: &Value, limits: &Amounts) -> Vec<Str
         let open = all.filter(|container| object::at(container, &["resources", side, resource]).is_none());
         open.map(|container| object::text(container, &["name"])).collect()
     };
-    let said = required.map(|(name, side, resource)| (name, missing(side, resource)));
-    said.filter(|(_, missing)| !missing.is_empty())
+    let listed = required.map(|(name, side, resource)| (name, missing(side, resource)));
+    listed
+        .filter(|(_, missing)| !missing.is_empty())
         .map(|(name, missing)| format!("{name} for: {}", missing.join(",")))
         .collect()
 }

@@ -88,7 +88,7 @@ impl ValidatingPolicy {
 
 impl Validation {
     pub(crate) fn of(written: &Value) -> Self {
-        let said = object::text(written, &["messageExpression"]);
+        let message_source = object::text(written, &["messageExpression"]);
         let reason = match object::text(written, &["reason"]) {
             "Unauthorized" => ("Unauthorized", 401),
             "Forbidden" => ("Forbidden", 403),
@@ -98,9 +98,9 @@ impl Validation {
         Self {
             expression: Expression::compile(object::text(written, &["expression"])),
             message: object::text(written, &["message"]).trim().to_owned(),
-            message_expression: Some(said)
-                .filter(|said| !said.is_empty())
-                .and_then(|said| Expression::compile(said).ok()),
+            message_expression: Some(message_source)
+                .filter(|message_source| !message_source.is_empty())
+                .and_then(|message_source| Expression::compile(message_source).ok()),
             reason,
         }
     }

@@ -32,9 +32,9 @@ impl MutatingPolicy {
         }
         let before = review.object.clone();
         for mutation in &self.mutations {
-            let made = mutation.apply(&Scope::new(review, &found.hit, Some(params), &self.head.variables), review);
-            match made {
-                Ok(made) => review.object = made,
+            let result = mutation.apply(&Scope::new(review, &found.hit, Some(params), &self.head.variables), review);
+            match result {
+                Ok(result) => review.object = result,
                 Err(why) => {
                     review.object = before;
                     return Err(why);
@@ -50,12 +50,12 @@ impl Mutation {
     fn apply(&self, scope: &Scope<'_>, review: &Review<'_>) -> Result<Value, String> {
         let (Self::Apply(expression) | Self::Patch(expression)) = self;
         let expression = expression.as_ref().map_err(Clone::clone)?;
-        let made = scope.evaluate(expression).map_err(|why| failed(expression, &why))?;
-        let made = value::to_json(&made).ok_or_else(|| failed(expression, "its result has no form in JSON"))?;
+        let result = scope.evaluate(expression).map_err(|why| failed(expression, &why))?;
+        let result = value::to_json(&result).ok_or_else(|| failed(expression, "its result has no form in JSON"))?;
         let kind = review.request.kind;
         match self {
-            Self::Apply(_) => apply::applied(kind.schema(), &review.object, &made),
-            Self::Patch(_) => json_patch::patched(&review.object, &made),
+            Self::Apply(_) => apply::applied(kind.schema(), &review.object, &result),
+            Self::Patch(_) => json_patch::patched(&review.object, &result),
         }
     }
 }

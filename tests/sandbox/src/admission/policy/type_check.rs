@@ -68,7 +68,7 @@ impl PolicyTypeCheck<'_> {
             names.push(name.to_owned());
         }
         let declared = Declarations { params, authorizer: true, structs: self.mutating, variables: Some(&names) };
-        let said = Declarations { params, authorizer: false, structs: false, variables: Some(&names) };
+        let message_declarations = Declarations { params, authorizer: false, structs: false, variables: Some(&names) };
         for (at, validation) in self.list("validations") {
             let field = |name: &str| format!("spec.validations[{at}].{name}");
             check_expression(&mut causes, field("expression"), &validation["expression"], &declared, ResultType::Bool);
@@ -76,7 +76,7 @@ impl PolicyTypeCheck<'_> {
                 &mut causes,
                 field("messageExpression"),
                 &validation["messageExpression"],
-                &said,
+                &message_declarations,
                 ResultType::Text,
             );
         }
@@ -86,8 +86,8 @@ impl PolicyTypeCheck<'_> {
                 ("jsonPatch", "JSONPatch", ResultType::Patches),
             ] {
                 let field = format!("spec.mutations[{at}].{part}");
-                let given = mutation[part].is_object();
-                if given {
+                let present = mutation[part].is_object();
+                if present {
                     let expression = &mutation[part]["expression"];
                     check_expression(&mut causes, format!("{field}.expression"), expression, &declared, wanted);
                 } else if mutation["patchType"] == kind {

@@ -55,12 +55,13 @@ impl ValidatingPolicy {
 impl Validation {
     /// Returns the message of a denial: from `messageExpression`, else `message`, else the expression itself.
     fn denial_message(&self, scope: &Scope<'_>) -> String {
-        let made = self.message_expression.as_ref().and_then(|expression| scope.text(expression));
-        let made = made.map(|made| made.trim().to_owned());
-        let usable = made.filter(|made| !made.is_empty() && !made.contains('\n') && made.len() <= 5 * 1024);
+        let evaluated = self.message_expression.as_ref().and_then(|expression| scope.text(expression));
+        let evaluated = evaluated.map(|evaluated| evaluated.trim().to_owned());
+        let usable = evaluated
+            .filter(|evaluated| !evaluated.is_empty() && !evaluated.contains('\n') && evaluated.len() <= 5 * 1024);
         let source = self.expression.as_ref().map(|expression| expression.source.trim()).unwrap_or_default();
         match usable {
-            Some(made) => made,
+            Some(evaluated) => evaluated,
             None if !self.message.is_empty() => self.message.clone(),
             None => format!("failed expression: {source}"),
         }

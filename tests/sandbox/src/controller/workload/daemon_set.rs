@@ -94,8 +94,8 @@ async fn place(
         }
     }
     for node in nodes.iter().filter(|node| !own.iter().any(|pod| node_of(pod) == node.as_str())) {
-        let made = client.create(&*client.known(PODS)?, &pod(kind, set, node, hash)).await?;
-        let what = format!("Created pod: {}", object::name(&made));
+        let created = client.create(&*client.known(PODS)?, &pod(kind, set, node, hash)).await?;
+        let what = format!("Created pod: {}", object::name(&created));
         event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
     }
     let strategy = &set["spec"]["updateStrategy"];

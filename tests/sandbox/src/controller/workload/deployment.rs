@@ -42,16 +42,16 @@ impl Controller for Deployments {
         let noted = note_pause(client, &kind, &mut deployment).await?;
         let mut rollout = Rollout::new(&deployment, own, &template_name(&deployment));
         let paused = deployment["spec"]["paused"] == true;
-        let made = if paused { None } else { keep_new(client, &kind, &mut deployment, &mut rollout).await? };
+        let created_set = if paused { None } else { keep_new(client, &kind, &mut deployment, &mut rollout).await? };
         // kube-controller-manager continues with the version from before this status write. Its next write is therefore
         // refused, and the next reconcile finds the ReplicaSet and does not report it as new.
-        let made = made.filter(|_| !noted);
+        let created_set = created_set.filter(|_| !noted);
         rollout::scale(client, &deployment, &mut rollout).await?;
         for set in &mut rollout.sets {
             note_size(client, &sets, &deployment, set, rollout.most).await?;
         }
         clean_up(client, &sets, &deployment, &rollout).await?;
-        rollout::update_status(client, &kind, deployment, &rollout, made).await
+        rollout::update_status(client, &kind, deployment, &rollout, created_set).await
     }
 }
 
@@ -98,7 +98,7 @@ async fn keep_new(
 ) -> Result<Option<String>, ApiError> {
     let sets = client.known(REPLICA_SETS)?;
     let newest = rollout.old().filter_map(revision_of).max().unwrap_or(0);
-    let mut made = None;
+    let mut created_set = None;
     if let Some(at) = rollout.new {
         let set = &mut rollout.sets[at];
         if revision_of(set).is_none_or(|own| own <= newest) {
@@ -114,7 +114,7 @@ async fn keep_new(
             Err(refused) if refused.is_there_already() => return Err(refused),
             set => set?,
         };
-        made = Some(object::name(&set).to_owned());
+        created_set = Some(object::name(&set).to_owned());
         if size > 0 {
             let what = format!("Scaled up replica set {} from 0 to {size}", object::name(&set));
             event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
@@ -129,7 +129,7 @@ async fn keep_new(
         // The annotation is written with the status, so that the generation doesn't change.
         *deployment = client.merge(kind, at, "status", &patch).await?;
     }
-    Ok(made)
+    Ok(created_set)
 }
 
 fn revision_of(set: &Value) -> Option<u64> {

@@ -165,8 +165,8 @@ async fn scale(
         vec![None; missing]
     };
     for index in &indexes {
-        let made = client.create(&*client.known(PODS)?, &pod(kind, job, *index)).await?;
-        let what = format!("Created pod: {}", object::name(&made));
+        let created = client.create(&*client.known(PODS)?, &pod(kind, job, *index)).await?;
+        let what = format!("Created pod: {}", object::name(&created));
         event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
     }
     Ok(own.active.len() - surplus + indexes.len())

@@ -173,8 +173,8 @@ fn suspend(status: &mut Value, job: &Value, time: &str) {
 
 /// Sets a condition unless the status already contains it.
 fn set(status: &mut Value, type_: &'static str, holds: bool, (reason, message): (&str, &str), time: &str) {
-    let said = Condition::new(type_, holds, reason, message);
-    if !condition::find(status, type_).is_some_and(|before| said.is_as(before)) {
-        condition::set(status, &said, time, Style::JOB);
+    let new_condition = Condition::new(type_, holds, reason, message);
+    if !condition::find(status, type_).is_some_and(|before| new_condition.is_as(before)) {
+        condition::set(status, &new_condition, time, Style::JOB);
     }
 }

@@ -65,12 +65,12 @@ async fn register(client: &ControllerClient) -> ReconcileResult {
     let kind = client.known(NODES)?;
     let labels = json!({"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"});
     let node = json!({"metadata": {"name": NODE, "labels": labels}});
-    let made = client.create(&kind, &node).await;
+    let created = client.create(&kind, &node).await;
     let there = |answer: Result<Value, ApiError>| match answer {
         Err(refused) if !refused.is_there_already() => Err(refused),
         _ => Ok(()),
     };
-    there(made)?;
+    there(created)?;
     client.merge(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
     client.merge(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
     Ok(Action::AwaitChange)

@@ -51,7 +51,7 @@ pub(super) async fn of(
     let mut labels = object::at(set, &["spec", "template", "metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
     labels[label] = hash.clone().into();
     let name = format!("{}-{hash}", object::name(set));
-    let mut made = json!({
+    let mut new_revision = json!({
         "metadata": {
             "name": name, "namespace": object::namespace(set), "labels": labels,
             "ownerReferences": [pods::controlled_by(kind, set)],
@@ -59,14 +59,14 @@ pub(super) async fn of(
         "data": data, "revision": newest + 1,
     });
     if let Some(annotations) = object::at(set, &["metadata", "annotations"]) {
-        made["metadata"]["annotations"] = annotations.clone();
+        new_revision["metadata"]["annotations"] = annotations.clone();
     }
-    let made = match client.create(&revisions, &made).await {
+    let new_revision = match client.create(&revisions, &new_revision).await {
         Err(refused) if refused.is_there_already() => {
             client.get(&revisions, object::namespace(set), &name).ok_or(refused)?
         }
-        made => made?,
+        new_revision => new_revision?,
     };
-    own.push(made.clone());
-    Ok((made, own))
+    own.push(new_revision.clone());
+    Ok((new_revision, own))
 }

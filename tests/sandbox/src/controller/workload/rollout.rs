@@ -179,7 +179,7 @@ pub(super) async fn update_status(
     kind: &Kind,
     mut deployment: Value,
     rollout: &Rollout,
-    made: Option<String>,
+    created_set: Option<String>,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
     let now = environment.time();
@@ -189,9 +189,9 @@ pub(super) async fn update_status(
         status["conditions"] = held.clone();
     }
     let set = |status: &mut Value, condition: Condition| note(status, &condition, &now);
-    if let Some(name) = made {
-        let said = format!("Created new replica set {name:?}");
-        set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", said));
+    if let Some(name) = created_set {
+        let message_text = format!("Created new replica set {name:?}");
+        set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", message_text));
     }
     // The status of a paused Deployment reports no progress.
     let is_paused = deployment["spec"]["paused"] == true;
@@ -268,15 +268,15 @@ fn progress(
         return None;
     }
     if rollout.is_complete() {
-        let said = format!("ReplicaSet {name:?} has successfully progressed.");
-        note(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", said), &time);
+        let message_text = format!("ReplicaSet {name:?} has successfully progressed.");
+        note(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", message_text), &time);
         return None;
     }
     let more = |name: &str| count(status, name) > count(old, name);
     let olds = |status: &Value| count(status, "replicas") - count(status, "updatedReplicas");
     if more("updatedReplicas") || more("readyReplicas") || more("availableReplicas") || olds(status) < olds(old) {
-        let said = format!("ReplicaSet {name:?} is progressing.");
-        let moves = Condition::new("Progressing", true, "ReplicaSetUpdated", said);
+        let message_text = format!("ReplicaSet {name:?} is progressing.");
+        let moves = Condition::new("Progressing", true, "ReplicaSetUpdated", message_text);
         condition::set(status, &moves, &time, Style::DEPLOYMENT);
     }
     let held = condition::find(status, "Progressing")?;
@@ -288,8 +288,8 @@ fn progress(
     if now < late {
         return Some(late);
     }
-    let said = format!("ReplicaSet {name:?} has timed out progressing.");
-    note(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", said), &time);
+    let message_text = format!("ReplicaSet {name:?} has timed out progressing.");
+    note(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", message_text), &time);
     None
 }
 

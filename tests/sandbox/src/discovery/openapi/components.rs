@@ -20,13 +20,14 @@ const ALWAYS: [&str; 3] = ["DeleteOptions", "Patch", "Status"];
 
 /// Returns the schemas of the kinds by name.
 pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
-    let mut made = Map::new();
+    let mut collected = Map::new();
     let mut wanted: Vec<String> = ALWAYS.iter().map(|name| format!("{META}.{name}")).collect();
     for kind in kinds {
         match kind.custom() {
             Some(custom) => {
-                made.insert(schema_name(kind, &kind.kind), custom_schema(kind, &custom.written, &custom.selectable));
-                made.insert(schema_name(kind, &kind.list_kind), custom_list(kind));
+                collected
+                    .insert(schema_name(kind, &kind.kind), custom_schema(kind, &custom.written, &custom.selectable));
+                collected.insert(schema_name(kind, &kind.list_kind), custom_list(kind));
                 wanted.push(format!("{META}.ObjectMeta"));
                 wanted.push(format!("{META}.ListMeta"));
             }
@@ -38,16 +39,16 @@ pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
         }
     }
     while let Some(name) = wanted.pop() {
-        if made.contains_key(&name) {
+        if collected.contains_key(&name) {
             continue;
         }
         let Some(definition) = builtin::definition(&name) else { continue };
         let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
         descriptions::describe(&name, &mut schema);
         point(&mut schema, &mut wanted);
-        made.insert(name, schema);
+        collected.insert(name, schema);
     }
-    made
+    collected
 }
 
 /// Converts the references of the built-in table to OpenAPI references; next to other keywords a reference goes into an

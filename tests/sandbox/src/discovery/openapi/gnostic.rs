@@ -40,14 +40,14 @@ impl Message {
 
 /// Encodes a `Document`.
 pub(super) fn document(document: &Value) -> Vec<u8> {
-    let (mut made, mut info) = (Message::default(), Message::default());
-    made.text(1, document.get("swagger"));
+    let (mut encoded, mut info) = (Message::default(), Message::default());
+    encoded.text(1, document.get("swagger"));
     info.text(1, document["info"].get("title"));
     info.text(2, document["info"].get("version"));
-    made.message(2, &info);
-    made.message(8, &Message::default());
-    made.message(9, &named(document["definitions"].as_object(), schema));
-    made.0
+    encoded.message(2, &info);
+    encoded.message(8, &Message::default());
+    encoded.message(9, &named(document["definitions"].as_object(), schema));
+    encoded.0
 }
 
 /// Encodes a map as named entries: definitions, properties.
@@ -68,55 +68,55 @@ fn pair(name: &str, value: &Message) -> Message {
 
 /// Encodes a `Schema`.
 fn schema(schema: &Value) -> Message {
-    let mut made = Message::default();
+    let mut encoded = Message::default();
     for (field, keyword) in [(1, "$ref"), (2, "format"), (3, "title"), (4, "description"), (13, "pattern")] {
-        made.text(field, schema.get(keyword));
+        encoded.text(field, schema.get(keyword));
     }
     if let Some(default) = schema.get("default") {
-        made.message(5, &any(default));
+        encoded.message(5, &any(default));
     }
     for required in schema["required"].as_array().into_iter().flatten() {
-        made.text(19, Some(required));
+        encoded.text(19, Some(required));
     }
     for value in schema["enum"].as_array().into_iter().flatten() {
-        made.message(20, &any(value));
+        encoded.message(20, &any(value));
     }
     if let Some(additional) = schema.get("additionalProperties") {
-        made.message(21, &additional_properties(additional));
+        encoded.message(21, &additional_properties(additional));
     }
     if let Some(kind) = schema.get("type") {
         let mut types = Message::default();
         types.text(1, Some(kind));
-        made.message(22, &types);
+        encoded.message(22, &types);
     }
     if let Some(items) = schema.get("items") {
         let mut of = Message::default();
         of.message(1, &self::schema(items));
-        made.message(23, &of);
+        encoded.message(23, &of);
     }
     if let Some(properties) = schema["properties"].as_object() {
-        made.message(25, &named(Some(properties), self::schema));
+        encoded.message(25, &named(Some(properties), self::schema));
     }
     for (name, value) in schema.as_object().into_iter().flatten().filter(|(name, _)| name.starts_with("x-")) {
-        made.message(31, &pair(name, &any(value)));
+        encoded.message(31, &pair(name, &any(value)));
     }
-    made
+    encoded
 }
 
 fn additional_properties(additional: &Value) -> Message {
-    let mut made = Message::default();
+    let mut encoded = Message::default();
     match additional {
-        Value::Bool(allowed) => made.truth(2, *allowed),
-        of => made.message(1, &schema(of)),
+        Value::Bool(allowed) => encoded.truth(2, *allowed),
+        of => encoded.message(1, &schema(of)),
     }
-    made
+    encoded
 }
 
 /// Encodes an `Any`: a value as YAML, of which JSON is a subset.
 fn any(value: &Value) -> Message {
-    let mut made = Message::default();
-    made.bytes(2, format!("{value}\n").as_bytes());
-    made
+    let mut encoded = Message::default();
+    encoded.bytes(2, format!("{value}\n").as_bytes());
+    encoded
 }
 
 #[cfg(test)]
@@ -127,15 +127,15 @@ mod tests {
 
     #[test]
     fn a_schema_is_written_by_its_numbers() {
-        let made = schema(&json!({"type": "object", "additionalProperties": {"type": "string", "format": "byte"}}));
+        let encoded = schema(&json!({"type": "object", "additionalProperties": {"type": "string", "format": "byte"}}));
         // The bytes that kube-apiserver writes for `ConfigMap.binaryData`.
-        assert_eq!(made.0, b"\xaa\x01\x13\x0a\x11\x12\x04byte\xb2\x01\x08\x0a\x06string\xb2\x01\x08\x0a\x06object");
+        assert_eq!(encoded.0, b"\xaa\x01\x13\x0a\x11\x12\x04byte\xb2\x01\x08\x0a\x06string\xb2\x01\x08\x0a\x06object");
     }
 
     #[test]
     fn a_long_text_has_its_length_in_two_bytes() {
-        let made = schema(&json!({"description": "a".repeat(200)}));
-        assert_eq!(made.0[..3], [0x22, 0xc8, 0x01]);
-        assert_eq!(made.0.len(), 203);
+        let encoded = schema(&json!({"description": "a".repeat(200)}));
+        assert_eq!(encoded.0[..3], [0x22, 0xc8, 0x01]);
+        assert_eq!(encoded.0.len(), 203);
     }
 }

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn the_longer_ago_the_coarser() {
-        let told = |seconds: i64| between(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap_or_default());
+        let formatted =
+            |seconds: i64| between(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap_or_default());
         let expected = [
             (-2, "<invalid>"),
             (-1, "0s"),
@@ -59,7 +60,7 @@ mod tests {
             (252_288_000, "8y"),
         ];
         for (seconds, text) in expected {
-            assert_eq!(told(seconds), text, "{seconds}");
+            assert_eq!(formatted(seconds), text, "{seconds}");
         }
     }
 }

@@ -25,9 +25,9 @@ fn pod(containers: &[&str]) -> Value {
 #[test]
 fn items_are_merged_by_their_key_and_new_ones_come_first() {
     let patch = json!({"spec": {"containers": [{"name": "c", "image": "n"}, {"name": "b", "args": ["z"]}]}});
-    let made = merged(&pod(&["a", "b"]), &patch).unwrap();
-    assert_eq!(names(&made), ["c", "a", "b"]);
-    assert_eq!(made["spec"]["containers"][2], json!({"name": "b", "image": "i", "args": ["z"]}));
+    let result = merged(&pod(&["a", "b"]), &patch).unwrap();
+    assert_eq!(names(&result), ["c", "a", "b"]);
+    assert_eq!(result["spec"]["containers"][2], json!({"name": "b", "image": "i", "args": ["z"]}));
 }
 
 #[test]
@@ -46,15 +46,15 @@ fn a_list_is_replaced_as_a_whole() {
 fn lists_are_brought_into_the_order_that_is_set() {
     let order = json!([{"name": "b"}, {"name": "a"}]);
     let patch = json!({"spec": {"$setElementOrder/containers": order, "containers": [{"name": "a", "image": "n"}]}});
-    let made = merged(&pod(&["a", "b", "s"]), &patch).unwrap();
-    assert_eq!(names(&made), ["b", "a", "s"]);
-    assert_eq!(made["spec"]["containers"][1]["image"], "n");
+    let result = merged(&pod(&["a", "b", "s"]), &patch).unwrap();
+    assert_eq!(names(&result), ["b", "a", "s"]);
+    assert_eq!(result["spec"]["containers"][1]["image"], "n");
 }
 
 #[test]
 fn a_list_of_scalars_is_united_and_cut() {
-    let made = merged(&pod(&["a"]), &json!({"metadata": {"finalizers": ["c/c"]}})).unwrap();
-    assert_eq!(made["metadata"]["finalizers"], json!(["c/c", "a/a", "b/b"]));
+    let result = merged(&pod(&["a"]), &json!({"metadata": {"finalizers": ["c/c"]}})).unwrap();
+    assert_eq!(result["metadata"]["finalizers"], json!(["c/c", "a/a", "b/b"]));
     let patch = json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["a/a"]}});
     assert_eq!(merged(&pod(&["a"]), &patch).unwrap()["metadata"]["finalizers"], json!(["b/b"]));
 }

@@ -90,14 +90,15 @@ impl ResourceRequest<'_> {
     /// Prunes and defaults the object, as strictly as `fieldValidation` requests.
     fn completed(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
-        let said = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
-        let said: Vec<String> = said.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
+        let problems = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
+        let problems: Vec<String> =
+            problems.chain(unknown.iter().map(|field| format!("unknown field {field:?}"))).collect();
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
-            Strictness::Strict if !said.is_empty() => {
-                let why = format!("strict decoding error: {}", said.join(", "));
+            Strictness::Strict if !problems.is_empty() => {
+                let why = format!("strict decoding error: {}", problems.join(", "));
                 Err(Failure::bad_request(self.unusable(&object, &why)))
             }
-            Strictness::Warn => Ok(Decoded { warnings: said, object }),
+            Strictness::Warn => Ok(Decoded { warnings: problems, object }),
             Strictness::Ignore | Strictness::Strict => Ok(Decoded { object, warnings: Vec::new() }),
         }
     }

@@ -138,8 +138,8 @@ pub(super) fn yaml(text: &str) -> Result<Value, String> {
     }
     serde_saphyr::from_str_with_options::<Value>(first, options).map_err(|error| {
         // The first line contains the message; a source snippet follows.
-        let said = error.to_string();
-        let first = said.lines().next().unwrap_or_default();
+        let message = error.to_string();
+        let first = message.lines().next().unwrap_or_default();
         first
             .split_once("column ")
             .and_then(|(_, rest)| rest.split_once(": "))

@@ -211,11 +211,11 @@ fn set_propagation(request: ResourceRequest<'_>, object: &mut Value, wanted: Opt
     }
     let mut finalizers: Vec<String> = object::finalizers(object).into_iter().map(str::to_owned).collect();
     let has = |own: &str| finalizers.iter().any(|finalizer| finalizer == own);
-    let said = wanted.or_else(|| has(ORPHAN).then_some(Propagation::Orphan));
-    let said = said.or_else(|| has(FOREGROUND).then_some(Propagation::Foreground));
-    let said = said.or_else(|| policy::default_propagation(request.kind));
+    let effective_policy = wanted.or_else(|| has(ORPHAN).then_some(Propagation::Orphan));
+    let effective_policy = effective_policy.or_else(|| has(FOREGROUND).then_some(Propagation::Foreground));
+    let effective_policy = effective_policy.or_else(|| policy::default_propagation(request.kind));
     finalizers.retain(|finalizer| finalizer != FOREGROUND && finalizer != ORPHAN);
-    match said {
+    match effective_policy {
         Some(Propagation::Orphan) => finalizers.push(ORPHAN.into()),
         Some(Propagation::Foreground) => finalizers.push(FOREGROUND.into()),
         Some(Propagation::Background) | None => {}

@@ -19,11 +19,11 @@ pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, o
     let Some(subresource) = request.subresource.filter(|subresource| is_part(request.kind, subresource)) else {
         return;
     };
-    let given = std::mem::replace(new, old.clone());
+    let requested = std::mem::replace(new, old.clone());
     let mut keep = |path: &[&str]| {
         let Some((last, above)) = path.split_last() else { return };
         let map = object::map_at(new, above);
-        match object::at(&given, path) {
+        match object::at(&requested, path) {
             Some(value) => map.insert((*last).to_owned(), value.clone()),
             None => map.remove(*last),
         };
@@ -42,15 +42,15 @@ pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, o
         }
         "ephemeralcontainers" => keep(&["spec", "ephemeralContainers"]),
         "approval" => keep(&["status", "conditions"]),
-        _ => keep_resources(new, &given),
+        _ => keep_resources(new, &requested),
     }
 }
 
 /// Takes only the resources of the containers from the written Pod, for `resize`.
-fn keep_resources(pod: &mut Value, given: &Value) {
+fn keep_resources(pod: &mut Value, requested: &Value) {
     for list in ["containers", "initContainers"] {
         for container in pod["spec"][list].as_array_mut().into_iter().flatten() {
-            let wanted = given["spec"][list].as_array().into_iter().flatten();
+            let wanted = requested["spec"][list].as_array().into_iter().flatten();
             let Some(wanted) = wanted.into_iter().find(|wanted| wanted["name"] == container["name"]) else { continue };
             for part in ["resizePolicy", "resources"] {
                 if let (Value::Object(own), Some(value)) = (&mut *container, wanted.get(part)) {

@@ -84,7 +84,7 @@ fn app_armor(spec: &Spec<'_>) -> Option<String> {
 }
 
 fn capabilities(spec: &Spec<'_>) -> Option<String> {
-    forbidden_capabilities(spec, &CAPABILITIES).map(|told| format!("non-default capabilities ({told})"))
+    forbidden_capabilities(spec, &CAPABILITIES).map(|violation| format!("non-default capabilities ({violation})"))
 }
 
 /// Returns the violation by containers that add capabilities other than the allowed ones.
@@ -95,9 +95,9 @@ pub(super) fn forbidden_capabilities(spec: &Spec<'_>, allowed: &[&str]) -> Optio
     };
     let who = spec.containers(|container| !added(container).is_empty());
     let what = sorted(spec.containers.iter().flat_map(|container| added(container)));
-    let told =
+    let violation =
         || format!("{} must not include {} in securityContext.capabilities.add", containers(&who), quoted(&what));
-    (!who.is_empty()).then(told)
+    (!who.is_empty()).then(violation)
 }
 
 fn host_namespaces(spec: &Spec<'_>) -> Option<String> {
@@ -142,11 +142,11 @@ fn probe_hosts(spec: &Spec<'_>) -> Option<String> {
     let who = spec.containers(|container| !hosts(container).is_empty());
     let named = sorted(spec.containers.iter().flat_map(|container| hosts(container)));
     let verb = if who.len() == 1 { "uses" } else { "use" };
-    let told = || {
+    let violation = || {
         let named = counted("probe or lifecycle host", &named);
         format!("probe or lifecycle host ({} {verb} {named})", containers(&who))
     };
-    (!who.is_empty()).then(told)
+    (!who.is_empty()).then(violation)
 }
 
 fn privileged(spec: &Spec<'_>) -> Option<String> {
@@ -165,9 +165,9 @@ pub(super) fn masked(spec: &Spec<'_>) -> Option<String> {
     let who = spec.containers(is_open);
     let mounts =
         sorted(spec.containers.iter().filter(|container| is_open(container)).map(|container| mount(container)));
-    let told =
+    let violation =
         || format!("procMount ({} must not set securityContext.procMount to {})", containers(&who), quoted(&mounts));
-    (!who.is_empty()).then(told)
+    (!who.is_empty()).then(violation)
 }
 
 fn se_linux(spec: &Spec<'_>) -> Option<String> {
@@ -184,26 +184,26 @@ fn se_linux(spec: &Spec<'_>) -> Option<String> {
         std::iter::once(&spec.pod["securityContext"]).chain(own)
     };
     let types = sorted(contexts().filter_map(bad_type));
-    let mut told = Vec::new();
+    let mut violation = Vec::new();
     if !types.is_empty() {
-        told.push(counted("type", &types));
+        violation.push(counted("type", &types));
     }
     for name in ["user", "role"] {
         if contexts().any(|context| sets(context, name)) {
-            told.push(format!("{name} may not be set"));
+            violation.push(format!("{name} may not be set"));
         }
     }
-    let (who, told) = (offenders.named(), told.join("; "));
-    Some(format!("seLinuxOptions ({who} set forbidden securityContext.seLinuxOptions: {told})"))
+    let (who, violation) = (offenders.named(), violation.join("; "));
+    Some(format!("seLinuxOptions ({who} set forbidden securityContext.seLinuxOptions: {violation})"))
 }
 
 pub(super) fn seccomp(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.offenders(|context| context["seccompProfile"]["type"] == "Unconfined");
-    let told = || {
+    let violation = || {
         let who = offenders.named();
         format!("seccompProfile ({who} must not set securityContext.seccompProfile.type to \"Unconfined\")")
     };
-    offenders.are_there().then(told)
+    offenders.are_there().then(violation)
 }
 
 fn sysctls(spec: &Spec<'_>) -> Option<String> {
@@ -215,6 +215,6 @@ fn sysctls(spec: &Spec<'_>) -> Option<String> {
 fn host_process(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.offenders(|context| context["windowsOptions"]["hostProcess"] == true);
     let who = offenders.named();
-    let told = || format!("hostProcess ({who} must not set securityContext.windowsOptions.hostProcess=true)");
-    offenders.are_there().then(told)
+    let violation = || format!("hostProcess ({who} must not set securityContext.windowsOptions.hostProcess=true)");
+    offenders.are_there().then(violation)
 }

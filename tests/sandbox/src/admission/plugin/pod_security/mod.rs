@@ -36,11 +36,11 @@ pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     let Some(spec) = object::at(&review.object, path) else { return Ok(()) };
     let nothing = Value::Null;
     let spec = Spec::of(spec, object::at(&review.object, annotations).unwrap_or(&nothing));
-    if of_a_pod && let Some(told) = violations(labels, "enforce", &spec) {
-        return Err(review.forbidden(&format!("violates PodSecurity {told}")));
+    if of_a_pod && let Some(broken_rules) = violations(labels, "enforce", &spec) {
+        return Err(review.forbidden(&format!("violates PodSecurity {broken_rules}")));
     }
-    let told = violations(labels, "warn", &spec);
-    review.warnings.extend(told.map(|told| format!("would violate PodSecurity {told}")));
+    let broken_rules = violations(labels, "warn", &spec);
+    review.warnings.extend(broken_rules.map(|broken_rules| format!("would violate PodSecurity {broken_rules}")));
     Ok(())
 }
 
@@ -82,6 +82,6 @@ fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
         _ => return None,
     };
     let version = labels[format!("{LABELS}{mode}-version")].as_str().unwrap_or("latest");
-    let told: Vec<String> = rules.iter().filter_map(|rule| rule(spec)).collect();
-    (!told.is_empty()).then(|| format!("\"{level}:{version}\": {}", told.join(", ")))
+    let broken_rules: Vec<String> = rules.iter().filter_map(|rule| rule(spec)).collect();
+    (!broken_rules.is_empty()).then(|| format!("\"{level}:{version}\": {}", broken_rules.join(", ")))
 }

@@ -27,11 +27,11 @@ fn privilege_escalation(spec: &Spec<'_>) -> Option<String> {
         return None;
     }
     let who = spec.containers(|container| container["securityContext"]["allowPrivilegeEscalation"] != false);
-    let told = || {
+    let violation = || {
         let who = containers(&who);
         format!("allowPrivilegeEscalation != false ({who} must set securityContext.allowPrivilegeEscalation=false)")
     };
-    (!who.is_empty()).then(told)
+    (!who.is_empty()).then(violation)
 }
 
 fn capabilities(spec: &Spec<'_>) -> Option<String> {
@@ -41,12 +41,12 @@ fn capabilities(spec: &Spec<'_>) -> Option<String> {
     let drops =
         |container: &Value| items(&container["securityContext"]["capabilities"], "drop").any(|name| name == "ALL");
     let who = spec.containers(|container| !drops(container));
-    let mut told = Vec::new();
+    let mut violation = Vec::new();
     if !who.is_empty() {
-        told.push(format!("{} must set securityContext.capabilities.drop=[\"ALL\"]", containers(&who)));
+        violation.push(format!("{} must set securityContext.capabilities.drop=[\"ALL\"]", containers(&who)));
     }
-    told.extend(forbidden_capabilities(spec, &["NET_BIND_SERVICE"]));
-    (!told.is_empty()).then(|| format!("unrestricted capabilities ({})", told.join("; ")))
+    violation.extend(forbidden_capabilities(spec, &["NET_BIND_SERVICE"]));
+    (!violation.is_empty()).then(|| format!("unrestricted capabilities ({})", violation.join("; ")))
 }
 
 fn volumes(spec: &Spec<'_>) -> Option<String> {
@@ -60,11 +60,11 @@ fn volumes(spec: &Spec<'_>) -> Option<String> {
     let names: Vec<&str> = bad.iter().map(|(name, _)| *name).collect();
     let kinds = sorted(bad.iter().map(|(_, kind)| kind.clone()));
     let verb = if names.len() == 1 { "uses" } else { "use" };
-    let told = || {
+    let violation = || {
         let (who, what) = (counted("volume", &names), counted("restricted volume type", &kinds));
         format!("restricted volume types ({who} {verb} {what})")
     };
-    (!bad.is_empty()).then(told)
+    (!bad.is_empty()).then(violation)
 }
 
 fn non_root(spec: &Spec<'_>) -> Option<String> {

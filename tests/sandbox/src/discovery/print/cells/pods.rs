@@ -96,7 +96,7 @@ impl Seen {
             }
             let terminated = at(status, &["state", "terminated"]);
             let waits = text(status, &["state", "waiting", "reason"]);
-            let said = match terminated {
+            let state_text = match terminated {
                 Some(ended) if count(ended, &["exitCode"]) == 0 && number(ended, &["exitCode"]).is_some() => continue,
                 _ if sidecar && status["started"] == true => {
                     self.ready += usize::from(status["ready"] == true);
@@ -106,7 +106,7 @@ impl Seen {
                 None if !waits.is_empty() && waits != "PodInitializing" => waits.to_owned(),
                 None => format!("{index}/{}", specs.len()),
             };
-            self.reason = format!("Init:{said}");
+            self.reason = format!("Init:{state_text}");
             begins = true;
             break;
         }
