@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_given_is_not_asked_for() {
+    fn a_given_argument_is_not_prompted_for() {
         assert_eq!(answer(Some("7"), QUESTION, number).ok(), Some(7));
         assert!(answer(Some("x"), QUESTION, number).is_err());
     }

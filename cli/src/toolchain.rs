@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_toolchain_as_new_as_ours_is_taken() {
+    fn a_toolchain_of_the_minimum_version_is_accepted() {
         for output in
             ["rustc 1.89.0 (29483883e 2025-08-04)", "rustc 1.95.0", "rustc 1.97.0-nightly (abc)", "rustc 2.0.0"]
         {

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_has_what_the_operator_asked_and_was_told_and_no_more() {
+    fn the_report_contains_only_the_requests_and_events_of_the_operator() {
         let folder = tempfile::tempdir().unwrap();
         assert!(Recording::new(&folder.path().join("nowhere/report.html")).is_err());
         assert!(Recording::new(folder.path()).is_err());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_day_forgets_its_morning() {
+    fn a_long_recording_drops_its_oldest_moments() {
         let recording = Recording::new(Path::new("report.html")).unwrap();
         (0..MAX_MOMENTS + 3).for_each(|_| recording.note("a".to_owned()));
         let state = recording.lock();

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_built_or_generated_is_no_source_but_samples_are() {
+    fn built_and_generated_files_are_not_sources_but_samples_are() {
         let folders = Folders {
             packages: BTreeSet::new(),
             roots: BTreeSet::new(),

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_new_is_changed_lines() {
+    fn changed_lines_contain_only_new_states() {
         let all = ["ConfigMap a ready", "Available=True  R: m"];
         assert_eq!(changed_lines(&Value::Null, &tree("ready", "True")), all);
         assert_eq!(changed_lines(&tree("notReady", "True"), &tree("ready", "True")), all[..1]);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_is_an_error() {
+    fn an_invalid_report_is_an_error() {
         assert!(after("echo hello").is_err());
         assert!(after(r#"echo '{"changes": []}'; exit 1"#).is_err());
     }

@@ -87,7 +87,7 @@ fn groups_are_domains_outside_of_kubernetes_own() {
 }
 
 #[test]
-fn kinds_are_pascal_case_and_nothing_elses_name() {
+fn kinds_are_pascal_case_and_not_reserved() {
     for (kind, module) in
         [("Widget", "widget"), ("HTTPRoute", "http_route"), ("VPC", "vpc"), ("NodeSlice2", "node_slice2")]
     {

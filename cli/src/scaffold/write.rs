@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_above_that_were_made_for_nothing_go_again() {
+    fn created_parent_folders_are_removed_after_a_failure() {
         let place = tempfile::tempdir().unwrap();
         let gone = place.path().join("no such folder");
         assert!(move_folder(&gone, &place.path().join("x/y/demo"), place.path()).is_err());

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_says_it_in_place() {
+    fn a_job_updates_its_conditions_in_place() {
         let mut status = json!({"conditions": [{"type": "Suspended", "status": "True"}, {"type": "Complete"}]});
         set(&mut status, &Condition::new("Suspended", false, "JobResumed", "Job resumed"), "1", Style::JOB);
         assert_eq!(

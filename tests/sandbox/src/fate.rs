@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_means_nothing_leaves_the_pod_alone() {
+    fn an_unknown_scenario_leaves_the_pod_alone() {
         assert_eq!(next_status(&json!({"metadata": {"annotations": {ANNOTATION: "redy"}}})), None);
     }
 }

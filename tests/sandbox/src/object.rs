@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_are_compared_without_what_is_left_out_of_their_metadata() {
+    fn objects_are_compared_without_the_ignored_metadata() {
         let object = json!({"metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"resourceVersion": "1"}});
         let changed = |pointer: &str| {
             let mut other = object.clone();

@@ -209,7 +209,7 @@ mod tests {
 
     /// Compares with the beginnings of kube-apiserver's messages.
     #[test]
-    fn what_is_no_schedule_is_told() {
+    fn an_invalid_schedule_is_an_error() {
         for (schedule, why) in [
             ("61 * * * *", "end of range (61) above maximum (59): 61"),
             ("0 0 * * 7", "end of range (7) above maximum (6): 7"),

@@ -45,7 +45,7 @@ fn check_refused(field: Value, version: Value, parts: [&str; 2]) {
 }
 
 #[test]
-fn what_the_server_takes_has_no_refusal() {
+fn accepted_files_have_no_refusal() {
     assert_eq!(report(json!({"type": "string"}), json!({}), json!({"field": "a"})), SandboxReport::default());
 }
 

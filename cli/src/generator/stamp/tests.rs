@@ -50,7 +50,7 @@ fn an_unchanged_project_is_recognised() {
 }
 
 #[test]
-fn a_change_of_anything_that_matters_is_noticed_and_so_is_its_undoing() {
+fn a_change_of_an_input_or_output_is_noticed_and_so_is_its_reversal() {
     let fixture = Fixture::new();
     fixture.stamp().store(&fixture.path("stamp.json")).unwrap();
     for path in [
@@ -89,7 +89,7 @@ fn a_stamp_of_another_project_or_half_a_stamp_is_none() {
 }
 
 #[test]
-fn an_input_written_while_the_program_was_built_spoils_the_stamp() {
+fn an_input_written_during_the_build_invalidates_the_stamp() {
     let fixture = Fixture::new();
     let stamp = fixture.stamp();
     let written = fs_err::metadata(fixture.path("api/src/lib.rs")).unwrap().modified().unwrap();

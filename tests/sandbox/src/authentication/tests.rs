@@ -16,7 +16,7 @@ fn with(written: &str) -> HeaderMap {
 }
 
 #[test]
-fn only_a_bearer_token_is_one() {
+fn only_a_bearer_token_authenticates() {
     let token = |written: &str| bearer::bearer(&with(written)).map(str::to_owned);
     assert_eq!(token("Bearer abc").as_deref(), Some("abc"));
     assert_eq!(token("bearer abc").as_deref(), Some("abc"));
@@ -26,7 +26,7 @@ fn only_a_bearer_token_is_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_is_its_tokens() {
+async fn a_request_has_the_user_of_its_token() {
     let sandbox = Sandbox::builder().seed(1).token("secret", User::named("jim", &["team"])).start();
     let who = |headers: &HeaderMap| sandbox.server.authenticate(headers);
     assert_eq!(who(&HeaderMap::new()).unwrap(), User::anonymous());

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told_by_resource() {
+    fn missing_rules_are_formatted_by_resource() {
         let held = rule(&[""], &["pods"], &[], &["get"]);
         let wanted =
             [rule(&[""], &["pods", "secrets"], &[], &["get", "list"]), rule(&["apps"], &["d"], &["a", "b"], &["get"])];

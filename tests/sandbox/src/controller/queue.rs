@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_failed_comes_again_later_each_time() {
+    async fn a_failed_key_is_retried_with_backoff() {
         let (mut queue, start) = (Queue::new(), Instant::now());
         queue.add("a");
         queue.add("a");

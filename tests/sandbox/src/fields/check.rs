@@ -125,7 +125,7 @@ mod tests {
     use crate::schema::builtin::parse;
 
     #[test]
-    fn what_has_two_entries_for_a_key_is_faulty() {
+    fn duplicate_entries_for_a_key_are_faults() {
         let ports = json!({"type": "object", "properties": {"ports": {
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "protocol"],
             "items": {"type": "object", "properties": {

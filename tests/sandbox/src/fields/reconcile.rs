@@ -46,7 +46,7 @@ mod tests {
     use crate::schema::builtin::parse;
 
     #[test]
-    fn of_what_became_atomic_only_the_whole_is_owned() {
+    fn only_the_whole_of_a_value_that_became_atomic_is_owned() {
         let text = json!({"type": "string"});
         let map = json!({"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"x": text}});
         let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": text});

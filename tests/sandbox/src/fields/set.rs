@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_keeps_what_is_under_a_field_and_without_drops_it() {
+    fn difference_keeps_nested_fields_and_without_drops_them() {
         let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
         let some = Set::of(&[&["spec", "a"], &["c"]]);
         assert_eq!(all.difference(&some).encoded(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_told_level_by_level() {
+    fn paths_are_listed_level_by_level() {
         let written = json!({"f:b": {".": {}, "k:{\"n\":\"x\",\"p\":1}": {"f:n": {}}}, "f:a": {"v:\"q\"": {}}});
         assert_eq!(set(&written).paths(), [".b", ".a[=\"q\"]", ".b[n=\"x\",p=1].n"]);
     }

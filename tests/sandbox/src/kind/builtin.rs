@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lines_of_the_table_are_what_its_json_says() {
+    fn the_names_of_each_line_match_its_json() {
         let rows: Vec<KindRow> = serde_json::from_str(TEXT).unwrap();
         assert_eq!(rows.len(), ENTRIES.len());
         for (row, entry) in rows.into_iter().zip(ENTRIES.iter()) {

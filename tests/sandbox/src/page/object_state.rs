@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phases_follow_the_condition_that_speaks() {
+    fn phases_follow_the_summary_condition() {
         let event = |type_: &str, conditions: &[(&str, &str, &str)], deleting| ObservedEvent {
             number: 1,
             watch: 1,

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_says_what_it_is_about() {
+    fn the_path_of_a_call_determines_its_subject() {
         let subject = |uri: &str| {
             let call = ObservedCall { number: 1, method: "GET".into(), uri: uri.into(), code: None, fault: None };
             let Subject { resource, namespace, name } = Subject::of_call(&call);

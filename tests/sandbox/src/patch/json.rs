@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_can_not_be_patched() {
+    fn a_path_without_a_container_can_not_be_patched() {
         for patch in [
             json!([{"op": "remove", "path": "/data/b"}]),
             json!([{"op": "add", "path": "/b/c", "value": 1}]),

@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn those_who_wait_are_woken_in_order_and_told_of_the_end() {
+    async fn subscribers_wake_in_order_and_at_the_end() {
         let (notifier, woken) = (Notifier::default(), Arc::new(Mutex::new(Vec::new())));
         let waiting: Vec<_> = (0..20)
             .map(|number| {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_told_while_nobody_waits_is_new() {
+    async fn a_notification_without_a_waiter_is_still_new() {
         let notifier = Notifier::default();
         let mut subscription = notifier.subscribe();
         assert!(!subscription.has_changed());

@@ -67,7 +67,7 @@ async fn ask(sandbox: &Sandbox, method: Method, name: &str) -> (StatusCode, Valu
 }
 
 #[tokio::test]
-async fn what_a_full_disk_has_not_taken_is_not_shown() {
+async fn a_write_that_a_full_disk_refuses_is_not_shown() {
     let is_full = Arc::new(AtomicBool::new(false));
     let disk = Disk { content: InMemoryBackend::new(), is_full: is_full.clone() };
     let database = Database::builder().create_with_backend(disk).unwrap();

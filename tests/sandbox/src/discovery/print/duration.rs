@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longer_ago_the_coarser() {
+    fn longer_durations_have_coarser_units() {
         let formatted =
             |seconds: i64| between(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap_or_default());
         let expected = [

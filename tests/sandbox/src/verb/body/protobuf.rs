@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_none() {
+    fn an_invalid_message_is_none() {
         for end in 0..20 {
             let whole = body("v1", "ConfigMap", &field(1, &field(1, b"name")));
             let cut = whole.get(..end).unwrap();

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_twice_is_told() {
+    fn duplicate_fields_are_reported() {
         let read = json(br#"{"a":{"b":1,"b":2},"c":[{"d":1},{"d":1,"d":2}],"a":3}"#).unwrap();
         assert_eq!(read.duplicates, ["a.b", "c[1].d", "a"]);
         assert_eq!(read.value, json!({"a": 3, "c": [{"d": 1}, {"d": 2}]}));

@@ -220,7 +220,7 @@ mod tests {
     use super::syntax_error;
 
     #[test]
-    fn what_is_wrong_is_said_as_go_says_it() {
+    fn syntax_errors_have_the_words_of_go() {
         let cases: [(&str, &str); 14] = [
             ("{", "unexpected end of JSON input"),
             ("", "unexpected end of JSON input"),

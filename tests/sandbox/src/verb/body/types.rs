@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_read_is_said_as_go_says_it() {
+    fn type_errors_have_the_words_of_go() {
         let said = |kind: (&str, &str, &str), object: Value| {
             type_error(builtin::of_kind(kind.0, kind.1, kind.2).unwrap(), &object).unwrap_or_default()
         };
