@@ -13,6 +13,21 @@ pub(crate) struct Permission {
     verb: String,
 }
 
+/// The resources that an operator's process needs whatever it controls: for leader election, and to authorize the clients of its
+/// metrics. A trial runs one replica without a metrics server, so it uses none of them.
+const OF_PROCESS: [(&str, &str); 3] = [
+    ("coordination.k8s.io", "leases"),
+    ("authentication.k8s.io", "tokenreviews"),
+    ("authorization.k8s.io", "subjectaccessreviews"),
+];
+
+impl Permission {
+    /// Whether a program needs the permission for its process and not for the objects that it controls.
+    pub(crate) fn is_of_process(&self) -> bool {
+        OF_PROCESS.contains(&(self.group.as_str(), self.resource.as_str()))
+    }
+}
+
 impl std::fmt::Display for Permission {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let dot = if self.group.is_empty() { "" } else { "." };

@@ -211,7 +211,7 @@ async fn is_well(probes: SocketAddr, path: &str) {
 }
 
 /// Public functions that take functions, and are called for no object or by the user's own code.
-const NOT_FOR_OBJECTS: [(&str, &str); 15] = [
+const NOT_FOR_OBJECTS: [(&str, &str); 16] = [
     (
         "new",
         "the clock and the dice of `Environment` belong to no object; the end of a pass by them is caught by the worker",
@@ -229,6 +229,7 @@ const NOT_FOR_OBJECTS: [(&str, &str); 15] = [
     ("entries_where", "the cache is a library here: the caller's own code panics"),
     ("visit_owned", "the cache is a library here: the caller's own code panics"),
     ("walk", "the shape of a tree is data: the caller's own code panics"),
+    ("zeroes", "the sandbox calls it with a function of its own"),
     ("fold", "the loop calls it with functions of its own"),
 ];
 

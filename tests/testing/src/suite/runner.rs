@@ -157,7 +157,8 @@ impl<'a> Runner<'a> {
         self.report.findings.extend(oracle::lacking(&self.lacking, first_denied));
         // A check that did not run may need the other permissions.
         if checks.len() == Check::ALL.len() {
-            let unused: Vec<_> = granted.difference(&self.used).collect();
+            let unused = granted.difference(&self.used).filter(|permission| !permission.is_of_process());
+            let unused: Vec<_> = unused.collect();
             self.report.findings.extend(oracle::unused(&unused));
         }
         self.report.steps.push(CheckSummary { check: Check::Role, runs: 0, took: Duration::ZERO });
