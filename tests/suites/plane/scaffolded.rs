@@ -177,7 +177,7 @@ impl Run {
     /// Each file on its own; the sample was there already.
     async fn the_server_warns_of_no_file(&self) {
         let files = self.project.deployed();
-        assert_eq!(files.len(), 7, "{files:?}");
+        assert_eq!(files.len(), 8, "{files:?}");
         for file in files.iter().filter(|file| !file.starts_with("samples/")) {
             install::apply_quietly(&self.site.plane, &self.project.deploy(file)).await;
         }

@@ -18,7 +18,8 @@ use kube::{
 };
 use libtest_mimic::Trial;
 use opgen::{
-    For, RunOptions, counters::Closure,
+    For, RunOptions,
+    counters::Closure,
     metrics::{MetricsServer, TABLE},
 };
 use opgen_tests::{
