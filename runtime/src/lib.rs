@@ -25,14 +25,14 @@
 //! use schemars::JsonSchema;
 //! use serde::{Deserialize, Serialize};
 //!
-//! /// A web application.
+//! // A web application.
 //! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 //! #[kube(group = "demo.example.com", version = "v1", kind = "WebApp", namespaced, status = "Status")]
 //! pub struct WebAppSpec {
 //!     pub greeting: String,
 //! }
 //!
-//! /// The child objects of a WebApp.
+//! // The child objects of a WebApp.
 //! #[derive(Provisioner)]
 //! #[provisioner(serial, owner = WebApp)]
 //! pub struct WebAppTree {

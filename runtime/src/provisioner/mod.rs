@@ -32,7 +32,7 @@ use std::{collections::BTreeSet, future::Future};
 /// ```
 /// # use k8s_openapi::api::core::v1::{Namespace, Secret};
 /// # use opgen::prelude::*;
-/// /// Waits until another client has created the Secret `token`.
+/// // Waits until another client has created the Secret `token`.
 /// #[derive(Provisioner)]
 /// #[provisioner(access(Secret: get))]
 /// struct AwaitToken;

@@ -22,7 +22,7 @@ use std::{
 /// ```
 /// # use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 /// # use opgen::prelude::*;
-/// /// Counts the entries of a ConfigMap that another node of the parent group builds.
+/// // Counts the entries of a ConfigMap that another node of the parent group builds.
 /// #[derive(Provisioner)]
 /// #[provisioner(access(), inputs(settings: ConfigMap), output = usize)]
 /// struct CountEntries;
