@@ -27,7 +27,7 @@ struct Cli<A: Args> {
 #[derive(Subcommand)]
 enum Subcommands<A: Args> {
     /// Run the controllers (the default)
-    Run(RunArgs<A>),
+    Run(Box<RunArgs<A>>),
     /// Print, write or compare the manifests
     Manifests(GenerateArgs),
     /// Show what each kind is made of and what that needs, or how an object fares in the cluster
@@ -141,7 +141,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    match cli.verb.unwrap_or(Subcommands::Run(cli.run)) {
+    match cli.verb.unwrap_or(Subcommands::Run(Box::new(cli.run))) {
         Subcommands::Run(args) => run(build(args.options), &args.process),
         Subcommands::Manifests(door) => run_generator(&operator, &door),
         Subcommands::Tree(args) => args.run(&operator),
