@@ -14,6 +14,7 @@ use crate::{
         lead::Lead,
         options::{LeaderElection, LeaderElectionError},
     },
+    metrics::Metrics,
 };
 use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
@@ -33,6 +34,14 @@ struct Elected {
     operator: String,
     namespace: String,
     environment: Environment,
+    metrics: Metrics,
+}
+
+impl Elected {
+    /// Shows in the metrics whether this process leads.
+    fn set_leader(&self, leads: bool) {
+        self.metrics.set_leader(&self.options.name_of(&self.operator), leads);
+    }
 }
 
 impl Leadership {
@@ -48,7 +57,7 @@ impl Leadership {
     ) -> Result<Self, LeaderElectionError> {
         let Some(options) = options else { return Ok(Self(None)) };
         options.check()?;
-        Ok(Self(Some(Elected {
+        let elected = Elected {
             lead: Lead::new(),
             election: None,
             options: options.clone(),
@@ -56,7 +65,10 @@ impl Leadership {
             operator: operator.name.clone(),
             namespace: namespace.to_owned(),
             environment: operator.environment.clone(),
-        })))
+            metrics: operator.metrics.clone(),
+        };
+        elected.set_leader(false);
+        Ok(Self(Some(elected)))
     }
 
     /// Whether the replicas elect one of them.
@@ -98,7 +110,9 @@ impl Leadership {
                 namespace: &elected.namespace,
                 environment: &elected.environment,
             };
-            elected.election.insert(Election::start(lock, elected.lead.clone())).won().await
+            let won = elected.election.insert(Election::start(lock, elected.lead.clone())).won().await;
+            elected.set_leader(won.is_ok());
+            won
         };
         let dropped = async {
             while searches.recv().await.is_some() {}
@@ -113,15 +127,18 @@ impl Leadership {
 
     /// Waits until the lead is lost; forever without an election.
     pub(super) async fn lost(&mut self) -> RunError {
-        match self.0.as_mut().and_then(|elected| elected.election.as_mut()) {
-            Some(election) => RunError::LeadLost(election.lost().await),
-            None => std::future::pending().await,
-        }
+        let Some(elected) = &mut self.0 else { return std::future::pending().await };
+        let Some(election) = &mut elected.election else { return std::future::pending().await };
+        let loss = election.lost().await;
+        elected.set_leader(false);
+        RunError::LeadLost(loss)
     }
 
     /// Releases the lead, after the last write of the operator.
     pub(super) async fn end(self) -> Result<(), RunError> {
-        if let Some(election) = self.0.and_then(|elected| elected.election) {
+        let Some(elected) = self.0 else { return Ok(()) };
+        elected.set_leader(false);
+        if let Some(election) = elected.election {
             election.release().await;
         }
         Ok(())

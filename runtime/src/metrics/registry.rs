@@ -109,7 +109,6 @@ impl Metrics {
 
     /// Sets whether this process holds the lock of a leader election. An operator without leader election never calls this, and
     /// counts as a leader.
-    #[allow(dead_code, reason = "the leader election calls it")]
     pub(crate) fn set_leader(&self, lock: &str, leads: bool) {
         self.0.leaderships.lock().insert(lock.to_owned(), leads);
     }

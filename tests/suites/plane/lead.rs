@@ -95,25 +95,33 @@ async fn record(plane: Arc<Plane>) {
     assert_eq!((released.holder_identity.as_deref(), released.lease_duration_seconds), (Some(""), Some(1)));
 }
 
+/// Whether the metrics of a replica say that it leads.
+fn says_it_leads(operator: &Operator) -> bool {
+    let leads = format!(r#"leader_election_master_status{{name="{NAME}.opgen.dev"}} 1"#);
+    operator.metrics().text().unwrap().lines().any(|line| line == leads)
+}
+
 async fn handover(plane: Arc<Plane>) {
     let (site, first, second) = (Site::new(&plane).await, Passes::default(), Passes::default());
-    let operator = replica(&site, 1, &first);
+    let (operator, other) = (replica(&site, 1, &first), replica(&site, 2, &second));
     site.install(&operator).await;
     let mut leader = start(&site, &operator).await;
     let holder = holder_after(&site, None).await;
-    let mut follower = start(&site, &replica(&site, 2, &second)).await;
+    let mut follower = start(&site, &other).await;
     probe(&site, "one", ProbeSpec::default()).await;
     first.reach("one", 1).await;
     follower_watches(&site).await;
-    assert_eq!(second.of("one"), 0);
+    assert_eq!((second.of("one"), says_it_leads(&operator), says_it_leads(&other)), (0, true, false));
     leader.signal();
     leader.end().await.unwrap();
     let released = Instant::now();
     holder_after(&site, Some(&holder)).await;
     assert!(released.elapsed() <= Duration::from_secs(1), "{:?}", released.elapsed());
     second.reach("one", 1).await;
+    assert!(says_it_leads(&other));
     follower.signal();
     follower.end().await.unwrap();
+    assert!(!says_it_leads(&other));
     // The role grants what an election needs, and nothing more.
     let asked = site.asked().await;
     assert!(asked.denied().is_empty(), "{}", asked.denied());
