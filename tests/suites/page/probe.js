@@ -62,20 +62,20 @@ found.passes = count(".passing");
 found.flat = [...document.querySelectorAll(".passing")].filter((one) => one.getBoundingClientRect().width < 1).length;
 found.ends = count(".rules .end");
 
-const course = document.querySelector(".course");
-const chart = course.querySelector(".chart");
+const timeline = document.querySelector(".timeline");
+const chart = timeline.querySelector(".chart");
 const press = (key) => chart.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const said = () => course.querySelector(".detail").textContent;
+const said = () => timeline.querySelector(".detail").textContent;
 found.told = ["Home", "ArrowRight", "ArrowDown", "End"].map((key) => (press(key), said()));
-const width = () => course.querySelector(".columns").getBoundingClientRect().width / course.querySelectorAll(".words li").length;
+const width = () => timeline.querySelector(".columns").getBoundingClientRect().width / timeline.querySelectorAll(".words li").length;
 found.steps = ["", "+", "0"].map((key) => (press(key), width()));
 press("0");
 measure();
-const filter = course.querySelector(".filter");
+const filter = timeline.querySelector(".filter");
 const sift = (text) => {
   filter.value = text;
   filter.dispatchEvent(new Event("input"));
-  const visible = (selector) => [...course.querySelectorAll(selector)].filter((one) => one.offsetParent !== null).length;
+  const visible = (selector) => [...timeline.querySelectorAll(selector)].filter((one) => one.offsetParent !== null).length;
   return [visible(".body .row"), visible("a.m:not(.dim)")];
 };
 found.none = sift("no such words");

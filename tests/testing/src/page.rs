@@ -7,7 +7,7 @@ use std::{
 };
 
 use maud::{Markup, html};
-use opgen_sandbox::page::{document, schedule};
+use opgen_sandbox::page::{document, draw_timeline};
 
 use crate::{
     check::Check,
@@ -98,10 +98,10 @@ fn body(report: &Report, title: &str) -> Markup {
             h2 { @if report.whole { "The schedule" } @else { "The undisturbed schedule" } }
             div.panel {
                 p.quiet {
-                    @if report.whole { "What was asked and told in the schedule that was replayed." }
-                    @else { "What was asked and told when nothing went wrong: what every other schedule is compared with." }
+                    @if report.whole { "The requests and events of the replayed schedule." }
+                    @else { "The requests and events of a run without faults. Every other schedule is compared with it." }
                 }
-                (schedule("undisturbed", &report.timeline))
+                (draw_timeline("undisturbed", &report.timeline))
             }
         }
         footer.quiet {
@@ -180,7 +180,7 @@ fn full_finding(number: usize, finding: &Finding) -> Markup {
             (replay(finding))
             (difference(finding))
             @if !finding.timeline.moments.is_empty() {
-                (schedule(&format!("{id}-schedule"), &finding.timeline))
+                (draw_timeline(&format!("{id}-timeline"), &finding.timeline))
             }
         }
     }

@@ -12,13 +12,13 @@ use crate::fault::Timeline;
 /// Draws a timeline: a row for each object, a table of object states, and a log. `id` identifies the timeline on its page
 /// and has letters, digits and `-` only.
 #[must_use]
-pub fn schedule(id: &str, timeline: &Timeline) -> Markup {
+pub fn draw_timeline(id: &str, timeline: &Timeline) -> Markup {
     let chart = Chart::of(timeline);
     if chart.lines.is_empty() {
         return html! { p.quiet { "No requests were recorded." } };
     }
     html! {
-        section.schedule id=(id) {
+        section.timeline id=(id) {
             (tools(&chart))
             (draw_rows(id, &chart))
             p.detail role="status" aria-live="polite" { "Point at a mark, or use the arrow keys in the lanes." }
@@ -45,7 +45,7 @@ fn tools(chart: &Chart) -> Markup {
                 input.filter type="search" placeholder="filter: text, 409, Deployment\u{2026}" aria-label="filter the lanes and lines";
                 button.out type="button" title="narrower columns (-)" aria-label="narrower columns" { "\u{2212}" }
                 button.in type="button" title="wider columns (+)" aria-label="wider columns" { "+" }
-                button.fit type="button" title="the whole schedule at once (0)" { "fit" }
+                button.fit type="button" title="the whole timeline at once (0)" { "fit" }
             }
             (legend(chart))
         }

@@ -2,7 +2,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::schedule;
+use super::draw_timeline;
 use crate::fault::Timeline;
 
 const STYLE: &str = include_str!("page.css");
@@ -45,7 +45,7 @@ pub fn alone(title: &str, words: &str, timeline: &Timeline) -> String {
             h1 { (title) }
             p.quiet { (words) }
         }
-        div.panel { (schedule("schedule", timeline)) }
+        div.panel { (draw_timeline("timeline", timeline)) }
         footer.quiet { p { "Columns are moments in their order." } }
     };
     document(title, &body)

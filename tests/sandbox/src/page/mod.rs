@@ -1,6 +1,6 @@
 //! Renders timelines as HTML: one self-contained file, with a script only for its filter and zoom.
 //!
-//! [`document()`] wraps a body in a page. [`schedule`] renders a [`Timeline`](crate::fault::Timeline): a row for each
+//! [`document()`] wraps a body in a page. [`draw_timeline`] renders a [`Timeline`](crate::fault::Timeline): a row for each
 //! object with its reconcile passes, a column for each moment. The axis shows order instead of time, because on a
 //! paused clock most moments have the same time. Like the timeline, the page contains only names, codes and reasons,
 //! and nothing of a Secret.
@@ -13,5 +13,5 @@ mod object_state;
 mod pass_span;
 mod subject;
 
-pub use diagram::schedule;
+pub use diagram::draw_timeline;
 pub use document::{alone, document};

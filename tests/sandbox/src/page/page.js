@@ -1,9 +1,9 @@
 "use strict";
 // The page is whole without this: it adds the filter, the zoom, the keys and the copying.
-for (const course of document.querySelectorAll(".course")) {
-  const chart = course.querySelector(".chart");
-  const detail = course.querySelector(".detail");
-  const lines = [...course.querySelectorAll(".words li")];
+for (const timeline of document.querySelectorAll(".timeline")) {
+  const chart = timeline.querySelector(".chart");
+  const detail = timeline.querySelector(".detail");
+  const lines = [...timeline.querySelectorAll(".words li")];
   const rows = [...chart.querySelectorAll(".body .row")].map((row) => ({ row, marks: [...row.querySelectorAll("a.m")] }));
   const marks = rows.flatMap(({ row, marks }, lane) =>
     marks.map((mark) => {
@@ -61,7 +61,7 @@ for (const course of document.querySelectorAll(".course")) {
     const left = (chart.scrollLeft + (chart.clientWidth - label) / 2) / step;
     step = Math.min(widest, Math.max(2, wanted));
     chart.style.setProperty("--step", `${step}px`);
-    course.classList.toggle("thin", step < 12);
+    timeline.classList.toggle("thin", step < 12);
     chart.scrollLeft = left * step - (chart.clientWidth - label) / 2;
   };
   const fit = () => {
@@ -69,7 +69,7 @@ for (const course of document.querySelectorAll(".course")) {
     zoom(Math.min(30, room / columns));
   };
 
-  const filter = course.querySelector(".filter");
+  const filter = timeline.querySelector(".filter");
   const sift = () => {
     const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = (text) => wanted.every((word) => text.includes(word));
@@ -80,12 +80,12 @@ for (const course of document.querySelectorAll(".course")) {
     lines.forEach((line, column) => (line.hidden = !columns.has(column) && !fits(line.textContent.toLowerCase())));
   };
 
-  course.querySelector(".live").hidden = false;
-  course.querySelector(".live").addEventListener("submit", (event) => event.preventDefault());
+  timeline.querySelector(".live").hidden = false;
+  timeline.querySelector(".live").addEventListener("submit", (event) => event.preventDefault());
   filter.addEventListener("input", sift);
-  course.querySelector(".in").addEventListener("click", () => zoom(step * 1.4));
-  course.querySelector(".out").addEventListener("click", () => zoom(step / 1.4));
-  course.querySelector(".fit").addEventListener("click", fit);
+  timeline.querySelector(".in").addEventListener("click", () => zoom(step * 1.4));
+  timeline.querySelector(".out").addEventListener("click", () => zoom(step / 1.4));
+  timeline.querySelector(".fit").addEventListener("click", fit);
   chart.addEventListener("pointerover", (event) => {
     const mark = event.target.closest("a.m");
     if (mark) say(mark);
