@@ -84,6 +84,7 @@ pub mod command;
 pub mod context;
 pub mod controller;
 pub mod counters;
+mod dns_name;
 mod engine;
 pub mod environment;
 pub mod error;

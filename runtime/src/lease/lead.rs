@@ -33,26 +33,17 @@ pub(crate) struct Tenure {
 
 /// The lead of this process. Clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Lead {
-    state: watch::Sender<LeadState>,
-    /// A defect of the simulation: the client neither checks the deadline nor gives writes up.
-    #[cfg(test)]
-    pub(crate) is_unchecked: bool,
-}
+pub(crate) struct Lead(watch::Sender<LeadState>);
 
 impl Lead {
     /// Returns a lead that is not held.
     pub(crate) fn new() -> Self {
-        Self {
-            state: watch::Sender::new(LeadState::Waiting { holder: None }),
-            #[cfg(test)]
-            is_unchecked: false,
-        }
+        Self(watch::Sender::new(LeadState::Waiting { holder: None }))
     }
 
     /// Sets the state. An ended lead stays ended.
     pub(crate) fn set(&self, state: LeadState) {
-        self.state.send_if_modified(|current| {
+        self.0.send_if_modified(|current| {
             let changes = *current != LeadState::Ended && *current != state;
             if changes {
                 *current = state;
@@ -62,7 +53,7 @@ impl Lead {
     }
 
     pub(crate) fn state(&self) -> LeadState {
-        self.state.borrow().clone()
+        self.0.borrow().clone()
     }
 
     /// Checks that a write may be sent now.
@@ -70,12 +61,8 @@ impl Lead {
     /// # Errors
     /// Fails if the lead is not held or its deadline has passed.
     pub(super) fn check(&self) -> Result<(), NotLeading> {
-        #[cfg(test)]
-        if self.is_unchecked {
-            return Ok(());
-        }
         // The process may have been stopped for any time, so only the clock counts and not a task that watches it.
-        match *self.state.borrow() {
+        match *self.0.borrow() {
             LeadState::Held(tenure) if Instant::now() < tenure.deadline => Ok(()),
             _ => Err(NotLeading::NotSent),
         }
@@ -83,18 +70,14 @@ impl Lead {
 
     /// Waits until the lead is held for the first time.
     pub(crate) async fn wait_until_held(&self) {
-        let mut state = self.state.subscribe();
+        let mut state = self.0.subscribe();
         // The sender lives as long as `self`.
         let _ = state.wait_for(|state| matches!(state, LeadState::Held(_))).await;
     }
 
     /// Waits until the writes in flight must be given up. Renewals meanwhile extend the wait.
     pub(super) async fn wait_until_given_up(&self) {
-        #[cfg(test)]
-        if self.is_unchecked {
-            return std::future::pending().await;
-        }
-        let mut state = self.state.subscribe();
+        let mut state = self.0.subscribe();
         loop {
             let LeadState::Held(tenure) = *state.borrow_and_update() else { return };
             tokio::select! {
@@ -111,6 +94,6 @@ impl Lead {
 
     /// Whether the lead is held and was not renewed for so long that the candidate must be stuck.
     pub(crate) fn is_overdue(&self) -> bool {
-        matches!(*self.state.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
+        matches!(*self.0.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
     }
 }

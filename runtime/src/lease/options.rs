@@ -1,6 +1,6 @@
 //! `LeaderElection`: name, namespace and times of leader election, and their validation.
 
-use crate::manifest::is_dns_subdomain;
+use crate::dns_name::is_dns_subdomain;
 use std::{collections::BTreeMap, time::Duration};
 
 /// The options of leader election: replicas of an operator elect the one that writes, by a Lease of `coordination.k8s.io/v1`.

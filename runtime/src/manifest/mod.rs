@@ -43,7 +43,7 @@ pub use folder::{Action, Drift, FileChange, compare, write};
 use lint::Findings;
 pub use lint::{Finding, ManifestError, Severity};
 pub use metrics::METRICS_PORT;
-pub(crate) use project::{DEFAULT_OBJECTS, is_dns_subdomain};
+pub(crate) use project::DEFAULT_OBJECTS;
 pub use project::{KindDescription, Project, RoundTrip};
 pub use rbac::{AuditError, Comparison, explain, explain_json, verify};
 pub(crate) use render::installed_objects;

@@ -121,21 +121,6 @@ impl KindDescription {
     }
 }
 
-/// Whether `name` is a DNS label, the form that Kubernetes requires of names of namespaces and services.
-pub(crate) fn is_dns_label(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    !name.is_empty()
-        && name.len() <= 63
-        && name.chars().all(is_allowed)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
-}
-
-/// Whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters.
-pub(crate) fn is_dns_subdomain(name: &str) -> bool {
-    name.len() <= 253 && name.split('.').all(is_dns_label)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,17 +143,5 @@ mod tests {
         assert_eq!(project("registry:5000/webapp").tagged_image(), "registry:5000/webapp:1.2.0_build");
         assert_eq!(project("registry:5000/webapp:dev").tagged_image(), "registry:5000/webapp:dev");
         assert_eq!(project("webapp@sha256:00").tagged_image(), "webapp@sha256:00");
-    }
-
-    #[test]
-    fn dns_names_are_recognised() {
-        for good in ["a", "web-app", "0a"] {
-            assert!(is_dns_label(good), "{good}");
-        }
-        for bad in ["", "-a", "a-", "A", "a_b", "a.b"] {
-            assert!(!is_dns_label(bad), "{bad}");
-        }
-        assert!(is_dns_subdomain("demo.example.com"));
-        assert!(!is_dns_subdomain("demo..com"));
     }
 }

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::lint::{Finding, ManifestError, Severity};
-use super::project::{Project, is_dns_label, is_dns_subdomain};
+use super::project::Project;
 use super::{Findings, crd, decode, deployment, metrics, policy, rbac, roles, sample, yaml};
+use crate::dns_name::{is_dns_label, is_dns_subdomain};
 
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -82,8 +82,7 @@ impl Process {
         dice: &Arc<Dice>,
     ) -> (Self, oneshot::Sender<()>) {
         let client = network.client(index, identity.as_str());
-        let mut lead = Lead::new();
-        lead.is_unchecked = defects.is_unchecked;
+        let lead = Lead::new();
         let mut elector = Elector::new(identity, &LeaderElection::default());
         elector.defects = defects;
         let (error, random) = (schedule.candidates[index].wall_clock_error, dice.clone());
@@ -103,7 +102,7 @@ impl Process {
             last_failure: None,
         };
         let (stop, stopped) = oneshot::channel();
-        let client = guard::wrap(client, lead.clone());
+        let client = if defects.is_unguarded { client } else { guard::wrap(client, lead.clone()) };
         (Self { candidate, lead, client, stopped, dice: dice.clone() }, stop)
     }
 

@@ -21,15 +21,15 @@ use tokio::time::Instant;
 pub(super) struct Defects {
     /// The length of a second of the candidate's clock, in seconds.
     pub(super) clock_rate: f64,
-    /// The client neither checks the deadline nor gives writes up.
-    pub(super) is_unchecked: bool,
+    /// The client has no guard, so it neither checks the deadline nor gives writes up.
+    pub(super) is_unguarded: bool,
     /// A renewal is valid from its response, and not from its request.
     pub(super) counts_from_response: bool,
 }
 
 impl Default for Defects {
     fn default() -> Self {
-        Self { clock_rate: 1.0, is_unchecked: false, counts_from_response: false }
+        Self { clock_rate: 1.0, is_unguarded: false, counts_from_response: false }
     }
 }
 

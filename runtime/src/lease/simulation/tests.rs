@@ -52,7 +52,7 @@ fn manager_m33_no_two_candidates_write_at_the_same_time() {
 #[test]
 fn the_simulation_finds_a_client_that_does_not_check_the_deadline_and_one_that_counts_from_the_response() {
     for defects in [
-        Defects { is_unchecked: true, ..Defects::default() },
+        Defects { is_unguarded: true, ..Defects::default() },
         Defects { counts_from_response: true, ..Defects::default() },
     ] {
         let found = (0..SCHEDULES / 20).find_map(|part| first_violation(&run(part * 20..(part + 1) * 20, defects)));

@@ -1,0 +1,33 @@
+//! Checks DNS labels and DNS subdomains, the forms that Kubernetes requires of names.
+
+/// Whether `name` is a DNS label, the form that Kubernetes requires of names of namespaces and services.
+pub(crate) fn is_dns_label(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty()
+        && name.len() <= 63
+        && name.chars().all(is_allowed)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+}
+
+/// Whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters.
+pub(crate) fn is_dns_subdomain(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(is_dns_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dns_names_are_recognised() {
+        for good in ["a", "web-app", "0a"] {
+            assert!(is_dns_label(good), "{good}");
+        }
+        for bad in ["", "-a", "a-", "A", "a_b", "a.b"] {
+            assert!(!is_dns_label(bad), "{bad}");
+        }
+        assert!(is_dns_subdomain("demo.example.com"));
+        assert!(!is_dns_subdomain("demo..com"));
+    }
+}
