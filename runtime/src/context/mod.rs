@@ -221,7 +221,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
     /// Sets reason and message of the conditions for a pass that succeeds. The reason is one PascalCase word; the message must
     /// stay the same as long as the state does. The last call in a pass wins. Without a call, the reason is `Provisioned`.
     pub fn report(&self, reason: &str, message: impl Into<String>) {
-        *self.core().side_effects.report.lock() = Some((reason.to_owned(), message.into()));
+        self.core().side_effects().report = Some((reason.to_owned(), message.into()));
     }
 
     /// Reads or sets fields of the status in memory. The loop writes them once at the end of the pass, together with the

@@ -21,4 +21,5 @@ pub(crate) mod plan;
 pub(crate) mod pod_diagnosis;
 pub(crate) mod repair;
 pub(crate) mod resource;
+pub(crate) mod side_effects;
 pub(crate) mod tree_harness;

@@ -11,6 +11,7 @@ use crate::{
         output::NodeOutputs,
         owner_state::OwnerStates,
         plan::{Claims, Plan},
+        side_effects::{OwnerWrite, SideEffects},
         tree_harness::FakeCluster,
     },
     environment::Environment,
@@ -34,7 +35,6 @@ use std::{
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
 /// The state of one controller that all its passes share: client, caches and own writes.
@@ -109,15 +109,6 @@ impl fmt::Debug for ControllerState {
     }
 }
 
-/// When the nodes of a pass want the object to be reconciled again, although the pass succeeds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RequeueRequest {
-    /// After the requeue interval.
-    pub(crate) soon: bool,
-    /// After this time.
-    pub(crate) after: Option<Duration>,
-}
-
 /// A tree whose build functions can run without a call to the API server, to learn which objects its nodes want.
 pub(crate) trait Planner: Send + Sync {
     fn shape(&self) -> &'static Shape;
@@ -149,7 +140,7 @@ pub(crate) struct PassCore<'a> {
     children_by_node: Mutex<HashMap<Kind, ChildrenByNode>>,
     /// Records the unversioned reads of functions that run in every pass; it is never read.
     pub(crate) unversioned: UnversionedReads,
-    pub(crate) side_effects: Arc<SideEffects>,
+    side_effects: Mutex<SideEffects>,
     pub(crate) outputs: Arc<NodeOutputs>,
 }
 
@@ -170,7 +161,7 @@ impl<'a> PassCore<'a> {
             is_plan: false,
             children_by_node: Mutex::default(),
             unversioned: UnversionedReads::default(),
-            side_effects: Arc::default(),
+            side_effects: Mutex::default(),
             outputs: Arc::default(),
         }
     }
@@ -190,7 +181,7 @@ impl<'a> PassCore<'a> {
             is_plan: true,
             children_by_node: Mutex::default(),
             unversioned: UnversionedReads::default(),
-            side_effects: Arc::default(),
+            side_effects: Mutex::default(),
             outputs: self.outputs.clone(),
         }
     }
@@ -209,21 +200,20 @@ impl<'a> PassCore<'a> {
         self.children_by_node.lock()
     }
 
-    /// Requests another pass after the requeue interval, although this one succeeds.
-    pub(crate) fn request_requeue(&self) {
-        self.side_effects.requeue.lock().soon = true;
+    /// The side effects that the nodes have recorded so far.
+    pub(crate) fn side_effects(&self) -> MutexGuard<'_, SideEffects> {
+        self.side_effects.lock()
     }
 
-    /// Requests another pass after a time; the shortest requested time wins.
-    pub(crate) fn request_requeue_after(&self, after: Duration) {
-        let mut requeue = self.side_effects.requeue.lock();
-        requeue.after = Some(requeue.after.map_or(after, |earlier| earlier.min(after)));
+    /// Ends the pass and returns its side effects.
+    pub(crate) fn into_side_effects(self) -> SideEffects {
+        self.side_effects.into_inner()
     }
 
     /// Records that a hand-written node wrote the owner itself, with the status in the answer of the API server.
     pub(crate) fn record_owner_write(&self, version: ResourceVersion, status: Value) {
         self.shared.record_primary_write(&self.owner.key, &self.owner.uid, &version);
-        *self.side_effects.owner_write.lock() = Some((version, status));
+        self.side_effects().owner_write = Some(OwnerWrite { version, status });
     }
 
     /// Records an own write of a child, so that the next pass waits until the cache has it.
@@ -231,20 +221,6 @@ impl<'a> PassCore<'a> {
         let (owner, kind) = (&self.owner, children.kind.clone());
         self.shared.own_writes.record(&owner.key, &owner.uid, Some(kind), &header.resource_version);
     }
-}
-
-/// The results of a pass beside its outcome and the status of the owner.
-#[derive(Debug, Default)]
-pub(crate) struct SideEffects {
-    pub(crate) requeue: Mutex<RequeueRequest>,
-    /// Reason and message for the conditions of a pass that succeeds.
-    pub(crate) report: Mutex<Option<(String, String)>>,
-    /// The objects that hand-written nodes have referenced.
-    pub(crate) added_references: Mutex<Vec<(Kind, ObjectKey)>>,
-    /// Whether a hand-written node has deleted the owner.
-    pub(crate) owner_deleted: Mutex<bool>,
-    /// The resourceVersion and the status of the owner after the last write of a hand-written node.
-    pub(crate) owner_write: Mutex<Option<(ResourceVersion, Value)>>,
 }
 
 impl fmt::Debug for PassCore<'_> {

@@ -61,7 +61,7 @@ impl PassCore<'_> {
             let key = desired.key();
             let readiness = match self.ensure_object(children, options, &key, &desired).await {
                 Err(error) if options.if_api && is_api_going(&error) => {
-                    self.request_requeue();
+                    self.side_effects().requeue.soon = true;
                     return Ok(());
                 }
                 Ok(readiness) if options.pods => self.diagnose_pods(kind, &desired, readiness).await?,

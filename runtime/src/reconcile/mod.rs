@@ -55,8 +55,8 @@ use crate::{
     reconcile::{
         change::RecentStates,
         control_loop::{Loop, LoopOptions},
-        outcome::{OutcomeReport, TreeResult},
-        reconciler::{DecodedPrimary, Reconciler},
+        outcome::OutcomeReport,
+        reconciler::{DecodedPrimary, Reconciler, TreeResult},
         settled::SettledKeys,
         stored_status::StoredStatus,
     },
@@ -193,31 +193,30 @@ impl Loop {
         };
         // A node has written the object, so the status write is based on the version after that. If the status differed then,
         // another client wrote it as well, and the version of the cache stays, so that the status write is a conflict.
-        if let Some((after_write, status)) = side_effects.owner_write.lock().take()
-            && status == self.stored_status(entry).status()
+        if let Some(write) = side_effects.owner_write
+            && write.status == self.stored_status(entry).status()
         {
-            version = Cow::Owned(after_write);
+            version = Cow::Owned(write.version);
         }
         if outcome.is_ok() {
-            let by_nodes = std::mem::take(&mut *side_effects.added_references.lock());
-            self.release_unreferenced(&header.key, &references, &by_nodes).await?;
-        }
-        if outcome.is_ok() && *side_effects.owner_deleted.lock() {
-            return Ok(Next::AwaitChange);
+            self.release_unreferenced(&header.key, &references, &side_effects.added_references).await?;
+            if side_effects.owner_deleted {
+                return Ok(Next::AwaitChange);
+            }
         }
         let (outcome, rest_of_fight) = self.escalate_fight(header, start, outcome);
-        let message = side_effects.report.lock().take();
         let is_status_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
         let report = OutcomeReport::new(entry, Direction::Up, &outcome, primary);
-        let is_written = self.report_outcome(OutcomeReport { version: &version, message, status, ..report }).await?;
+        let is_written = self
+            .report_outcome(OutcomeReport { version: &version, message: side_effects.report, status, ..report })
+            .await?;
         // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
         if is_written && is_status_of_nodes && trigger == Trigger::Own {
             let (owner, kind) = (self.identity(header), self.source.kind());
             self.shared.owner_states().record_repair(&owner, kind, &header.key, RepairReason::StatusChanged);
         }
-        let requeue = *side_effects.requeue.lock();
         let next = match outcome {
-            Ok(()) if requeue.soon => Next::Requeue,
+            Ok(()) if side_effects.requeue.soon => Next::Requeue,
             Ok(()) => period.map_or(Next::Resync, Next::After),
             Err(error) => match (self.next_after_error(entry, error), rest_of_fight) {
                 // A status that each pass changes is such a fight, too: a pass that wrote it is not quiet.
@@ -225,7 +224,7 @@ impl Loop {
                 (next, _) => next,
             },
         };
-        Ok(requeue.apply_to(next))
+        Ok(side_effects.requeue.apply_to(next))
     }
 
     /// Adds the finalizer if the object lacks it. Returns the version of the object after the write; `None` if there was none.
@@ -254,9 +253,8 @@ impl Loop {
         let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
         core.spec_references = references.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
         core.trigger = trigger;
-        let side_effects = core.side_effects.clone();
-        let (outcome, status) = primary.run_tree(core, direction).await;
-        TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, outcome), status, side_effects }
+        let result = primary.run_tree(core, direction).await;
+        TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, result.outcome), ..result }
     }
 
     /// Decides when the next pass runs after an error of the tree. An error that only a user can resolve parks the object.

@@ -1,6 +1,6 @@
 //! `Next` decides when an object is enqueued again after a pass.
 
-use crate::{engine::pass::RequeueRequest, reconcile::Backoff};
+use crate::{engine::side_effects::RequeueRequest, reconcile::Backoff};
 use std::time::Duration;
 
 /// The default delay between a pass that is not done (a yield) and the next pass, unless a change starts one earlier.

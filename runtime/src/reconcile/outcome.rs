@@ -2,7 +2,6 @@
 
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ResourceVersion, Uid},
-    engine::pass::SideEffects,
     error::{Error, Result},
     event::EventType,
     reconcile::{
@@ -14,22 +13,7 @@ use crate::{
 };
 use opgen_api::__private::Verdict;
 use serde_json::Value;
-use std::{sync::Arc, time::Duration};
-
-/// The result of a tree that ran.
-pub(super) struct TreeResult {
-    pub(super) outcome: Result<()>,
-    /// The status that the nodes set; `None` if it is the stored one.
-    pub(super) status: Option<Value>,
-    pub(super) side_effects: Arc<SideEffects>,
-}
-
-impl TreeResult {
-    /// The result of a tree that could not run.
-    pub(super) fn failed(error: Error) -> Self {
-        Self { outcome: Err(error), status: None, side_effects: Arc::default() }
-    }
-}
+use std::time::Duration;
 
 /// The outcome of a pass, with the facts that its report needs.
 pub(super) struct OutcomeReport<'a> {

@@ -1,7 +1,8 @@
 //! `Reconciler` and `DecodedPrimary` connect a typed tree with the untyped reconcile loop.
 
 use crate::{
-    error::Result,
+    engine::side_effects::SideEffects,
+    error::{Error, Result},
     reconcile::{Direction, Encoded, Entry, ObjectKey, PassCore, ReadError, stored_status::StoredStatus},
     reference::Pointer,
     shape::Shape,
@@ -32,7 +33,21 @@ pub(crate) trait DecodedPrimary: StoredStatus {
     fn resync_period(&self) -> Result<Option<Duration>>;
     /// The references of the spec to other objects.
     fn references(&self) -> Vec<Pointer>;
-    /// Runs the tree. Returns the outcome, which includes a panic of a provisioner, and the status that the provisioners set;
-    /// `None` if it is the stored one.
-    fn run_tree<'a>(&'a self, core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, (Result<()>, Option<Value>)>;
+    /// Runs the tree. A panic of a provisioner is an error of the outcome.
+    fn run_tree<'a>(&'a self, core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, TreeResult>;
+}
+
+/// The result of a tree that ran.
+pub(crate) struct TreeResult {
+    pub(crate) outcome: Result<()>,
+    /// The status that the nodes set; `None` if it is the stored one.
+    pub(crate) status: Option<Value>,
+    pub(crate) side_effects: SideEffects,
+}
+
+impl TreeResult {
+    /// The result of a tree that could not run.
+    pub(crate) fn failed(error: Error) -> Self {
+        Self { outcome: Err(error), status: None, side_effects: SideEffects::default() }
+    }
 }

@@ -14,8 +14,8 @@ use {
     crate::reconcile::{
         control_loop::Loop,
         next::{CATCH_UP, Next},
-        outcome::{OutcomeReport, TreeResult},
-        reconciler::DecodedPrimary,
+        outcome::OutcomeReport,
+        reconciler::{DecodedPrimary, TreeResult},
         stored_status::StoredStatus,
     },
 };
@@ -35,7 +35,7 @@ impl Loop {
             }
             Err(error) => TreeResult::failed(error),
         };
-        let requeue = *result.side_effects.requeue.lock();
+        let requeue = result.side_effects.requeue;
         Ok(requeue.apply_to(self.finish_teardown(entry, result.outcome, primary, result.status).await?))
     }
 

@@ -18,7 +18,7 @@ use crate::{
     },
     reconcile::verdict::Direction,
     reconcile::{
-        reconciler::{DecodedPrimary, Reconciler},
+        reconciler::{DecodedPrimary, Reconciler, TreeResult},
         stored_status::StoredStatus,
     },
     reference::Pointer,
@@ -110,11 +110,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> DecodedPri
         Pointer::all(O::Object::REFERENCES, object, object.metadata().namespace.as_deref())
     }
 
-    fn run_tree<'a>(
-        &'a self,
-        mut core: PassCore<'a>,
-        direction: Direction,
-    ) -> BoxFuture<'a, (Result<()>, Option<Value>)> {
+    fn run_tree<'a>(&'a self, mut core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, TreeResult> {
         if direction == Direction::Up {
             core.planner = Some(self);
         }
@@ -129,7 +125,11 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> DecodedPri
             })
             .await;
             let deferred = pass.core.delete_deferred(&outcome).await;
-            (worst_outcome([outcome, deferred]), pass.changed_status())
+            TreeResult {
+                outcome: worst_outcome([outcome, deferred]),
+                status: pass.changed_status(),
+                side_effects: pass.core.into_side_effects(),
+            }
         }
         .boxed()
     }

@@ -52,7 +52,7 @@ impl<'a, P> Calls<'a, P> {
     /// own. The request is valid for this pass and replaces the poll and requeue intervals of the controller; the shortest of
     /// several requests wins. After an error, the backoff of the controller applies. The minimum is 5 ms.
     pub fn look_again(&self, after: Duration) {
-        self.core.request_requeue_after(after);
+        self.core.side_effects().requeue.request_after(after);
     }
 
     /// Records an event about the object, if the controller records events. A repeated event increases the count of the first.

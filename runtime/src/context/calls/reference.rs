@@ -197,7 +197,7 @@ impl SelectedReferences {
     fn record<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) {
         let (core, named) = (calls.core, (self.kind.clone(), key.clone()));
         core.shared.referrers.lock().add(&core.owner.key, named.clone());
-        core.side_effects.added_references.lock().push(named);
+        core.side_effects().added_references.push(named);
     }
 
     /// Adds the reference after all checks.
@@ -240,7 +240,7 @@ impl SelectedReferences {
             let is_selected = targets.get(&key).is_some_and(|entry| self.selected.has(&entry.header));
             let is_in_spec = core.spec_references.iter().any(|(kind, named)| *kind == self.kind && *named == key);
             if is_selected && !is_in_spec && filter(&key) {
-                core.side_effects.added_references.lock().retain(|(kind, named)| *kind != self.kind || *named != key);
+                core.side_effects().added_references.retain(|(kind, named)| *kind != self.kind || *named != key);
                 core.shared.release(targets, &key, &self.reference).await?;
             }
         }

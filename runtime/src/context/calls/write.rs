@@ -205,7 +205,7 @@ impl<P> Calls<'_, P> {
             let deletion = self.client().delete(target, &params).await?;
             let owner = &self.core.owner;
             if kind == owner.kind && metadata.uid.as_deref() == Some(owner.uid.to_string().as_str()) {
-                *self.core.side_effects.owner_deleted.lock() = true;
+                self.core.side_effects().owner_deleted = true;
             }
             Ok(deletion != Deletion::Absent)
         }

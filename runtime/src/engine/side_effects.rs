@@ -1,0 +1,45 @@
+//! `SideEffects`: the results of a pass beside its outcome and the status of the owner.
+
+use crate::{
+    cache::{ObjectKey, ResourceVersion},
+    kind::Kind,
+};
+use serde_json::Value;
+use std::time::Duration;
+
+/// What the nodes of a pass have requested and written. The loop reads it after the tree has run.
+#[derive(Debug, Default)]
+pub(crate) struct SideEffects {
+    pub(crate) requeue: RequeueRequest,
+    /// Reason and message for the conditions of a pass that succeeds.
+    pub(crate) report: Option<(String, String)>,
+    /// The objects that hand-written nodes have referenced.
+    pub(crate) added_references: Vec<(Kind, ObjectKey)>,
+    /// Whether a hand-written node has deleted the owner.
+    pub(crate) owner_deleted: bool,
+    /// The last write of the owner by a hand-written node.
+    pub(crate) owner_write: Option<OwnerWrite>,
+}
+
+/// The owner as the API server returned it after a write.
+#[derive(Debug)]
+pub(crate) struct OwnerWrite {
+    pub(crate) version: ResourceVersion,
+    pub(crate) status: Value,
+}
+
+/// When the nodes of a pass want the object to be reconciled again, although the pass succeeds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RequeueRequest {
+    /// After the requeue interval.
+    pub(crate) soon: bool,
+    /// After this time.
+    pub(crate) after: Option<Duration>,
+}
+
+impl RequeueRequest {
+    /// Requests a pass after a time; the shortest requested time wins.
+    pub(crate) fn request_after(&mut self, after: Duration) {
+        self.after = Some(self.after.map_or(after, |earlier| earlier.min(after)));
+    }
+}
