@@ -52,7 +52,7 @@ impl Relay {
             let message = String::from_utf8_lossy(&output.stderr);
             let message =
                 message.split("\nhint:").next().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
-            let hint = "set KUBECONFIG to the cluster that is meant, or leave `--cluster` out to get a sandbox";
+            let hint = "set KUBECONFIG to the intended cluster, or use a sandbox by leaving out `--cluster`";
             return Err(Error::failed(failed()).because(message).hint(hint));
         };
         let target = serde_json::from_str(&first).or_failed(failed)?;

@@ -16,10 +16,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum RunError {
     /// There is no usable kubeconfig and no service account.
-    #[error("failed to find out how to reach the cluster")]
+    #[error("failed to load a kubeconfig or the in-cluster configuration")]
     Config(#[source] kube::config::InferConfigError),
     /// The configuration can't be used.
-    #[error("failed to make a client for the cluster")]
+    #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
     /// A hook of a factory failed; nothing was started.
     #[error("failed to prepare the controller of {kind}: {error}")]

@@ -28,7 +28,7 @@ impl Selected {
                     Some(format!("`{operator}` of label `{key}` takes no values"))
                 }
                 "In" | "NotIn" | "Exists" | "DoesNotExist" => None,
-                _ => Some(format!("`{operator}` is none of `In`, `NotIn`, `Exists` and `DoesNotExist`")),
+                _ => Some(format!("`{operator}` is not one of `In`, `NotIn`, `Exists` and `DoesNotExist`")),
             }
         })
     }

@@ -133,8 +133,8 @@ async fn in_a_cluster_of_ones_own_only_kinds_and_samples_are_applied_and_stay() 
 
     let mut running = Running::start_in(&cluster.kubeconfig, "dev --cluster", &webapp);
     running.stderr("error: failed to get to the cluster");
-    running.stderr("caused by: failed to find out how to reach the cluster");
-    running.stderr("hint: set KUBECONFIG to the cluster that is meant");
+    running.stderr("caused by: failed to load a kubeconfig or the in-cluster configuration");
+    running.stderr("hint: set KUBECONFIG to the intended cluster");
     assert_eq!(running.ended().await.code(), Some(1));
 }
 

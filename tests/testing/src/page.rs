@@ -45,7 +45,7 @@ impl Report {
         if path.metadata().is_ok_and(|there| !there.is_file()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is no regular file, and would be replaced by one",
+                "not a regular file, and would be replaced by one",
             ));
         }
         let temporary = path.with_extension(format!("{}.new", std::process::id()));
@@ -285,7 +285,7 @@ mod tests {
         std::os::unix::fs::symlink("/dev/null", &device).unwrap();
         for special in [&pipe, &device] {
             let error = report(1).write_page(special).unwrap_err();
-            assert_eq!(error.to_string(), "it is no regular file, and would be replaced by one");
+            assert_eq!(error.to_string(), "not a regular file, and would be replaced by one");
             assert!(!fs::metadata(special).unwrap().is_file(), "{}", special.display());
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");

@@ -226,7 +226,7 @@ impl SelectedReferences {
         match calls.core.shared.targets(&self.kind)?.get(key) {
             Some(entry) if !self.selected.has(&entry.header) => {
                 let (kind, labels) = (&self.kind, &self.selected);
-                yield_because("ReferenceMissing", format!("there is no {kind} {key} with the labels {labels}"))
+                yield_because("ReferenceMissing", format!("{kind} {key} with the labels {labels} not found"))
             }
             _ => Ok(()),
         }

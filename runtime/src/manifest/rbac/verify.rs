@@ -232,7 +232,7 @@ impl fmt::Display for UnusedRight {
         let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;
         let of = if group.is_empty() { String::new() } else { format!(" of {group}") };
         let name_matches = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
-        write!(f, "{verb} {resource}{url}{of}{name_matches}, which is asked for by")?;
+        write!(f, "{verb} {resource}{url}{of}{name_matches}, which is needed by")?;
         for source in &self.sources {
             write!(f, "\n      {}: {source}", source.kind)?;
         }

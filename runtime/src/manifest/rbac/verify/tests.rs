@@ -65,7 +65,7 @@ fn a_right_that_nobody_used_is_named_with_who_asks_for_it() {
     events.retain(|event| event["verb"] != "delete");
     let compared = compared(&network(), &events);
     assert!(!compared.is_equal());
-    let said = "never used:\n  - delete configmaps, which is asked for by\n      Network: the tree itself\n";
+    let said = "never used:\n  - delete configmaps, which is needed by\n      Network: the tree itself\n";
     assert!(compared.to_string().contains(said), "{compared}");
     let json = compared.to_json();
     assert_eq!((&json["tooLarge"][0]["verb"], &json["tooSmall"]), (&json!("delete"), &json!([])));
@@ -120,7 +120,7 @@ fn the_right_to_read_what_is_listed_is_no_excess() {
     };
     assert!(compared(&network(), &without(&["get"])).is_equal());
     let said = compared(&network(), &without(&["get", "list"])).to_string();
-    assert!(said.contains("get configmaps, which is asked for by"), "{said}");
+    assert!(said.contains("get configmaps, which is needed by"), "{said}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_role_of_one_namespace_grants_nothing_elsewhere() {
     project.namespaced = true;
     let said = compared(&project, &all()).to_string();
     assert!(said.contains("get configmaps in namespace shop was allowed by another role"), "{said}");
-    assert!(said.contains("get configmaps, which is asked for by"), "{said}");
+    assert!(said.contains("get configmaps, which is needed by"), "{said}");
     assert!(!said.contains("networks"), "what has no namespace is granted in all the cluster: {said}");
 }
 
