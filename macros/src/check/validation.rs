@@ -35,8 +35,8 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
         if let Some(required) = &field.hints.rules.required
             && (field.hints.default || model.hints.default)
         {
-            let what = "`required` has no effect on a field with a default, which may be missing";
-            diags.error(required, what, "remove `required`, or the default");
+            let what = "`required` has no effect on a field with a default, which is optional";
+            diags.error(required, what, "remove `required` or the default");
         }
         if !field.hints.foreign_schema {
             effects(field, diags);
@@ -73,7 +73,7 @@ fn effects(field: &Field, diags: &mut Diags) {
     without_effect(&rules.range, &[JsonType::Number], range);
     let inner = match json_type {
         JsonType::Map => "use a type with these rules for the values",
-        _ => "write what is in it beside it",
+        _ => "move its rules out of `inner(...)`",
     };
     without_effect(&rules.inner, &[JsonType::List], inner);
 }
