@@ -145,7 +145,7 @@ fn the_operator_explains_itself(project: &Project) {
     let rights: Value = serde_json::from_str(&project.check_opgen("rbac explain -o json", 0, "")).expect("JSON");
     assert!(rights.as_array().is_some_and(|rules| rules.iter().any(|rule| rule["askedBy"]["node"] == "config")));
     fs::write(project.root.join("api/audit.log"), "{}\n").expect("a file");
-    project.check_opgen("rbac verify audit.log", 1, "error: line 1 of the audit log is no event of audit.k8s.io/v1");
+    project.check_opgen("rbac verify audit.log", 1, "error: line 1 of the audit log is not an audit.k8s.io/v1 event");
     fs::remove_file(project.root.join("api/audit.log")).expect("a file");
 }
 

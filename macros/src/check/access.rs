@@ -129,7 +129,7 @@ fn namespace(access: &Access, diags: &mut Diags) {
     let Some(namespace) = &access.namespace else { return };
     let (name, inner) = (namespace.value(), |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if name.is_empty() || name.len() > 63 || !name.chars().all(inner) || name.starts_with('-') || name.ends_with('-') {
-        let fix = "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends";
+        let fix = "use at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends";
         diags.error(namespace, format!("`{name}` is no name of a namespace"), fix);
     }
 }

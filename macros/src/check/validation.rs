@@ -81,12 +81,12 @@ fn effects(field: &Field, diags: &mut Diags) {
 impl JsonType {
     fn noun(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Number => "a number",
             Self::Bool => "a `bool`",
             Self::List => "a list",
             Self::Map => "a map",
-            Self::IntOrString => "a number or text",
+            Self::IntOrString => "a number or string",
             Self::Unknown => "this type",
         }
     }

@@ -44,9 +44,9 @@ enum Place {
     let expected = [
         "6: `Parts.labels`: `length` has no effect on a map; use `#[schemars(extend(\"minProperties\" = ..., \"maxProperties\" = ...))]`",
         "8: `Parts.notes`: `inner` has no effect on a map; use a type with these rules for the values",
-        "10: `Parts.size`: `regex` has no effect on a number or text; use `#[schemars(extend(\"pattern\" = ...))]`",
-        "10: `Parts.size`: `range` has no effect on a number or text; use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
-        "12: `Parts.port`: `contains` has no effect on a number or text; use `#[schemars(extend(\"pattern\" = ...))]`",
+        "10: `Parts.size`: `regex` has no effect on a number or string; use `#[schemars(extend(\"pattern\" = ...))]`",
+        "10: `Parts.size`: `range` has no effect on a number or string; use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
+        "12: `Parts.port`: `contains` has no effect on a number or string; use `#[schemars(extend(\"pattern\" = ...))]`",
         "14: `Parts.image`: `required` has no effect on a field with a default, which is optional; remove `required` or the default",
         "23: `Status.ready`: `required` has no effect on a field with a default, which is optional; remove `required` or the default",
         "23: `Status.ready`: `length` has no effect on a `bool`; use `range`, or remove it",

@@ -144,7 +144,7 @@ async fn compared(plane: Arc<Plane>) {
     let secrets = Api::<Secret>::namespaced(access.client(), "default");
     assert!(secrets.list(&Default::default()).await.is_err());
     let (_, said) = verdict(&plane, &[]).await;
-    let lacks = "The role is too small:\n  - list secrets in namespace default was refused: once, first in line ";
+    let lacks = "The role is too small:\n  - list secrets in namespace default was denied: once, first in line ";
     assert!(said.starts_with(lacks), "{said}");
 
     apps.delete("one", &DeleteParams::default()).await.unwrap();
