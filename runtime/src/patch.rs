@@ -54,7 +54,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     pub fn changes(&self, edited: &K) -> Result<Changes> {
         let (main, status) = split(serde_json::to_value(edited)?);
         if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {
-            return Err(Error::terminal("FinalizersEdited", "finalizers are the loop's; an edit can't write them"));
+            return Err(Error::terminal("FinalizersEdited", "the control loop manages finalizers; an edit can't change them"));
         }
         Ok(Changes { main: merge_patch(&self.main, &main), status: (status != self.status).then_some(status) })
     }

@@ -160,7 +160,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         core.shared.targets(&kind)?.watched.readable()?;
         let namespace = self.calls.namespace.clone().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {
-            let message = format!("{kind} needs a namespace; say which with `in_namespace`");
+            let message = format!("{kind} needs a namespace; set it with `in_namespace`");
             return Err(Error::terminal("NoNamespace", message));
         }
         let selected = Selected { namespace, labels: self.labels.clone().unwrap_or_default() };

@@ -74,7 +74,7 @@ async fn wrong(plane: Arc<Plane>) {
 async fn needy(plane: Arc<Plane>) {
     let access = IPPOOL.install(&plane).await;
     let mut program = Program::start(&IPPOOL, &plane, &access, &[]);
-    let lines = ["IPPool: ok", "NetworkAttachmentDefinition: the cluster has no such kind"];
+    let lines = ["IPPool: ok", "NetworkAttachmentDefinition: the cluster does not serve this kind"];
     wait::until("it says what it waits for", PATIENCE, async || match program::readiness(program.probes).await? {
         (503, text) if lines.iter().all(|line| text.lines().any(|said| said == *line)) => Ok(()),
         (code, text) => Err(format!("{code}: {text}")),
