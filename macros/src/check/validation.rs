@@ -29,8 +29,8 @@ enum JsonType {
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {
-            let what = "`StructMerge` says `x-kubernetes-struct-type`, which the API server doesn't know";
-            diags.error(strategy, what, "use `MapMerge`: it holds for structs, too");
+            let what = "`StructMerge` sets `x-kubernetes-struct-type`, which the API server does not support";
+            diags.error(strategy, what, "use `MapMerge`, which also applies to structs");
         }
         if let Some(required) = &field.hints.rules.required
             && (field.hints.default || model.hints.default)
