@@ -28,7 +28,7 @@ pub use world::World;
 /// How soon a pool is looked at again that has Pods yet to start, or something left to clean up.
 const SOON: Duration = Duration::from_secs(5);
 
-/// What the binary runs, and what the YAML in `deploy/` is generated from.
+/// The operator that the binary runs. The manifests in `deploy/` are generated from it.
 pub fn operator() -> Operator {
     operator_for(&World::default())
 }
