@@ -58,7 +58,7 @@ async fn wrong(plane: Arc<Plane>) {
     for (flags, variable, said) in [
         (&["run", "--cleanup-disrupted=maybe"][..], None, "invalid value 'maybe' for '--cleanup-disrupted"),
         (&["run"][..], Some(("VERIFY_NETWORK_STATUS", "2")), "invalid value '2' for '--verify-network-status"),
-        (&["run"][..], Some(("RECONCILE_INTERVAL", "0s")), "write a time, for example `30s` or `5m`"),
+        (&["run"][..], Some(("RECONCILE_INTERVAL", "0s")), "use a duration, for example `30s` or `5m`"),
     ] {
         let (code, error) = ended(&program, &plane, flags, variable).await;
         assert!(code == Some(2) && error.contains(said), "{flags:?} {variable:?}: {code:?} {error}");
