@@ -145,7 +145,7 @@ mod tests {
     fn edited_finalizers_are_refused() {
         let snapshot = Snapshot::of(&json!({"metadata": {"finalizers": ["a/b"]}})).unwrap();
         let refused = snapshot.changes(&json!({"metadata": {"finalizers": []}})).unwrap_err();
-        assert!(refused.to_string().contains("finalizers are the loop's"));
+        assert!(refused.to_string().contains("the control loop manages finalizers"));
     }
 
     #[test]

@@ -204,7 +204,7 @@ mod tests {
             .boxed()
         });
         tokio::task::yield_now().await;
-        let text = "informer of Pod: ended and is started again: it ended\n".to_owned();
+        let text = "informer of Pod: ended unexpectedly and is restarted: it ended\n".to_owned();
         assert_eq!(targets.health(), (StatusCode::SERVICE_UNAVAILABLE, text.clone()));
         assert_eq!(targets.readiness(), (StatusCode::SERVICE_UNAVAILABLE, text));
         tokio::time::advance(Duration::from_millis(200)).await;

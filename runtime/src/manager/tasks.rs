@@ -141,7 +141,7 @@ mod tests {
             tokio::task::yield_now().await;
             assert_eq!(
                 tasks.failed().lines(),
-                "informer of Pod: ended and is started again: the operator's runtime panicked: torn\n"
+                "informer of Pod: ended unexpectedly and is restarted: the operator's runtime panicked: torn\n"
             );
             assert!(matches!(health.state(), WatchState::Failing(_)));
         }

@@ -143,6 +143,6 @@ mod tests {
     #[test]
     fn an_aggregated_cluster_role_is_refused() {
         let error = granted(json!({"aggregationRule": {"clusterRoleSelectors": []}})).unwrap_err();
-        assert!(error.to_string().contains("asks the operator for every right"), "{error}");
+        assert!(error.to_string().contains("requires every right of the operator"), "{error}");
     }
 }

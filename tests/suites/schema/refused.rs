@@ -96,7 +96,7 @@ fn a_keyword_that_would_be_dropped_is_refused_with_the_one_that_was_meant() {
     for (path, keyword, fix) in [
         ("labels", "maxProperty", "write `maxProperties`"),
         ("names", "x-kubernetes-list-typ", "write `x-kubernetes-list-type`"),
-        ("names", "propertyNames", "take it away, or say it as a CEL rule"),
+        ("names", "propertyNames", "remove it, or use a CEL rule"),
         ("place", "x-kubernetes-struct-type", "write `x-kubernetes-map-type`"),
     ] {
         let found =

@@ -43,10 +43,7 @@ impl Report {
             fs::create_dir_all(folder)?;
         }
         if path.metadata().is_ok_and(|there| !there.is_file()) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "not a regular file",
-            ));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         let temporary = path.with_extension(format!("{}.new", std::process::id()));
         let written = fs::write(&temporary, self.page()).and_then(|()| fs::rename(&temporary, path));
@@ -260,7 +257,7 @@ mod tests {
             assert!(page.contains(words), "{words}: {page}");
         }
         assert_eq!(page.matches("</script>").count(), 1, "nothing ends the script early");
-        assert!(report(0).page().contains("nothing is wrong"));
+        assert!(report(0).page().contains("no findings"));
     }
 
     #[test]

@@ -57,7 +57,7 @@ fn a_sample_of_the_user_is_completed_and_checked() {
     project.controllers[0].sample = Some(json!({"spec": {"image": 1, "colour": "red"}}));
     let text = files(&project).unwrap_err().to_string();
     let image = r#"spec.image: Invalid value: "integer": spec.image in body must be of type string: "integer""#;
-    assert!(text.contains(&format!("sample: the sample is invalid: {image}; change the sample")), "{text}");
+    assert!(text.contains(&format!("sample: the sample is invalid: {image}; fix the sample")), "{text}");
     assert!(text.contains(r#"sample: the sample is invalid: unknown field "spec.colour""#), "{text}");
 }
 

@@ -109,7 +109,7 @@ async fn signals(plane: Arc<Plane>) {
     fleet.create(some).await;
     signal_apiserver(&plane, Signal::STOP);
     program.process.terminate();
-    says(&program, "a second signal ends at once").await;
+    says(&program, "a second signal stops the process at once").await;
     program.process.terminate();
     let status = program.process.wait_exit(Duration::from_secs(2)).await;
     assert_eq!(status.code(), Some(1), "{}", program.process.log_tail(5));

@@ -140,7 +140,7 @@ async fn ring(plane: Arc<Plane>) {
     site.create(&Ring::new("two", RingSpec { next: "one".to_owned() })).await;
     says("one", "ReferenceNotReady").await;
     says("two", "ReferenceNotReady").await;
-    let ring = "Ring one waits for itself in a cycle of references; have spec.next of one of them name another";
+    let ring = "Ring one waits for itself in a cycle of references; change spec.next of one of them";
     assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
     site.patch::<Ring>("one", &json!({"spec": {"next": ""}})).await;
     says("two", "Provisioned").await;
