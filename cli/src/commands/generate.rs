@@ -111,7 +111,7 @@ fn conclude(args: &Generate, project: &Project, report: &Report, ui: Ui) -> Resu
         ui.status("Unchanged", &folder);
     }
     if args.check && !report.drift.is_empty() {
-        return Err(Error::failed(format!("`{folder}` is not up to date with the code")).hint("run `opgen generate`"));
+        return Err(Error::failed(format!("`{folder}` is not up to date")).hint("run `opgen generate`"));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ fn url(access: &Access, path: &LitStr, diags: &mut Diags) {
         diags.error(path, "a `*` is only allowed at the end of a path", "use a prefix of the path, or list each path");
     }
     for verb in access.verb_words.iter().filter(|verb| *verb != "get") {
-        diags.error(verb, format!("a path of the server does not support `{verb}`"), "use `get`, or a kind for other verbs");
+        diags.error(verb, format!("a path does not support `{verb}`"), "use `get`, or a kind for other verbs");
     }
 }
 
@@ -120,7 +120,7 @@ fn reference(access: &Access, diags: &mut Diags) {
         let fix = "use the verbs `list, patch, watch`";
         diags.error(verb, "`reference` is a verb of opgen, not of the raw client", fix);
     } else if access.namespace.is_some() {
-        let fix = format!("allow it in all namespaces that the operator watches: `{}: reference`", access.target_text());
+        let fix = format!("allow it in all watched namespaces: `{}: reference`", access.target_text());
         diags.error(verb, "`reference` can't be limited to a namespace, since the operator watches the kind", fix);
     }
 }

@@ -79,7 +79,7 @@ fn manifest(child: &Child, diags: &mut Diags) {
         diags.conflict(key, what, "keep one", &resource.key, "the other is here");
     }
     if let Some(each) = &child.each_key {
-        diags.error(each, "`each` is only for provisioners", "use a group with `each`, and make the manifest a child of it");
+        diags.error(each, "`each` is only for provisioners", "use a group with `each` and make the manifest its child");
     }
     if manifest.file.is_none() && manifest.kinds.is_empty() {
         let fix = "set a file: `manifest = \"manifests/agent.yaml\"`; \

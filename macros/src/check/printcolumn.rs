@@ -44,7 +44,7 @@ fn value(column: &PrintColumn, diags: &mut Diags) {
     if let Some(key) =
         column.priority_key.as_ref().filter(|_| column.priority.as_deref().is_some_and(|n| n.starts_with('-')))
     {
-        diags.error(key, "the priority of a column can't be negative", "use 0 to show it always, 1 for wide output only");
+        diags.error(key, "a column priority can't be negative", "use 0 to show it always, 1 for wide output only");
     }
 }
 

@@ -102,7 +102,7 @@ impl FieldSchema<'_> {
                 self.reject(ty, "becomes seconds and nanoseconds", fix);
             }
             "std::time::SystemTime" | "std::time::Instant" => {
-                self.reject(ty, "is not a time of the API", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");
+                self.reject(ty, "is not an API time", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");
             }
             _ => (),
         }

@@ -21,7 +21,7 @@ pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
         path_within(model, selectable, &["spec", "status"], diags);
     }
     if let Some(surplus) = kube.selectable.get(MAX_SELECTABLE) {
-        diags.error(surplus, format!("more than {MAX_SELECTABLE} selectable fields are not allowed"), "remove this one");
+        diags.error(surplus, format!("at most {MAX_SELECTABLE} selectable fields are allowed"), "remove this one");
     }
 }
 

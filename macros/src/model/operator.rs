@@ -136,7 +136,7 @@ impl KindOption {
                 None
             }
             "name" => {
-                diags.error(&option.key, "`name` is an option of the operator, not of a kind", "move it before the first kind");
+                diags.error(&option.key, "`name` is an option of the operator", "move it before the first kind");
                 None
             }
             _ => {

@@ -130,7 +130,7 @@ impl RunningController {
             for key in receiver.next().await {
                 match (kind.namespaced, key.namespace()) {
                     (true, None) => {
-                        tracing::warn!(%kind, object = %key, "an object without a namespace was pushed into a channel; it is ignored")
+                        tracing::warn!(%kind, object = %key, "ignored an object of a channel without a namespace")
                     }
                     (true, Some(_)) => self.enqueue_related(key, false),
                     (false, _) => self.enqueue_related(ObjectKey::cluster(key.name()), false),

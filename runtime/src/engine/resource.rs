@@ -91,9 +91,9 @@ impl PassCore<'_> {
         let kind = &children.kind;
         match children.store.get(key) {
             Some(entry) if self.is_of_former_owner(&entry.header) => {
-                Ok(Readiness::HeldUp("it belongs to a deleted owner of the same name and is being garbage collected".into()))
+                Ok(Readiness::HeldUp("it belongs to a deleted owner and is being garbage collected".into()))
             }
-            Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("its previous object is being deleted".into())),
+            Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the old object is being deleted".into())),
             Some(entry) if !self.is_own_child(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.value.applied.is_empty() => {
                 let readiness = self.take_over(children, options, &entry.header.uid, desired).await?;

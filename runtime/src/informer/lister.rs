@@ -133,7 +133,7 @@ impl<V, X> Lister<V, X> {
         };
         let kind = watch.kind();
         match watch.state() {
-            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve kind {kind}"))),
+            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
             _ if state.listed => Ok(read(&state.shown)),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),

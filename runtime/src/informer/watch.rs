@@ -186,7 +186,7 @@ impl<V> WatchedKind<V> {
     pub(crate) fn readable(&self) -> Result<()> {
         let kind = &self.kind;
         match self.health.state() {
-            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve kind {kind}"))),
+            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
             _ if self.store.synced() => Ok(()),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),

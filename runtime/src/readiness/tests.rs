@@ -23,7 +23,8 @@ fn held_up(by: &str) -> Readiness {
 #[test]
 fn an_object_whose_controller_is_behind_is_not_ready() {
     let status = json!({"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]});
-    assert_eq!(read("x.io", "Thing", Value::Null, status), not_ready("its controller has not observed the latest change"));
+    let late = not_ready("its controller has not observed the latest change");
+    assert_eq!(read("x.io", "Thing", Value::Null, status), late);
 }
 
 #[test]

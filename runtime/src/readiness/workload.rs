@@ -69,7 +69,8 @@ pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Read
     // With `minReadySeconds` a Pod is available some seconds after it is ready.
     let progress = match replica_progress(generation, spec, status, "availableReplicas", "available") {
         Readiness::Ready if count(status, "replicas") > desired_replicas(spec) => {
-            waiting(format!("{} surplus replicas are pending termination", count(status, "replicas") - desired_replicas(spec)))
+            let surplus = count(status, "replicas") - desired_replicas(spec);
+            waiting(format!("{surplus} surplus replicas are pending termination"))
         }
         other => other,
     };

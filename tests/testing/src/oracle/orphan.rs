@@ -27,8 +27,9 @@ pub(super) fn orphaned(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> 
     }
     let owned = after_delete.objects.iter().filter(|(_, entry)| names_a_sample(case.target, &entry.raw));
     let lines: Vec<String> = owned.map(|(key, _)| format!("+ {key}")).collect();
-    let problem = "objects still reference their deleted owner after a deletion with `propagationPolicy: Orphan`".to_owned();
-    let hint = "remove the owner references and marks of each child before the finalizer; otherwise the garbage collector deletes the child";
+    let problem =
+        "objects still reference their deleted owner after a deletion with `propagationPolicy: Orphan`".to_owned();
+    let hint = "remove the owner references and marks of each child before the finalizer; otherwise the child is garbage collected";
     (!lines.is_empty()).then(|| case.finding(problem, hint, lines))
 }
 
