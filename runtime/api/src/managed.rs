@@ -14,7 +14,7 @@ use std::fmt::Debug;
 /// the types can be in their own crate, on which clients can depend.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a managed kind",
-    note = "add `#[derive(Managed)]` beside `#[derive(CustomResource)]` to its spec",
+    note = "add `#[derive(Managed)]` next to `#[derive(CustomResource)]` to its spec",
     note = "use `Foreign<{Self}>` for a kind of Kubernetes or of another project"
 )]
 pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {

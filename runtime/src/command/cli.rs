@@ -169,16 +169,16 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {
             Ok(address) => Some(address),
-            Err(error) => return exit_with_error(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
+            Err(error) => return exit_with_error(&error, Some("use an address such as 0.0.0.0:8081, or 0 for none")),
         },
     };
     let metrics = match args.metrics.server() {
         Ok(metrics) => metrics,
-        Err(error) => return exit_with_error(&error, Some("give an address such as :8443, or 0 for none")),
+        Err(error) => return exit_with_error(&error, Some("use an address such as :8443, or 0 for none")),
     };
     let filter = match EnvFilter::try_new(format!("{QUIET_FILTER},{}", args.log)) {
         Ok(filter) => filter,
-        Err(error) => return exit_with_error(&error, Some("give a level, or `module=level,...`")),
+        Err(error) => return exit_with_error(&error, Some("use a level, or `module=level,...`")),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let log = log.with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());
