@@ -176,7 +176,7 @@ impl Trial {
     /// The timeline of one schedule, such as `chance:3`.
     ///
     /// # Errors
-    /// If the text is not a schedule, or failed to install the program.
+    /// If the text is not a schedule, or the program can't be installed.
     pub fn timeline(&self, schedule: &str) -> Result<Timeline, Box<dyn std::error::Error + Send + Sync>> {
         let schedule: Schedule = schedule.parse()?;
         let (target, older) = self.targets()?;
