@@ -21,7 +21,7 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
     if matches!(output, OutputFormat::Mermaid | OutputFormat::Svg) && !matches!(command, Command::Tree(_)) {
         let what = format!("`--output {}` is for trees only", output.as_str());
-        return Err(Error::usage(what).hint("`opgen tree` draws; everything else says `text` or `json`"));
+        return Err(Error::usage(what).hint("use it with `opgen tree`, or choose `text` or `json`"));
     }
     if !matches!(command, Command::Dev(_) | Command::Sandbox(_)) {
         interrupt::listen()?;
@@ -43,8 +43,8 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
 /// The arguments for the operator's `tree`.
 fn tree_args(args: &Tree, output: OutputFormat) -> Result<Vec<OsString>> {
     if args.mermaid && output != OutputFormat::Text {
-        let what = format!("`--mermaid` and `--output {}` can't both be meant", output.as_str());
-        return Err(Error::usage(what).hint("leave one of them out"));
+        let what = format!("`--mermaid` and `--output {}` can't be combined", output.as_str());
+        return Err(Error::usage(what).hint("remove one of them"));
     }
     let mut arguments: Vec<OsString> = args.target.iter().map(OsString::from).collect();
     if let Some(namespace) = &args.namespace {

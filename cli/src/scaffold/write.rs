@@ -16,13 +16,13 @@ use crate::{
 pub(crate) fn check_vacant(root: &Path) -> Result<()> {
     let occupied = |what: &str| {
         Error::failed(format!("`{}` {what}", root.display()))
-            .hint("choose another folder with `--path`; nothing is ever overwritten")
+            .hint("choose another folder with `--path`; existing files are never overwritten")
     };
     match fs_err::read_dir(root) {
         Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(occupied("exists and is not empty"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(occupied("is not a folder")),
-        Err(error) => Err(occupied("can't be looked into").because(error)),
+        Err(error) => Err(occupied("can't be read").because(error)),
     }
 }
 

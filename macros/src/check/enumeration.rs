@@ -6,12 +6,12 @@ use syn::{Fields, Ident};
 pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
         let what = "an enum with this tagging has no structural schema";
-        diags.error(tagging, what, "remove it, so that each variant is a property of its own");
+        diags.error(tagging, what, "remove it, so that each variant is a separate property");
     }
     if variants.is_empty() {
         diags.error(
             &model.spec,
-            format!("`{}` has no variants, so nothing can be written", model.spec),
+            format!("`{}` has no variants, so it has no values", model.spec),
             "add one, or make it a struct",
         );
     }
@@ -22,7 +22,7 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
         match &variant.fields {
             Fields::Unit => unit(&variant.ident, diags),
             Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
-                let what = format!("`{}` is a tuple, and a schema knows lists of one type only", variant.ident);
+                let what = format!("`{}` is a tuple, but a schema supports only lists of one type", variant.ident);
                 diags.error(&variant.ident, what, "give its fields names, or put them into one struct");
             }
             _ => (),
@@ -32,5 +32,5 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
 
 fn unit(variant: &Ident, diags: &mut Diags) {
     let fix = format!("write `{variant} {{}}`, or make the spec a struct with the enum as a field");
-    diags.error(variant, format!("`{variant}` would be a string where the other variants are objects"), fix);
+    diags.error(variant, format!("`{variant}` would be a string, but the other variants are objects"), fix);
 }

@@ -31,7 +31,7 @@ pub(super) fn column(path: &str) -> Result<Vec<&str>, &'static str> {
         if rest.is_empty() {
             return Ok(leading);
         }
-        rest = rest.strip_prefix('.').ok_or("a bracket is followed by a dot or nothing")?;
+        rest = rest.strip_prefix('.').ok_or("a bracket must be followed by a dot or the end")?;
         if rest.is_empty() || rest.starts_with('[') {
             return Err("it has an empty segment");
         }
@@ -43,7 +43,7 @@ fn field(name: &str) -> Result<(), &'static str> {
     match name {
         "" => Err("it has an empty segment"),
         name if name.chars().all(allowed) => Ok(()),
-        _ => Err("a field name is letters, digits, `_` and `-`"),
+        _ => Err("a field name consists of letters, digits, `_` and `-`"),
     }
 }
 
@@ -57,7 +57,7 @@ fn bracket(inside: &str) -> Result<&str, &'static str> {
             (Some(_), _) => (),
             (None, '\'' | '"') => quote = Some(c),
             (None, '(' | '[') => depth += 1,
-            (None, ')') => depth = depth.checked_sub(1).ok_or("a parenthesis is closed that was never opened")?,
+            (None, ')') => depth = depth.checked_sub(1).ok_or("a closing parenthesis has no opening one")?,
             (None, ']') if depth > 0 => depth -= 1,
             (None, ']') => {
                 let (content, after) = inside.split_at(at);
@@ -77,7 +77,7 @@ fn selector(content: &str) -> Result<(), &'static str> {
     if content == "*" || quoted('\'') || quoted('"') || filter || slice {
         return Ok(());
     }
-    Err("brackets hold an index, `*`, a quoted name or a filter `?(...)`")
+    Err("brackets contain an index, `*`, a quoted name or a filter `?(...)`")
 }
 
 #[cfg(test)]

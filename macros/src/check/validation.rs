@@ -29,14 +29,14 @@ enum JsonType {
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {
-            let what = "`StructMerge` says `x-kubernetes-struct-type`, which the API server doesn't know";
-            diags.error(strategy, what, "use `MapMerge`: it holds for structs, too");
+            let what = "`StructMerge` sets `x-kubernetes-struct-type`, which the API server does not support";
+            diags.error(strategy, what, "use `MapMerge`, which also applies to structs");
         }
         if let Some(required) = &field.hints.rules.required
             && (field.hints.default || model.hints.default)
         {
-            let what = "`required` has no effect on a field with a default, which may be missing";
-            diags.error(required, what, "remove `required`, or the default");
+            let what = "`required` has no effect on a field with a default, which is optional";
+            diags.error(required, what, "remove `required` or the default");
         }
         if !field.hints.foreign_schema {
             effects(field, diags);
@@ -73,7 +73,7 @@ fn effects(field: &Field, diags: &mut Diags) {
     without_effect(&rules.range, &[JsonType::Number], range);
     let inner = match json_type {
         JsonType::Map => "use a type with these rules for the values",
-        _ => "write what is in it beside it",
+        _ => "move its rules out of `inner(...)`",
     };
     without_effect(&rules.inner, &[JsonType::List], inner);
 }
@@ -81,12 +81,12 @@ fn effects(field: &Field, diags: &mut Diags) {
 impl JsonType {
     fn noun(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Number => "a number",
             Self::Bool => "a `bool`",
             Self::List => "a list",
             Self::Map => "a map",
-            Self::IntOrString => "a number or text",
+            Self::IntOrString => "a number or string",
             Self::Unknown => "this type",
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn pod(status: &Value) -> Readiness {
 
 fn unschedulable(status: &Value) -> Option<String> {
     let scheduled = find(status, "PodScheduled")?;
-    (scheduled["reason"] == "Unschedulable").then(|| "no node takes it (Unschedulable)".to_owned())
+    (scheduled["reason"] == "Unschedulable").then(|| "no node can run it (Unschedulable)".to_owned())
 }
 
 /// Returns the stuck containers of Pods, each once and sorted: `container web is in CrashLoopBackOff`.

@@ -22,7 +22,8 @@ impl ControllerState {
             match &pointer.to {
                 // The object would wait for itself, and never release its own finalizer.
                 To::One(key) if pointer.kind == *referrer.0 && key == referrer.1 => {
-                    let itself = Error::user_action("ReferenceToItself", format!("{}: it names itself", pointer.field));
+                    let message = format!("{}: it references itself", pointer.field);
+                    let itself = Error::user_action("ReferenceToItself", message);
                     outcome = outcome.and(Err(itself));
                 }
                 To::One(key) => match self.is_allowed(pointer, key) {
@@ -45,7 +46,7 @@ impl ControllerState {
             NamespaceRule::Home => Ok(()),
             NamespaceRule::Refused => Err(Error::user_action(
                 "ReferenceAcrossNamespaces",
-                format!("{field}: {kind} {key} is in another namespace; name an object of the same namespace"),
+                format!("{field}: {kind} {key} is in another namespace; reference an object of the same namespace"),
             )),
             NamespaceRule::From(namespace) => self.is_allowed_from(namespace, (field, kind, key)),
         }
@@ -63,7 +64,7 @@ impl ControllerState {
         }
         let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
         let message = format!(
-            "{field}no {kind} {key} allows references from namespace {namespace}; its owner allows them by the annotation \
+            "{field}{kind} {key} can't be referenced from namespace {namespace}; its owner can allow it with the annotation \
              {ALLOW_FROM}"
         );
         yield_because("ReferenceNotAllowed", message)
@@ -184,7 +185,7 @@ impl ControllerState {
     pub(crate) fn targets(&self, kind: &Kind) -> Result<&Targets> {
         let targets = self.targets.get(kind).map(AsRef::as_ref);
         targets
-            .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is no kind that this controller references")))
+            .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not referenced by this controller")))
     }
 
     /// Whether a target had the finalizer of a reference and doesn't have it any more.
@@ -211,5 +212,5 @@ fn missing(named: &Named) -> Result<()> {
     }
     let Named { field, kind, key, .. } = named;
     let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
-    yield_because("ReferenceMissing", format!("{field}there is no {kind} {key}"))
+    yield_because("ReferenceMissing", format!("{field}{kind} {key} not found"))
 }

@@ -23,12 +23,12 @@ pub(super) enum JsonType {
 impl JsonType {
     pub(super) fn noun(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Number => "a number",
             Self::Bool => "a `bool`",
             Self::List => "a list",
             Self::Map => "a map",
-            Self::IntOrString => "a number or text",
+            Self::IntOrString => "a number or string",
             Self::Unknown => "this type",
         }
     }

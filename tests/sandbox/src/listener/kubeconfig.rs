@@ -35,7 +35,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     if path.metadata().is_ok_and(|there| !there.is_file()) {
-        let what = format!("{} is no regular file, and would be replaced by one", path.display());
+        let what = format!("{} is not a regular file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let beside = path.with_extension("new");

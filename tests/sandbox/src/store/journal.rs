@@ -56,7 +56,7 @@ impl Journal {
         key: impl FnOnce() -> io::Result<Vec<u8>>,
     ) -> io::Result<(Self, Option<Kept>, Vec<u8>)> {
         if path.metadata().is_ok_and(|there| !there.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         Self::start(Database::create(path).map_err(io::Error::other)?, key)
     }

@@ -11,7 +11,7 @@ use crate::{
     target::Target,
 };
 
-const CREATED: &str = "the samples were made";
+const CREATED: &str = "the samples were created";
 const DELETED: &str = "the samples were deleted";
 
 /// Runs a schedule.
@@ -51,7 +51,7 @@ async fn live<'a>(
         let created = admin::create(&cluster.sandbox, &sample, &cluster.target.manifests.install).await;
         if let Err(error) = created {
             outcome.after_edit = schedule.fresh.map(|_| Err(error.to_string()));
-            return if schedule.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is refused", error)) };
+            return if schedule.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is invalid", error)) };
         }
     }
     rest_after_creation(cluster, schedule).await?;

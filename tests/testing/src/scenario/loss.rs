@@ -6,7 +6,7 @@ use crate::{
     simulation::{Cluster, Failure, Outcome},
 };
 
-const CHILD_DELETED: &str = "somebody deleted an object";
+const CHILD_DELETED: &str = "another client deleted an object";
 
 pub(super) async fn run(
     cluster: &mut Cluster<'_>,
@@ -22,7 +22,7 @@ pub(super) async fn run(
         cluster.lose_events();
     }
     let deleted = admin::delete(&cluster.sandbox, child, &manifests.install, Propagation::Background).await;
-    deleted.map_err(|error| Failure::setup("an object can't be deleted", error))?;
+    deleted.map_err(|error| Failure::setup("failed to delete an object", error))?;
     cluster.rest(CHILD_DELETED).await?;
     let recovered = cluster.snapshot();
     cluster.record_recreations((&before, &recovered), Some(child), CHILD_DELETED, outcome).await;
