@@ -109,8 +109,7 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
 
 fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>) {
     project.edit("api/src/widget.rs", "max = 50", "max = 60");
-    let diff =
-        project.check_opgen("generate --check", 1, "`deploy/` is not up to date\n\nhint: run `opgen generate`");
+    let diff = project.check_opgen("generate --check", 1, "`deploy/` is not up to date\n\nhint: run `opgen generate`");
     let has = |sign: char, text: &str| diff.lines().any(|line| line.starts_with(sign) && line.contains(text));
     assert!(has('-', "maximum: 50") && has('+', "maximum: 60"), "{diff}");
     let planned = project.check_opgen("generate --dry-run", 0, "Different deploy/crds/demo.example.com_widgets.yaml");

@@ -13,7 +13,8 @@ use crate::{
 };
 
 pub(super) fn run(args: &Dev, ui: Ui) -> Result<ExitCode> {
-    let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
+    let runtime =
+        Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
     let result = runtime.block_on(develop(args, ui));
     runtime.shutdown_background();
     result.map(|()| ExitCode::SUCCESS)

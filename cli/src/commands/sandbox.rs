@@ -14,7 +14,8 @@ use crate::{
 };
 
 pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
-    let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
+    let runtime =
+        Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
     // Without `--folder`, the kubeconfig is in a temporary folder.
     let (folder, temporary) = match &args.folder {
         Some(folder) => (folder.clone(), None),

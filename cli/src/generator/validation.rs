@@ -110,10 +110,9 @@ impl SchemaType {
         for meta in metas(&field.attrs, rules) {
             let Some(rule) = meta.path().get_ident().map(ToString::to_string) else { continue };
             let problem = match rule.as_str() {
-                "required" if has(&["default"]) || self.default => Some((
-                    "a field with a default, which is optional".to_owned(),
-                    "remove `required` or the default",
-                )),
+                "required" if has(&["default"]) || self.default => {
+                    Some(("a field with a default, which is optional".to_owned(), "remove `required` or the default"))
+                }
                 rule => json_type.fix_for(rule).map(|fix| (json_type.noun().to_owned(), fix)),
             };
             if let Some((what, fix)) = problem {

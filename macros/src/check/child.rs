@@ -164,11 +164,7 @@ fn ty(child: &Child, diags: &mut Diags) {
         }
         ("Option" | "Vec" | "Box" | "Arc" | "Rc", [_], false) => {
             let fix = "use the type of the provisioner, or add `#[provisioner(resource)]` if it is a kind";
-            diags.error(
-                &child.ty,
-                format!("a provisioner can't be in `{outer}`"),
-                fix,
-            );
+            diags.error(&child.ty, format!("a provisioner can't be in `{outer}`"), fix);
         }
         _ => (),
     }

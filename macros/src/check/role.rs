@@ -41,18 +41,10 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
             );
         }
         if let Some(verb) = right.verb_words.iter().find(|verb| *verb == "reference") {
-            diags.error(
-                verb,
-                "`reference` is a verb of opgen, not of RBAC",
-                "use the verbs `list, patch, watch`",
-            );
+            diags.error(verb, "`reference` is a verb of opgen, not of RBAC", "use the verbs `list, patch, watch`");
         }
         if let (AccessTarget::Url(path), Some("Role")) = (&right.target, role.as_deref()) {
-            diags.error(
-                path,
-                "a `Role` is namespaced and can't grant a path",
-                "grant it with a `ClusterRole`",
-            );
+            diags.error(path, "a `Role` is namespaced and can't grant a path", "grant it with a `ClusterRole`");
         }
     }
 }

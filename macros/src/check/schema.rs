@@ -40,9 +40,7 @@ impl FieldSchema<'_> {
                 "is a tuple, but a schema supports only lists of one type",
                 "use a struct with named fields",
             ),
-            Type::Reference(_) => {
-                self.reject(ty, "is borrowed, but an object owns its data", "use the owned type")
-            }
+            Type::Reference(_) => self.reject(ty, "is borrowed, but an object owns its data", "use the owned type"),
             Type::FnPtr(_) | Type::Ptr(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::Never(_) => {
                 self.reject(ty, "has no JSON form", "use a type with a schema");
             }

@@ -57,11 +57,7 @@ fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     }
     let same = scale.spec_replicas.as_ref().zip(scale.label_selector.as_ref());
     if same.is_some_and(|(replicas, selector)| replicas.value() == selector.value()) {
-        diags.error(
-            &scale.key,
-            "two paths of `scale` are the same field",
-            "use a different path for each",
-        );
+        diags.error(&scale.key, "two paths of `scale` are the same field", "use a different path for each");
     }
 }
 

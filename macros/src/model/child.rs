@@ -99,9 +99,7 @@ impl Child {
             ("manifest", ArgValue::Manifest(manifest)) => self.manifest = Some((key, manifest)),
             ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
             ("if_api", ArgValue::Flag) => self.if_api = Some(key),
-            ("if_api", _) => {
-                diags.error(&key, "`if_api` takes no value", "write `if_api` without a value")
-            }
+            ("if_api", _) => diags.error(&key, "`if_api` takes no value", "write `if_api` without a value"),
             (word, _) if RESOURCE_OPTIONS.contains(&word) => {
                 diags.error(&key, format!("`{name}` is an option of `resource`"), format!("write `resource({name})`"));
             }

@@ -63,9 +63,7 @@ impl LiveError {
                 let elsewhere = if kind.namespaced { "; use `--namespace` to choose the namespace" } else { "" };
                 Some(format!("`kubectl get {}{everywhere}` lists all objects{elsewhere}", kind.full_name()))
             }
-            Self::Call(error) if error.is_forbidden() => {
-                Some("use an account with permission to read it".to_owned())
-            }
+            Self::Call(error) if error.is_forbidden() => Some("use an account with permission to read it".to_owned()),
             _ => None,
         }
     }

@@ -66,11 +66,7 @@ fn open(path: &Path) -> io::Result<File> {
     let is_shell_pipe = ["/dev/fd/", "/proc/self/fd/"].iter().any(|folder| path.starts_with(folder));
     let metadata = path.metadata()?;
     let is_readable = metadata.is_file() || (is_shell_pipe && !metadata.is_dir() && !is_device(&metadata));
-    if is_readable {
-        File::open(path)
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
-    }
+    if is_readable { File::open(path) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")) }
 }
 
 #[cfg(unix)]

@@ -131,9 +131,7 @@ impl ProbeTargets {
     /// The line of a replica that waits for the lead.
     fn describe_waiting(&self) -> Option<String> {
         match self.lead.as_ref()?.state() {
-            LeadState::Waiting { holder: Some(holder) } => {
-                Some(format!("waiting for the lead, held by {holder}\n"))
-            }
+            LeadState::Waiting { holder: Some(holder) } => Some(format!("waiting for the lead, held by {holder}\n")),
             LeadState::Waiting { holder: None } => Some("waiting for the lead\n".to_owned()),
             LeadState::Held(_) | LeadState::Ended => None,
         }

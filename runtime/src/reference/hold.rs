@@ -184,8 +184,7 @@ impl ControllerState {
 
     pub(crate) fn targets(&self, kind: &Kind) -> Result<&Targets> {
         let targets = self.targets.get(kind).map(AsRef::as_ref);
-        targets
-            .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not referenced by this controller")))
+        targets.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not referenced by this controller")))
     }
 
     /// Whether a target had the finalizer of a reference and doesn't have it any more.

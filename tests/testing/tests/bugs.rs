@@ -16,7 +16,8 @@ const SKIPPED: &str =
     "a step was skipped after the restart: decide by the state of the cluster, not by remembered steps";
 
 /// The hint about a leaked child.
-const LEAKED: &str = "give each child an owner reference, or delete it in the teardown and store the finalizer before the first create";
+const LEAKED: &str =
+    "give each child an owner reference, or delete it in the teardown and store the finalizer before the first create";
 
 #[test]
 fn a_gardener_without_bugs_is_clean() {
@@ -187,7 +188,9 @@ fn stale_state_is_not_taken_for_a_deletion() {
         .that_weeds()
         .found_by(Check::StaleList)
         .with_problem("was deleted and created again, although it was needed")
-        .with_hint("read from the API server before a delete: a stale list or cache does not prove that an object is gone");
+        .with_hint(
+            "read from the API server before a delete: a stale list or cache does not prove that an object is gone",
+        );
     gardener_with(Bug::None).that_weeds().finds_nothing(Check::StaleList);
 }
 
@@ -271,7 +274,9 @@ fn a_rejected_call_that_is_repeated_after_an_edit_is_found() {
         .with_problem("repeated PATCH /api/v1/namespaces/default/configmaps/No_Shed (node `No_Shed`)")
         .with_problem("the server answered 422")
         .with_problem("metadata.name")
-        .with_hint("reject invalid values in the schema, or report in the status what the user has to change (a user action)");
+        .with_hint(
+            "reject invalid values in the schema, or report in the status what the user has to change (a user action)",
+        );
 }
 
 #[test]

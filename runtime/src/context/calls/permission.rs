@@ -35,8 +35,7 @@ impl Permission {
         let slash = if part.is_empty() { "" } else { "/" };
         let namespace = elsewhere.map_or(String::new(), |namespace| format!(" in {namespace:?}"));
         let entry = format!("{}{name}{slash}{part}{namespace}: {verb}", target.kind);
-        let message =
-            format!("{node} has no access to this object; add `{entry}` to its `access(...)`");
+        let message = format!("{node} has no access to this object; add `{entry}` to its `access(...)`");
         Error::terminal("NotDeclared", message)
     }
 }

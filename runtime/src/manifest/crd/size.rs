@@ -18,7 +18,9 @@ pub(crate) fn check(definition: &Value, findings: &mut Findings) {
     } else if size > APPLY_LIMIT {
         findings.warning(
             "",
-            format!("the definition has {size} bytes, the limit of `kubectl apply` without `--server-side` is {APPLY_LIMIT}"),
+            format!(
+                "the definition has {size} bytes, the limit of `kubectl apply` without `--server-side` is {APPLY_LIMIT}"
+            ),
             fix,
         );
     } else if size > APPLY_LIMIT / 5 * 4 {

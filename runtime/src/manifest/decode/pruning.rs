@@ -26,8 +26,7 @@ impl DecodeCheck<'_> {
             self.findings.error(target.path, problem, FIX);
         } else if fieldless && (outcomes.iter().any(|outcome| *outcome != Outcome::Dropped) || self.has_fields(target))
         {
-            let problem =
-                "the object has no fields in the schema, so the API server drops all its content";
+            let problem = "the object has no fields in the schema, so the API server drops all its content";
             self.findings.error(target.path, problem, FIX);
         }
     }

@@ -149,11 +149,9 @@ Widget
 ";
         let text = explain(&fixture::project());
         assert!(text.starts_with(expected), "{text}");
-        assert!(
-            text.contains(
-                "  events of events.k8s.io: create, patch (in the whole cluster)\n    the reconcile loop records events\n"
-            )
-        );
+        assert!(text.contains(
+            "  events of events.k8s.io: create, patch (in the whole cluster)\n    the reconcile loop records events\n"
+        ));
     }
 
     #[test]

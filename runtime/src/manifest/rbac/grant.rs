@@ -105,10 +105,7 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
     let mut grants = vec![if controlled.finalizer.is_empty() {
         loop_grant(Rule::on(&kind.group, &kind.plural, WATCH_VERBS), "watches its own kind")
     } else {
-        loop_grant(
-            Rule::on(&kind.group, &kind.plural, FINALIZER_VERBS),
-            "watches its own kind and sets its finalizer",
-        )
+        loop_grant(Rule::on(&kind.group, &kind.plural, FINALIZER_VERBS), "watches its own kind and sets its finalizer")
     }];
     if !controlled.is_foreign() {
         grants.push(loop_grant(

@@ -137,7 +137,8 @@ async fn compared(plane: Arc<Plane>) {
     until_object(&apps, "one", "is available", is_available).await;
     let (code, said) = verdict(&plane, &[]).await;
     assert_eq!(code, Some(1), "{said}");
-    let unused = "delete configmaps, which is needed by\n      WebApp: node config, examples/webapp/controller/src/webapp.rs:";
+    let unused =
+        "delete configmaps, which is needed by\n      WebApp: node config, examples/webapp/controller/src/webapp.rs:";
     assert!(said.contains(unused) && !said.contains("too small") && !said.contains("create configmaps"), "{said}");
 
     // Somebody uses the account for what no node asks for.

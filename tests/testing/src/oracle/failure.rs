@@ -32,11 +32,9 @@ pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
             "compare with the current state before a write, and read from the cache",
             calls,
         ),
-        Failure::HotLoop(after, write) => (
-            format!("hot loop: after {after}, {write}"),
-            hint::of_hot_loop(after, &write, name),
-            Vec::new(),
-        ),
+        Failure::HotLoop(after, write) => {
+            (format!("hot loop: after {after}, {write}"), hint::of_hot_loop(after, &write, name), Vec::new())
+        }
         Failure::HotPolling(reads) => (
             format!("it repeats {} reads more than once a second although nothing has changed", reads.len()),
             "watch instead of polling, or poll less often",

@@ -42,9 +42,7 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Upgrade if is_superfluous => {
             "declare the objects that only an earlier release creates with `retired(...)` on their group; otherwise they stay"
         }
-        Check::Upgrade => {
-            "keep the names of objects and fields across releases, or change a name in two releases"
-        }
+        Check::Upgrade => "keep the names of objects and fields across releases, or change a name in two releases",
         Check::Isolation => {
             "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
         }

@@ -113,7 +113,6 @@ fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
         _ => "a disturbance",
     };
     let problem = format!("{} has a generated value that changed after {event}", label_with_node(&child.raw));
-    let hint =
-        "generate a value once: read the object first, and keep its value (`resource(once)` in an opgen tree)";
+    let hint = "generate a value once: read the object first, and keep its value (`resource(once)` in an opgen tree)";
     Some(case.finding(problem, hint, lines))
 }

@@ -54,7 +54,9 @@ fn check_gate(cluster: &Cluster<'_>) -> Result<(), Failure> {
     let mut remaining = snapshot.children(name, samples).filter(|entry| entry.is_unowned() && !entry.may_stay());
     if let (Some(sample), Some(child), false) = (released, remaining.next(), waits) {
         let child = label_with_node(&child.raw);
-        return Err(Failure::EarlyRelease(format!("the finalizer of {sample} was removed while {child} still existed")));
+        return Err(Failure::EarlyRelease(format!(
+            "the finalizer of {sample} was removed while {child} still existed"
+        )));
     }
     Ok(())
 }

@@ -59,7 +59,9 @@ fn unsupported(keyword: &str, node: &Value) -> String {
     match keyword {
         "$ref" => {
             let name = text(node, "$ref").rsplit('/').next().unwrap_or_default();
-            format!("the type `{name}` contains itself: use `serde_json::Value` for the field, or a type without recursion")
+            format!(
+                "the type `{name}` contains itself: use `serde_json::Value` for the field, or a type without recursion"
+            )
         }
         "patternProperties" => "use a map with `String` or integers as keys".to_owned(),
         _ => "remove it".to_owned(),
