@@ -20,15 +20,15 @@ pub(crate) struct Warning {
 impl Diags {
     /// Reports an error at `tokens`: what is wrong, and the fix.
     pub(crate) fn error(&mut self, tokens: impl ToTokens, what: impl AsRef<str>, fix: impl AsRef<str>) {
-        self.errors.push(syn::Error::new_spanned(tokens, text(what.as_ref(), fix.as_ref())));
+        self.errors.push(syn::Error::new_spanned(tokens, with_fix(what.as_ref(), fix.as_ref())));
     }
 
     /// Reports something missing, at the span of the macro.
     pub(crate) fn missing(&mut self, what: impl AsRef<str>, fix: impl AsRef<str>) {
-        self.errors.push(syn::Error::new(Span::call_site(), text(what.as_ref(), fix.as_ref())));
+        self.errors.push(syn::Error::new(Span::call_site(), with_fix(what.as_ref(), fix.as_ref())));
     }
 
-    /// Reports two places that exclude each other.
+    /// Reports two keys or names that exclude each other, with `label` at the other one.
     pub(crate) fn conflict(
         &mut self,
         tokens: impl ToTokens,
@@ -37,7 +37,7 @@ impl Diags {
         other: impl ToTokens,
         label: &str,
     ) {
-        let mut error = syn::Error::new_spanned(tokens, text(what.as_ref(), fix.as_ref()));
+        let mut error = syn::Error::new_spanned(tokens, with_fix(what.as_ref(), fix.as_ref()));
         error.combine(syn::Error::new_spanned(other, label));
         self.errors.push(error);
     }
@@ -61,21 +61,21 @@ impl Diags {
             let fix = if message.starts_with("Duplicate") { "keep one" } else { fix };
             let (what, fix) = message.split_once(". ").unwrap_or((&message, fix));
             let what = lower_case(what).replace("unknown field: ", "unknown key ");
-            self.errors.push(syn::Error::new(span, text(&what, &instruction(fix))));
+            self.errors.push(syn::Error::new(span, with_fix(&what, &instruction(fix))));
         }
     }
 
     /// Reports a syntax error of syn, with the expected syntax as the fix.
     pub(crate) fn syntax(&mut self, error: &syn::Error, fix: &str) {
         for error in error {
-            self.errors.push(syn::Error::new(error.span(), text(&error.to_string(), fix)));
+            self.errors.push(syn::Error::new(error.span(), with_fix(&error.to_string(), fix)));
         }
     }
 
     /// Reports a warning; the fix mentions how to allow it.
     pub(crate) fn warn(&mut self, code: &'static str, span: Span, what: impl AsRef<str>, fix: impl AsRef<str>) {
         let fix = format!("{}, or keep it with `#[managed(allow({code}))]`", fix.as_ref());
-        self.warnings.push(Warning { code, span, text: text(what.as_ref(), &fix) });
+        self.warnings.push(Warning { code, span, text: with_fix(what.as_ref(), &fix) });
     }
 
     pub(crate) fn has_errors(&self) -> bool {
@@ -96,7 +96,8 @@ impl Diags {
     }
 }
 
-fn text(what: &str, fix: &str) -> String {
+/// The text of a message: what is wrong, and the fix.
+fn with_fix(what: &str, fix: &str) -> String {
     format!("{what}; {fix}")
 }
 

@@ -14,8 +14,9 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// Builds the paths below `krate`, or below `::opgen` if it is `None`.
     pub(crate) fn new(krate: Option<Path>) -> Self {
-        let krate = krate.unwrap_or_else(opgen);
+        let krate = krate.unwrap_or_else(default_crate);
         let mut private = krate.clone();
         private.segments.push(segment("__private"));
         Self { krate, private }
@@ -31,7 +32,8 @@ impl Paths {
     }
 }
 
-fn opgen() -> Path {
+/// The path `::opgen`.
+fn default_crate() -> Path {
     let colons = Token![::](Span::call_site());
     Path { leading_colon: Some(colons), segments: std::iter::once(segment("opgen")).collect() }
 }

@@ -11,20 +11,22 @@ use crate::{
 };
 use syn::{Expr, ExprClosure, Type};
 
+/// Checks the child with the index `at`.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
-    name(child, diags);
-    ty(child, diags);
-    combination(child, diags);
+    check_name(child, diags);
+    check_type(child, diags);
+    check_combination(child, diags);
     role::check(child, diags);
-    managers(child, diags);
+    check_managers(child, diags);
     for (key, expression) in child.closures() {
-        closure(child, key, expression, diags);
+        check_closure(child, key, expression, diags);
     }
     dependency::check(group, at, diags);
 }
 
-fn name(child: &Child, diags: &mut Diags) {
+/// Reports a resource whose build function would hide a function of the traits of a node.
+fn check_name(child: &Child, diags: &mut Diags) {
     let name = child.name();
     if child.has_function() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
         let what = format!("a resource named `{name}` hides what every node does");
@@ -33,7 +35,7 @@ fn name(child: &Child, diags: &mut Diags) {
 }
 
 /// Checks the field managers in `adopt(...)`.
-fn managers(child: &Child, diags: &mut Diags) {
+fn check_managers(child: &Child, diags: &mut Diags) {
     let Some((_, managers)) = child.resource.as_ref().and_then(|resource| resource.adopt.as_ref()) else { return };
     for (at, manager) in managers.iter().enumerate() {
         if manager.value().is_empty() {
@@ -50,12 +52,12 @@ fn managers(child: &Child, diags: &mut Diags) {
 }
 
 /// Checks keys that exclude or require each other.
-fn combination(child: &Child, diags: &mut Diags) {
+fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
         diags.conflict(each, "`each` is for provisioners", fix, &resource.key, "this makes it a resource");
     }
-    manifest(child, diags);
+    check_manifest(child, diags);
     match (&child.each_key, &child.key_key) {
         (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, by which its child is found again";
@@ -72,7 +74,8 @@ fn combination(child: &Child, diags: &mut Diags) {
     }
 }
 
-fn manifest(child: &Child, diags: &mut Diags) {
+/// Checks `manifest`: its file, kinds and type, and the keys that exclude it.
+fn check_manifest(child: &Child, diags: &mut Diags) {
     let Some((key, manifest)) = &child.manifest else { return };
     if let Some(resource) = &child.resource {
         let what = "a field is a resource or a manifest";
@@ -101,14 +104,14 @@ fn manifest(child: &Child, diags: &mut Diags) {
 }
 
 /// Checks the closure or function of `when`, `each` or `key`.
-fn closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
+fn check_closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
     match expression {
         Expr::Closure(closure) => {
             if let Some(asyncness) = &closure.asyncness {
                 let fix = "call in a hand-written node, which gives the answer to this one";
                 return diags.error(asyncness, format!("the closure of `{key}` cannot wait"), fix);
             }
-            arguments(child, key, closure, diags);
+            check_arguments(child, key, closure, diags);
         }
         Expr::Path(_) => (),
         other => {
@@ -122,8 +125,8 @@ fn subject(key: &str) -> &'static str {
     if key == "key" { "item" } else { "object" }
 }
 
-/// A closure takes the object, or the object and everything that `from` names.
-fn arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
+/// Checks the arguments of a closure: the object, or the object and everything that `from` names.
+fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
     let (count, subject) = (closure.inputs.len(), subject(key));
     let all = if key == "key" { 1 } else { child.from.len() + 1 };
     if count == 0 {
@@ -142,7 +145,8 @@ fn arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags)
     }
 }
 
-fn ty(child: &Child, diags: &mut Diags) {
+/// Checks the type of the field: for a resource a kind, `Option` or `Vec` of it, otherwise a provisioner.
+fn check_type(child: &Child, diags: &mut Diags) {
     if !is_named(&child.ty) {
         let fix = "write the type of a kind, `Option` or `Vec` of one, or a provisioner";
         return diags.error(&child.ty, "a child is a named type", fix);
@@ -174,6 +178,7 @@ fn ty(child: &Child, diags: &mut Diags) {
     }
 }
 
+/// Returns whether a type is a path (or a macro that may expand to one), unlike a tuple or reference.
 pub(super) fn is_named(ty: &Type) -> bool {
     matches!(ty, Type::Path(_) | Type::Group(_) | Type::Paren(_) | Type::Macro(_))
 }

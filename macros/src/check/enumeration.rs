@@ -3,6 +3,7 @@
 use crate::{attrs::managed::ManagedVariantInput, diag::Diags, model::managed::Managed};
 use syn::{Fields, Ident};
 
+/// Checks the tagging of the enum and the fields of its variants. serde represents each variant as an object with one property.
 pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
         let what = "an enum with this tagging has no structural schema";
@@ -20,7 +21,7 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
             diags.error(tagging, "a variant with this tagging has no structural schema", "remove it");
         }
         match &variant.fields {
-            Fields::Unit => unit(&variant.ident, diags),
+            Fields::Unit => report_unit_variant(&variant.ident, diags),
             Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
                 let what = format!("`{}` is a tuple, and a schema knows lists of one type only", variant.ident);
                 diags.error(&variant.ident, what, "give its fields names, or put them into one struct");
@@ -30,7 +31,8 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
     }
 }
 
-fn unit(variant: &Ident, diags: &mut Diags) {
+/// Reports a variant without fields, which serde writes as a string.
+fn report_unit_variant(variant: &Ident, diags: &mut Diags) {
     let fix = format!("write `{variant} {{}}`, or make the spec a struct with the enum as a field");
     diags.error(variant, format!("`{variant}` would be a string where the other variants are objects"), fix);
 }

@@ -16,16 +16,17 @@ const PRELUDE_NAMES: [&str; 18] = [
     "Some", "String", "ToString", "Vec",
 ];
 
+/// Checks a managed kind. Returns the model in the error case, so that a fallback can be expanded.
 pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Box<Managed>> {
-    style(&model, diags);
+    check_style(&model, diags);
     match &model.kube {
-        Some(kube) => settings(&model, kube, diags),
+        Some(kube) => check_kube(&model, kube, diags),
         None => diags.missing(
             "missing `#[kube(...)]`",
             "derive `kube::CustomResource` beside `Managed` and say `group`, `version`, `kind` and `status`",
         ),
     }
-    own_attributes(&model, diags);
+    check_attributes(&model, diags);
     field::check(&model, diags);
     schema::check(&model, diags);
     validation::check(&model, diags);
@@ -33,7 +34,8 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
-fn style(model: &Managed, diags: &mut Diags) {
+/// Checks that the type can be a spec: a struct with named fields or an enum, without generics.
+fn check_style(model: &Managed, diags: &mut Diags) {
     match &model.style {
         SpecStyle::Named => (),
         SpecStyle::Enum(variants) => enumeration::check(model, variants, diags),
@@ -66,13 +68,14 @@ fn style(model: &Managed, diags: &mut Diags) {
     }
 }
 
-fn settings(model: &Managed, kube: &Kube, diags: &mut Diags) {
-    group(kube, diags);
-    version(kube, diags);
-    kind(kube, diags);
-    labels(kube, diags);
-    metadata(kube, diags);
-    serving(kube, diags);
+/// Checks the settings in `#[kube(...)]`.
+fn check_kube(model: &Managed, kube: &Kube, diags: &mut Diags) {
+    check_group(kube, diags);
+    check_version(kube, diags);
+    check_kind(kube, diags);
+    check_resource_names(kube, diags);
+    check_metadata(kube, diags);
+    check_serving(kube, diags);
     if let Some(key) = &kube.no_spec {
         diags.error(key, "`no_spec` is not supported", "remove it and keep the fields below `spec`");
     }
@@ -86,7 +89,8 @@ fn settings(model: &Managed, kube: &Kube, diags: &mut Diags) {
     subresource::check(model, kube, diags);
 }
 
-fn group(kube: &Kube, diags: &mut Diags) {
+/// Checks the API group: a domain name, and not one of Kubernetes without an approval.
+fn check_group(kube: &Kube, diags: &mut Diags) {
     let Some(group) = &kube.group else { return };
     let text = group.value();
     if !names::is_subdomain(&text) {
@@ -114,13 +118,14 @@ fn group(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-fn version(kube: &Kube, diags: &mut Diags) {
+fn check_version(kube: &Kube, diags: &mut Diags) {
     let Some(version) = kube.version.as_ref().filter(|version| !names::is_version(&version.value())) else { return };
     let what = format!("`\"{}\"` is not a valid version", version.value());
     diags.error(version, what, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
 }
 
-fn kind(kube: &Kube, diags: &mut Diags) {
+/// Checks the kind and the name of the generated struct.
+fn check_kind(kube: &Kube, diags: &mut Diags) {
     for (word, name) in [("kind", &kube.kind), ("root", &kube.root)] {
         let Some(name) = name else { continue };
         let text = name.value();
@@ -144,7 +149,8 @@ fn kind(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-fn labels(kube: &Kube, diags: &mut Diags) {
+/// Checks the plural, singular, short names and categories, and reports repeated ones.
+fn check_resource_names(kube: &Kube, diags: &mut Diags) {
     let single = [("plural", &kube.plural), ("singular", &kube.singular)];
     let single = single.into_iter().filter_map(|(word, name)| Some((word, name.as_ref()?)));
     let many = kube.shortnames.iter().map(|name| ("shortname", name));
@@ -157,12 +163,13 @@ fn labels(kube: &Kube, diags: &mut Diags) {
         );
         diags.error(name, what, fix);
     }
-    repeated("shortname", &kube.shortnames, diags);
-    repeated("category", &kube.categories, diags);
-    repeated("selectable", &kube.selectable, diags);
+    check_duplicates("shortname", &kube.shortnames, diags);
+    check_duplicates("category", &kube.categories, diags);
+    check_duplicates("selectable", &kube.selectable, diags);
 }
 
-fn repeated(word: &str, names: &[LitStr], diags: &mut Diags) {
+/// Reports repeated values of the key `word`.
+fn check_duplicates(word: &str, names: &[LitStr], diags: &mut Diags) {
     for (at, name) in names.iter().enumerate() {
         if let Some(first) = names[..at].iter().find(|first| first.value() == name.value()) {
             diags.conflict(
@@ -176,7 +183,8 @@ fn repeated(word: &str, names: &[LitStr], diags: &mut Diags) {
     }
 }
 
-fn metadata(kube: &Kube, diags: &mut Diags) {
+/// Checks the keys of annotations and labels of the CRD, and the values of its labels.
+fn check_metadata(kube: &Kube, diags: &mut Diags) {
     for (word, (key, _)) in
         kube.annotations.iter().map(|pair| ("annotation", pair)).chain(kube.labels.iter().map(|pair| ("label", pair)))
     {
@@ -195,7 +203,8 @@ fn metadata(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-fn serving(kube: &Kube, diags: &mut Diags) {
+/// Checks `served`, `schema` and `deprecated`.
+fn check_serving(kube: &Kube, diags: &mut Diags) {
     if let Some(served) = kube.served.as_ref().filter(|served| !served.value) {
         diags.error(served, "a version that is not served can't be watched", "remove `served = false`");
     }
@@ -214,7 +223,8 @@ fn serving(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-fn own_attributes(model: &Managed, diags: &mut Diags) {
+/// Checks the keys of `#[managed(...)]` on the struct: misplaced keys, the finalizer, and the field of `pause`.
+fn check_attributes(model: &Managed, diags: &mut Diags) {
     for key in &model.misplaced_keys {
         let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
         diags.error(key, format!("`{name}` belongs on a field"), "move it to the field that holds the name");

@@ -16,21 +16,23 @@ use syn::{Expr, Type, spanned::Spanned};
 /// Binds each value that `from` names to a variable.
 pub(super) fn reads(node: &Provisioner, child: &Child) -> TokenStream {
     let read = |(at, path)| {
-        let (variable, value) = (variable(at), source(node, path));
+        let (variable, value) = (variable(at), read_expression(node, path));
         quote! { let #variable = #value; }
     };
     child.from.iter().enumerate().map(read).collect()
 }
 
-fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
+/// Returns the expression that reads the value at a path of `from`: an input of the group, the object of a child, the output of a
+/// child, or a child of a nested group. Empty if no such child exists; the check has already reported that.
+fn read_expression(node: &Provisioner, path: &NodePath) -> TokenStream {
     let (private, name, text) = (&node.paths.private, &path.0[0], path.text("/"));
     if let Some(index) = node.input_index(name) {
         let index = Literal::usize_unsuffixed(index);
         return quote! { ::core::clone::Clone::clone(&cx.inputs().#index) };
     }
-    let Some((_, source)) = node.child(name) else { return quote! {} };
-    let ty = &source.ty;
-    match (path.0.get(1), &source.resource) {
+    let Some((_, child)) = node.child(name) else { return quote! {} };
+    let ty = &child.ty;
+    match (path.0.get(1), &child.resource) {
         (Some(inner), _) => {
             let (group, inner) = (quote! { <#ty as #private::Group>::Children }, constant(inner));
             quote_spanned! { inner.span() => <#group>::#inner.read(cx, #text)? }
@@ -40,7 +42,7 @@ fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
     }
 }
 
-/// The inputs of a child's build function, for the comparison with the last pass.
+/// The digest of the inputs of a child. The fast path compares it with that of the last pass.
 pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
     let private = &node.paths.private;
     let versions = (0..child.from.len()).map(|at| {
@@ -63,16 +65,16 @@ pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
 /// The items of an `each`, with their keys.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
     let (ty, items) = (&child.ty, call_with(node, child, each, "draft_of_items"));
-    let (of_each, of_key) = (located(each.span()), located(key.span()));
-    let private = node.paths.private_at(of_key);
-    let key = quote_spanned! { of_key => #private::text(#private::call1(item, #key)) };
-    let private = node.paths.private_at(of_each);
-    quote_spanned! { of_each => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
+    let (each_span, key_span) = (located(each.span()), located(key.span()));
+    let private = node.paths.private_at(key_span);
+    let key = quote_spanned! { key_span => #private::text(#private::call1(item, #key)) };
+    let private = node.paths.private_at(each_span);
+    quote_spanned! { each_span => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
 }
 
 /// The values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
 pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
-    let of = |(at, path): (usize, &NodePath)| {
+    let value = |(at, path): (usize, &NodePath)| {
         let variable = variable(at);
         let sibling = node.child(&path.0[0]).filter(|(_, source)| source.resource.is_some() && path.0.len() == 1);
         let ty = sibling
@@ -83,7 +85,7 @@ pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
             false => quote! { #variable.get()? },
         }
     };
-    child.from.iter().enumerate().map(of).collect()
+    child.from.iter().enumerate().map(value).collect()
 }
 
 /// Variables for [`values`] with the spans of their names in `from`, where the compiler reports a wrong type.
@@ -130,16 +132,16 @@ pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child
     let (private, ident) = (&node.paths.private, &node.ident);
     let name = format_ident!("ChildrenOf{}", node_name(ident));
     let checked = checked.iter().map(|child| {
-        let source = match child.resource {
+        let reader = match child.resource {
             _ if child.is_conditional() || child.each.is_some() => "Several",
             Some(_) => "Resource",
             None => "Node",
         };
-        (child, source)
+        (child, reader)
     });
-    let constants = checked.chain(unchecked.iter().map(|child| (child, "ErroneousChild"))).map(|(child, source)| {
-        let (ty, child, source) = (&child.ty, constant(&child.ident), format_ident!("{source}"));
-        quote_spanned! { ty.span() => pub const #child: #private::#source<#ty> = #private::#source::CHILD; }
+    let constants = checked.chain(unchecked.iter().map(|child| (child, "ErroneousChild"))).map(|(child, reader)| {
+        let (ty, child, reader) = (&child.ty, constant(&child.ident), format_ident!("{reader}"));
+        quote_spanned! { ty.span() => pub const #child: #private::#reader<#ty> = #private::#reader::CHILD; }
     });
     let constants: Vec<TokenStream> = constants.collect();
     let (children, item) = match constants.is_empty() {
@@ -166,6 +168,7 @@ fn is_option(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == "Option")
 }
 
+/// The variable for the value of the path with the index `at` in `from`.
 fn variable(at: usize) -> Ident {
     Ident::new(&format!("__made{at}"), Span::mixed_site())
 }

@@ -8,12 +8,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+/// Implements `Managed` for the generated struct. Expands to nothing if kube generates none.
 pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let Some(root) = managed.root() else { return TokenStream::new() };
     let (krate, private, spec) = (&managed.paths.krate, &managed.paths.private, &managed.spec);
     let finalizer = finalizer(managed);
     let status = status(managed);
-    let paused = paused(managed.pause.as_ref());
+    let paused = paused_body(managed.pause.as_ref());
     let references = references(managed, &root);
     let schema = schema(managed, &root);
     quote! {
@@ -36,6 +37,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             fn spec(&self) -> &Self::Spec {
                 &self.spec
             }
+            /// The body of `paused`: the value of the field `pause`, or `false` without such a field.
             fn paused(&self) -> ::core::primitive::bool {
                 #paused
             }
@@ -46,6 +48,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     }
 }
 
+/// The value of `FINALIZER`.
 fn finalizer(managed: &Managed) -> TokenStream {
     match &managed.finalizer {
         Some(finalizer) => quote! { ::core::option::Option::Some(#finalizer) },
@@ -109,7 +112,8 @@ fn status(managed: &Managed) -> TokenStream {
     }
 }
 
-fn paused(pause: Option<&Pause>) -> TokenStream {
+/// The body of `paused`: the value of the field `pause`, or `false` without such a field.
+fn paused_body(pause: Option<&Pause>) -> TokenStream {
     match pause {
         Some(Pause { field, optional: false }) => quote! { self.spec.#field },
         Some(Pause { field, optional: true }) => quote! { ::core::option::Option::unwrap_or_default(self.spec.#field) },

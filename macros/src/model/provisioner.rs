@@ -70,6 +70,7 @@ pub(crate) enum Node {
     Unspecified,
 }
 
+/// Models a node from the parsed item and its attributes. Reports unknown and repeated keys.
 pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Provisioner> {
     let style = match &input.item.data {
         Data::Struct(data) => match data.fields {
@@ -103,7 +104,7 @@ pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Prov
     };
     reject_duplicates(input.args.iter().flatten().map(|arg| &arg.key), diags);
     for arg in input.args.into_iter().flatten() {
-        model.add(arg, diags);
+        model.add_option(arg, diags);
     }
     model.children = input.fields.into_iter().filter_map(|field| Child::resolve(field, diags)).collect();
     Some(model)
@@ -124,6 +125,7 @@ impl Provisioner {
         self
     }
 
+    /// The kind of the node, by its keys. `up` without `down`, or the reverse, doesn't specify a group.
     pub(crate) fn node(&self) -> Node {
         match (self.up, self.down, self.is_custom) {
             (Some(up), Some(down), _) => Node::Group { up, down },
@@ -137,7 +139,7 @@ impl Provisioner {
         self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
     }
 
-    /// The child of a name; `r#type` and `type` name the same child.
+    /// The child of a name, with its index; `None` if there is none. `r#type` and `type` name the same child.
     pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
         self.children.iter().enumerate().find(|(_, child)| child.name() == node_name(name))
     }
@@ -147,7 +149,8 @@ impl Provisioner {
         self.inputs.iter().position(|input| node_name(&input.name) == node_name(name))
     }
 
-    fn add(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
+    /// Adds one key of the struct. Reports invalid values and keys that don't belong on a struct.
+    fn add_option(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
         let key = arg.key.to_string();
         match (key.as_str(), arg.value) {
             ("serial", ArgValue::Flag) => self.set_order(Some(Order::Serial), Some(Order::Serial), arg.key),
@@ -195,6 +198,7 @@ impl Provisioner {
     }
 }
 
+/// Parses `serial` or `concurrent`. Returns `None` after reporting anything else.
 fn parse_order(order: &Expr, diags: &mut Diags) -> Option<Order> {
     let word = match order {
         Expr::Path(path) => path.path.get_ident().map(ToString::to_string),
