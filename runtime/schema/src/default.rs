@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::shape::{Others, Schema, Shape};
+use crate::shape::{OtherFields, Schema, Shape};
 
 /// Sets the defaults of a schema on a value where nothing is. A null that the schema doesn't admit counts as nothing.
 pub fn default(schema: &Schema, value: &mut Value) {
@@ -17,8 +17,8 @@ pub fn default(schema: &Schema, value: &mut Value) {
             map.retain(|name, value| !value.is_null() || fields.field(name).is_none_or(keeps_null));
             for (name, value) in map {
                 let each = match &fields.others {
-                    Others::Each(schema) => Some(&**schema),
-                    Others::Unknown | Others::Kept => None,
+                    OtherFields::Each(schema) => Some(&**schema),
+                    OtherFields::Unknown | OtherFields::Kept => None,
                 };
                 if let Some(schema) = fields.known.get(name.as_str()).or(each) {
                     default(schema, value);

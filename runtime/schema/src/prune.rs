@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::shape::{Others, Schema, Shape};
+use crate::shape::{OtherFields, Schema, Shape};
 
 /// Removes the fields that the schema doesn't know, and returns their paths (`spec.containers[0].imagee`).
 pub fn prune(schema: &Schema, value: &mut Value) -> Vec<String> {
@@ -17,7 +17,7 @@ fn walk(schema: &Schema, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<S
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
             let known_beside = |name: &str| fields.embedded && matches!(name, "apiVersion" | "kind" | "metadata");
-            let closed = matches!(fields.others, Others::Unknown);
+            let closed = matches!(fields.others, OtherFields::Unknown);
             map.retain(|name, value| {
                 if closed && !fields.known.contains_key(name.as_str()) && !known_beside(name) {
                     unknown.push(Path::Field(path, name).to_string());

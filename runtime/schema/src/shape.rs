@@ -58,7 +58,7 @@ pub struct Fields {
     /// The fields that the schema names.
     pub known: BTreeMap<Box<str>, Schema>,
     /// The rule for all other fields.
-    pub others: Others,
+    pub others: OtherFields,
     /// The names of the required fields.
     pub required: Vec<Box<str>>,
     /// Atomic in server-side apply (`x-kubernetes-map-type: atomic`).
@@ -69,7 +69,7 @@ pub struct Fields {
 
 /// Fields that the schema does not name.
 #[derive(Debug, Default)]
-pub enum Others {
+pub enum OtherFields {
     /// They are unknown and pruned.
     #[default]
     Unknown,
@@ -145,8 +145,8 @@ impl Fields {
     /// The schema of a field; `None` if there is none.
     pub fn field(&self, name: &str) -> Option<&Schema> {
         self.known.get(name).or(match &self.others {
-            Others::Each(schema) => Some(schema),
-            Others::Unknown | Others::Kept => None,
+            OtherFields::Each(schema) => Some(schema),
+            OtherFields::Unknown | OtherFields::Kept => None,
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     accessor::list,
     keyword::{EMBEDDED_RESOURCE, INT_OR_STRING, PRESERVE_UNKNOWN_FIELDS},
     keywords::Keywords,
-    shape::{Definition, Fields, List, ListKind, Others, Scalar, Schema, Shape},
+    shape::{Definition, Fields, List, ListKind, OtherFields, Scalar, Schema, Shape},
 };
 
 /// The definition of the metadata of objects; `None` admits any metadata.
@@ -14,7 +14,7 @@ pub type Metadata = Option<&'static Definition>;
 
 /// Parses the schema of a kind: an object with `apiVersion`, `kind` and `metadata`. Only this schema has
 /// [`keywords`](Schema::keywords).
-pub fn structural(written: &Value, metadata: Metadata) -> Schema {
+pub fn parse_schema(written: &Value, metadata: Metadata) -> Schema {
     let mut root = level(written, metadata);
     if !matches!(root.shape, Shape::Object(_)) {
         root.shape = object(written, metadata);
@@ -71,12 +71,12 @@ fn object(written: &Value, metadata: Metadata) -> Shape {
     Shape::Object(fields)
 }
 
-fn others(written: &Value, metadata: Metadata) -> Others {
+fn others(written: &Value, metadata: Metadata) -> OtherFields {
     match &written["additionalProperties"] {
-        each @ Value::Object(_) => Others::Each(Box::new(level(each, metadata))),
-        Value::Bool(true) => Others::Kept,
-        _ if written[PRESERVE_UNKNOWN_FIELDS] == true => Others::Kept,
-        _ => Others::Unknown,
+        each @ Value::Object(_) => OtherFields::Each(Box::new(level(each, metadata))),
+        Value::Bool(true) => OtherFields::Kept,
+        _ if written[PRESERVE_UNKNOWN_FIELDS] == true => OtherFields::Kept,
+        _ => OtherFields::Unknown,
     }
 }
 

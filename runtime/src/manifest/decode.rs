@@ -60,7 +60,7 @@ impl<'a> DecodeCheck<'a> {
             required.retain(|name| name != "status");
         }
         let object = sample::complete(project, controlled, &schema);
-        let parsed = opgen_schema::structural(&schema, None);
+        let parsed = opgen_schema::parse_schema(&schema, None);
         Self { schema, parsed, object, round_trip: controlled.round_trip.as_ref(), findings }
     }
 

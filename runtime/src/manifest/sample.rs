@@ -62,7 +62,7 @@ fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings:
     if let Some(required) = schema["required"].as_array_mut() {
         required.retain(|name| name != "status");
     }
-    let schema = opgen_schema::structural(&schema, None);
+    let schema = opgen_schema::parse_schema(&schema, None);
     for complaint in value::complaints(&value::defaulted(sample.clone(), &schema), &schema) {
         match controlled.sample {
             Some(_) => findings.error("sample", format!("the sample is not valid: {complaint}"), "change the sample"),

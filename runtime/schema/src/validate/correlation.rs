@@ -6,14 +6,14 @@ use crate::keywords::{Keywords, ListType};
 
 /// The old value that corresponds to a new one.
 #[derive(Clone, Copy, Debug)]
-pub struct Old<'a> {
+pub struct OldValue<'a> {
     /// The value; `None` if there is none, or if none corresponds for certain.
     pub value: Option<&'a Value>,
     /// Whether the new value, or the nearest around it that has an old one, is unchanged.
     pub unchanged: bool,
 }
 
-impl<'a> Old<'a> {
+impl<'a> OldValue<'a> {
     /// The old value of a whole object or of a part.
     pub fn of(new: &Value, old: Option<&'a Value>) -> Self {
         Self { value: old, unchanged: old == Some(new) }

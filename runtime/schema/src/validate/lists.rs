@@ -52,7 +52,7 @@ fn report_duplicates(items: &[Value], path: &str, causes: &mut Vec<Cause>, key: 
     let keys: Vec<Value> = items.iter().map(key).collect();
     for (index, key) in keys.iter().enumerate() {
         if keys.iter().take(index).filter(|earlier| *earlier == key).count() == 1 {
-            let message = format!("Duplicate value: {}", super::outcome::shown(key));
+            let message = format!("Duplicate value: {}", super::outcome::format_value(key));
             causes.push(Cause { reason: "FieldValueDuplicate", message, field: format!("{path}[{index}]") });
         }
     }

@@ -46,7 +46,10 @@ impl ValuePath<'_> {
 
     /// `Invalid value: 0: spec.size in body should be ...`
     pub(super) fn invalid(self, value: &Value, should: &str) -> Cause {
-        self.cause("FieldValueInvalid", format!("Invalid value: {}: {} in body {should}", shown(value), self.path))
+        self.cause(
+            "FieldValueInvalid",
+            format!("Invalid value: {}: {} in body {should}", format_value(value), self.path),
+        )
     }
 
     pub(super) fn wrong_type(self, value: &str, expected: &str) -> Cause {
@@ -61,7 +64,7 @@ impl ValuePath<'_> {
     pub(super) fn unsupported(self, value: &Value, allowed: &[Value]) -> Cause {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let allowed: Vec<_> = allowed.iter().map(|value| format!("{:?}", text(value))).collect();
-        let message = format!("Unsupported value: {}: supported values: {}", shown(value), allowed.join(", "));
+        let message = format!("Unsupported value: {}: supported values: {}", format_value(value), allowed.join(", "));
         self.cause("FieldValueNotSupported", message)
     }
 
@@ -84,7 +87,7 @@ impl ValuePath<'_> {
 }
 
 /// Writes a value as kube-apiserver does in errors.
-pub fn shown(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
         Value::Number(number) => number.as_f64().filter(|_| number.is_f64()).map_or_else(|| number.to_string(), float),
         other => other.to_string(),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Old, ScalePaths, embedded, lists, scale, values};
+use super::{OldValue, ScalePaths, embedded, lists, scale, values};
 use crate::{cause::Cause, keywords::Keywords};
 
 /// Returns what is wrong with an object: the values, the fields of its `scale` subresource, and duplicates in lists.
@@ -17,7 +17,7 @@ pub fn validate(
     is_status: bool,
 ) -> Vec<Cause> {
     let mut causes =
-        if is_status { status(keywords, new, old) } else { values::check(keywords, new, Old::of(new, old), "") };
+        if is_status { status(keywords, new, old) } else { values::check(keywords, new, OldValue::of(new, old), "") };
     if let Some(paths) = paths {
         if !is_status {
             causes.extend(scale::spec(paths, new));
@@ -34,5 +34,5 @@ pub fn validate(
 fn status(keywords: &Keywords, new: &Value, old: Option<&Value>) -> Vec<Cause> {
     let (Some(schema), Some(new)) = (keywords.properties.get("status"), new.get("status")) else { return Vec::new() };
     let old = old.and_then(|old| old.get("status"));
-    values::check(schema, new, Old::of(new, old), "status")
+    values::check(schema, new, OldValue::of(new, old), "status")
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Old,
+    OldValue,
     outcome::{ValidationOutcome, ValuePath, float},
 };
 use crate::{
@@ -13,11 +13,11 @@ use crate::{
 };
 
 /// What is wrong with a value that is at `base` in its object.
-pub(super) fn check(keywords: &Keywords, new: &Value, old: Old<'_>, base: &str) -> Vec<Cause> {
+pub(super) fn check(keywords: &Keywords, new: &Value, old: OldValue<'_>, base: &str) -> Vec<Cause> {
     walk(keywords, new, old, ValuePath { base, path: "" }).causes
 }
 
-fn walk(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+fn walk(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     if old.unchanged {
         return ValidationOutcome::default();
     }
@@ -166,7 +166,7 @@ fn range(keywords: &Keywords, data: f64) -> Option<&'static str> {
     }
 }
 
-fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+fn list(keywords: &Keywords, items: &[Value], old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     if let Some(schema) = &keywords.items {
         for (index, item) in items.iter().enumerate() {
@@ -188,7 +188,7 @@ fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: ValuePath<'_>
     outcome
 }
 
-fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+fn object(keywords: &Keywords, map: &Map<String, Value>, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome::default();
     let count = map.len() as u64;
     if let Some(least) = keywords.min_properties.filter(|least| count < *least) {
@@ -212,10 +212,10 @@ fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: Va
 }
 
 /// `anyOf`, `oneOf`, `allOf` and `not`.
-fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+fn combined(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let tried = |schemas: &[Keywords]| -> Vec<ValidationOutcome> {
-        schemas.iter().map(|schema| walk(schema, value, Old { unchanged: false, ..old }, place)).collect()
+        schemas.iter().map(|schema| walk(schema, value, OldValue { unchanged: false, ..old }, place)).collect()
     };
     if !keywords.any_of.is_empty() {
         let mut tried = tried(&keywords.any_of);
@@ -253,7 +253,7 @@ fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'
         }
     }
     if let Some(not) = &keywords.not
-        && walk(not, value, Old { unchanged: false, ..old }, place).is_valid()
+        && walk(not, value, OldValue { unchanged: false, ..old }, place).is_valid()
     {
         outcome.causes.push(place.composite(&format!("{:?} must not validate the schema (not)", place.path)));
     }
@@ -267,5 +267,5 @@ fn best(tried: Vec<ValidationOutcome>) -> ValidationOutcome {
 
 /// What is wrong with a value by itself, which is blamed at `place`.
 pub(crate) fn part(keywords: &Keywords, value: &Value, place: &str) -> Vec<Cause> {
-    check(keywords, value, Old::of(value, None), place)
+    check(keywords, value, OldValue::of(value, None), place)
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Element;
-use crate::schema::{List, ListKind, Others, Scalar, Schema, Shape, builtin};
+use crate::schema::{List, ListKind, OtherFields, Scalar, Schema, Shape, builtin};
 
 /// The known type of a value.
 #[derive(Clone, Copy, Debug)]
@@ -83,10 +83,10 @@ impl<'a> Type<'a> {
             return Some(FieldType { of: Self::of(known), named: true });
         }
         let of = match &fields.others {
-            Others::Each(each) => Self::of(each),
-            Others::Kept => Self::Deduced,
-            Others::Unknown if fields.known.is_empty() || fields.embedded => Self::Deduced,
-            Others::Unknown => return None,
+            OtherFields::Each(each) => Self::of(each),
+            OtherFields::Kept => Self::Deduced,
+            OtherFields::Unknown if fields.known.is_empty() || fields.embedded => Self::Deduced,
+            OtherFields::Unknown => return None,
         };
         Some(FieldType { of, named: false })
     }

@@ -1,6 +1,6 @@
 //! Parses, checks and applies the schemas of CustomResourceDefinitions.
 
-use opgen_schema::{CheckOptions, Metadata, Old, Schema};
+use opgen_schema::{CheckOptions, Metadata, OldValue, Schema};
 use serde_json::Value;
 
 use super::{builtin, rules};
@@ -13,7 +13,7 @@ fn metadata() -> Metadata {
 
 /// Reads the schema of a whole object.
 pub(crate) fn structural(written: &Value) -> Schema {
-    opgen_schema::structural(written, metadata())
+    opgen_schema::parse_schema(written, metadata())
 }
 
 /// What is wrong with the schema of a version, which is at `place` in its definition.
@@ -31,7 +31,7 @@ pub(crate) fn validate(kind: &Kind, new: &Value, old: Option<&Value>, subresourc
         if causes.iter().any(blocks_rules) {
             causes.push(unchecked());
         } else {
-            causes.extend(rules::check(rules, keywords, new, Old::of(new, old)));
+            causes.extend(rules::check(rules, keywords, new, OldValue::of(new, old)));
         }
     }
     causes

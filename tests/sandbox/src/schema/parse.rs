@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Definition, Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape};
+use super::{Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Schema, Shape};
 
 /// Finds the definition that a `$ref` names.
 type Lookup = fn(&str) -> Option<&'static Definition>;
@@ -65,16 +65,16 @@ fn object(schema: &Value, lookup: Lookup) -> Shape {
     Shape::Object(fields)
 }
 
-fn others(schema: &Value, lookup: Lookup) -> Others {
+fn others(schema: &Value, lookup: Lookup) -> OtherFields {
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
-        return Others::Kept;
+        return OtherFields::Kept;
     }
     match &schema["additionalProperties"] {
-        Value::Bool(true) => Others::Kept,
-        each @ Value::Object(_) => Others::Each(Box::new(parse(each, lookup))),
-        _ if schema["properties"].is_object() => Others::Unknown,
+        Value::Bool(true) => OtherFields::Kept,
+        each @ Value::Object(_) => OtherFields::Each(Box::new(parse(each, lookup))),
+        _ if schema["properties"].is_object() => OtherFields::Unknown,
         // The table's objects without properties (`FieldsV1`, `RawExtension`) hold anything.
-        _ => Others::Kept,
+        _ => OtherFields::Kept,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
     environment,
     kind::Kind,
     quantity::Quantity,
-    schema::{Definition, Fields, Others, Scalar, Schema, Shape, builtin},
+    schema::{Definition, Fields, OtherFields, Scalar, Schema, Shape, builtin},
 };
 
 /// The serialization rules of the API's Go types (`omitempty`, pointers), one definition a line.
@@ -101,7 +101,7 @@ fn walk(schema: &Schema, name: &'static str, value: &mut Value) {
 }
 
 fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
-    if let (Others::Each(each), true) = (&fields.others, fields.known.is_empty()) {
+    if let (OtherFields::Each(each), true) = (&fields.others, fields.known.is_empty()) {
         return each_value(each, map);
     }
     let row = ROWS.get(name);
@@ -163,7 +163,7 @@ fn is_empty(schema: Option<&Schema>, value: &Value) -> bool {
 }
 
 fn is_map(fields: &Fields) -> bool {
-    fields.known.is_empty() && matches!(fields.others, Others::Each(_))
+    fields.known.is_empty() && matches!(fields.others, OtherFields::Each(_))
 }
 
 fn is_zero(value: &Value) -> bool {

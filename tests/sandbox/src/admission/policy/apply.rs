@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::{Definition, Fields, ListKind, Others, Schema, Shape, builtin};
+use crate::schema::{Definition, Fields, ListKind, OtherFields, Schema, Shape, builtin};
 
 /// Merges the apply configuration of a policy into an object.
 pub(super) fn applied(schema: &Schema, object: &Value, configuration: &Value) -> Result<Value, String> {
@@ -54,7 +54,7 @@ fn merge_fields(fields: &Fields, into: &mut Value, from: &Map<String, Value>, pa
         let metadata = (path == ".metadata").then(|| builtin::definition(METADATA)).flatten();
         match metadata.map(Definition::schema).or_else(|| fields.field(name)) {
             Some(schema) => merge(schema, held.entry(name).or_insert(Value::Null), value, &path)?,
-            None if matches!(fields.others, Others::Unknown) && !TYPE.contains(&path.as_str()) => {
+            None if matches!(fields.others, OtherFields::Unknown) && !TYPE.contains(&path.as_str()) => {
                 return Err(untyped(&path, "field not declared in schema"));
             }
             None => drop(held.insert(name.clone(), value.clone())),

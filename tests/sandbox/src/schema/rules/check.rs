@@ -6,7 +6,7 @@ use kube_cel::{
     KubeCelExt as _,
     cel::{Context, ExecutionError, Value as Cel, extractors::Arguments, objects::OptionalValue},
 };
-use opgen_schema::{Keywords, Old, shown};
+use opgen_schema::{Keywords, OldValue, format_value};
 use serde_json::Value;
 
 use super::{rule::ValidationRule, tree::RuleTree, value};
@@ -47,7 +47,7 @@ fn of_any(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
 }
 
 /// What the rules of a schema say against an object.
-pub(crate) fn check(rules: &RuleTree, outline: &Keywords, new: &Value, old: Old<'_>) -> Vec<Cause> {
+pub(crate) fn check(rules: &RuleTree, outline: &Keywords, new: &Value, old: OldValue<'_>) -> Vec<Cause> {
     let mut causes = Vec::new();
     FUNCTIONS.with(|functions| walk(functions, rules, outline, new, old, "", &mut causes));
     causes
@@ -59,7 +59,7 @@ fn walk(
     tree: &RuleTree,
     outline: &Keywords,
     new: &Value,
-    old: Old<'_>,
+    old: OldValue<'_>,
     path: &str,
     causes: &mut Vec<Cause>,
 ) {
@@ -81,7 +81,7 @@ fn walk(
             }
         }
         Value::Object(map) => {
-            let old = if outline.atomic { Old { value: None, ..old } } else { old };
+            let old = if outline.atomic { OldValue { value: None, ..old } } else { old };
             for (name, value) in map {
                 let old = old.field(name, value);
                 let dot = if path.is_empty() { "" } else { "." };
@@ -102,7 +102,7 @@ fn walk(
 struct RuleScope<'a> {
     outline: &'a Keywords,
     new: &'a Value,
-    old: Old<'a>,
+    old: OldValue<'a>,
     path: &'a str,
 }
 
@@ -154,7 +154,7 @@ impl RuleScope<'_> {
             field => field,
         };
         let whole = self.outline.has_type("object") || self.outline.has_type("array");
-        let value = if whole { String::new() } else { format!(": {}", shown(self.new)) };
+        let value = if whole { String::new() } else { format!(": {}", format_value(self.new)) };
         let (reason, message) = match rule.reason.as_deref() {
             Some("FieldValueForbidden") => ("FieldValueForbidden", format!("Forbidden: {detail}")),
             Some("FieldValueRequired") => ("FieldValueRequired", format!("Required value: {detail}")),

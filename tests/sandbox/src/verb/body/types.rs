@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::LazyLock};
 use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-use crate::schema::{Definition, Others, Scalar, Schema, Shape, builtin};
+use crate::schema::{Definition, OtherFields, Scalar, Schema, Shape, builtin};
 
 /// Returns the first value that does not have the type of its field; `None` if there is none.
 pub(super) fn type_error(definition: &'static Definition, object: &Value) -> Option<String> {
@@ -68,8 +68,8 @@ impl<'a> Walk<'a> {
                     return Walk { owner: definition.or(self.owner), path, field: name }.value(schema, value);
                 }
                 match &fields.others {
-                    Others::Each(schema) => self.value(schema, value),
-                    Others::Unknown | Others::Kept => None,
+                    OtherFields::Each(schema) => self.value(schema, value),
+                    OtherFields::Unknown | OtherFields::Kept => None,
                 }
             }),
             (Shape::List(list), Value::Array(items)) => items.iter().find_map(|item| self.value(&list.items, item)),
@@ -168,8 +168,8 @@ fn go_type(schema: &Schema) -> String {
         }
         Shape::List(list) => format!("[]{}", go_type(&list.items)),
         Shape::Object(fields) => match &fields.others {
-            Others::Each(each) => format!("map[string]{}", go_type(each)),
-            Others::Unknown | Others::Kept => "map[string]interface {}".to_owned(),
+            OtherFields::Each(each) => format!("map[string]{}", go_type(each)),
+            OtherFields::Unknown | OtherFields::Kept => "map[string]interface {}".to_owned(),
         },
         Shape::Scalar(Scalar::Text) => "string".to_owned(),
         Shape::Scalar(Scalar::Boolean) => "bool".to_owned(),
