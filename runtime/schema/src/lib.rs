@@ -1,4 +1,4 @@
-//! Structural schemas of custom resources: rules, defaults, pruning and validation as kube-apiserver applies them.
+//! Implements structural schemas of custom resources: rules, defaults, pruning and validation as kube-apiserver applies them.
 //!
 //! The linter of `opgen` and the sandbox share this crate, so that a definition that `opgen generate` accepts is one that an API
 //! server accepts. Its types are no interface for users: both crates pin its exact version.

@@ -4,7 +4,7 @@ pub use correlation::OldValue;
 pub use outcome::format_value;
 pub use resource::validate;
 pub use scale::ScalePaths;
-pub(crate) use values::part;
+pub(crate) use values::validate_part;
 
 mod correlation;
 mod embedded;
