@@ -1,4 +1,4 @@
-//! A layer around a client that sends writes only while the lead is held.
+//! Wraps a client in a layer that sends writes only while the lead is held.
 
 use super::lead::Lead;
 use crate::error::not_leading::NotLeading;

@@ -29,6 +29,7 @@ const NO_RESOURCE: &str = "nonresource";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallMetrics(Arc<CallCounts>);
 
+/// The values of [`CallMetrics`].
 #[derive(Debug, Default)]
 struct CallCounts {
     /// By status code and method.
@@ -57,6 +58,7 @@ impl CallMetrics {
         kube::Client::new(service, namespace)
     }
 
+    /// Counts a call that began at `start`; `status` is `None` if there was no response.
     fn observe(&self, method: &Method, verb: &'static str, resource: &str, status: Option<StatusCode>, start: Instant) {
         let (duration, method) = (start.elapsed(), method_name(method));
         let code = match status {
@@ -64,18 +66,18 @@ impl CallMetrics {
             Some(status) if status.canonical_reason().is_none() => OTHER,
             Some(ref status) => status.as_str(),
         };
-        with(&self.0.requests, (code.to_owned(), method.to_owned()), AtomicU64::default, |count| {
+        with_entry(&self.0.requests, (code.to_owned(), method.to_owned()), AtomicU64::default, |count| {
             count.fetch_add(1, Ordering::Relaxed);
         });
         let histogram = || Histogram::new(CALL_BUCKETS);
-        with(&self.0.methods, method.to_owned(), histogram, |histogram| histogram.observe(duration));
+        with_entry(&self.0.methods, method.to_owned(), histogram, |histogram| histogram.observe(duration));
         let mut target = (verb, resource.to_owned());
         let targets = self.0.targets.read();
         if targets.len() >= MAX_TARGETS && !targets.contains_key(&target) {
             target.1 = OTHER.to_owned();
         }
         drop(targets);
-        with(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
+        with_entry(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
     }
 
     /// The number of requests by status code and method.
@@ -96,7 +98,7 @@ impl CallMetrics {
 }
 
 /// Calls `use_value` with the value of a key, which is created if there is none.
-fn with<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
+fn with_entry<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
     if let Some(value) = map.read().get(&key) {
         return use_value(value);
     }
@@ -113,7 +115,7 @@ fn method_name(method: &Method) -> &str {
     }
 }
 
-/// The verb of RBAC and the full name of the resource, with its subresource, that a request is about.
+/// Returns the verb of RBAC and the full name of the resource, with its subresource, of a request.
 fn verb_and_resource(method: &Method, path: &str, query: Option<&str>) -> (&'static str, String) {
     let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
     let (group, parts) = match &parts[..] {

@@ -1,4 +1,4 @@
-//! Values that the registry reads from a running operator at each scrape: queues, caches and watches.
+//! Defines the values that the registry reads from a running operator at each scrape: queues, caches and watches.
 
 use crate::{kind::Kind, queue::Stats};
 use std::{collections::BTreeMap, time::Duration};

@@ -1,4 +1,4 @@
-//! The oracle of the simulation: checks each write, in the order of the server, against the last holder of the Lease.
+//! Checks each write of a simulation, in the order of the server, against the last holder of the Lease.
 
 use parking_lot::Mutex;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The faults of one simulated election, derived from a seed.
+//! Derives the faults of one simulated election from a seed.
 
 use crate::queue::{Jitter as _, Seeded};
 use std::{ops::Range, time::Duration};
@@ -79,12 +79,13 @@ impl Schedule {
 }
 
 impl CandidateFaults {
+    /// Draws the faults of one candidate.
     fn new(dice: &Dice, start: Instant) -> Self {
         let at = |dice: &Dice| start + dice.millis(1_000..32_000);
         let windows = |chance: u64, longest: u64| -> Vec<Window> {
             let windows = (0..2).filter(|_| dice.percent(chance)).map(|_| {
-                let from = at(dice);
-                from..from + dice.millis(500..longest)
+                let begin = at(dice);
+                begin..begin + dice.millis(500..longest)
             });
             windows.collect()
         };
@@ -104,7 +105,7 @@ impl CandidateFaults {
     }
 }
 
-/// Whether one of the windows contains a time.
+/// Returns the end of the last window that contains a time; `None` if no window contains it.
 pub(super) fn contains(windows: &[Window], time: Instant) -> Option<Instant> {
     windows.iter().filter(|window| window.contains(&time)).map(|window| window.end).max()
 }
