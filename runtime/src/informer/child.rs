@@ -1,4 +1,4 @@
-//! Watches child objects: one watch and one store per kind, shared by all controllers of the operator.
+//! Watches child objects, with one watch and one store per kind for all controllers of the operator.
 
 use crate::{
     cache::{Change, Header, ObjectKey, Store},

@@ -61,6 +61,7 @@ use std::{
 /// ```
 pub struct Lister<V, X = ()>(Arc<Inner<V, X>>);
 
+/// The content that the clones of a lister share.
 struct Inner<V, X> {
     state: RwLock<ListerState<V, X>>,
     index: fn(&V) -> Option<X>,
@@ -71,7 +72,7 @@ struct ListerState<V, X> {
     watch: Option<Health>,
     /// Whether the first list is complete.
     listed: bool,
-    shown: ListedObjects<V, X>,
+    content: ListedObjects<V, X>,
 }
 
 /// The objects of a [`Lister`].
@@ -112,8 +113,8 @@ impl<V, X> Lister<V, X> {
     /// A lister with an index: [`ListedObjects::find`] returns the objects of an index value. An object for which `index` returns `None` or
     /// panics is not in the index.
     pub fn indexed(index: fn(&V) -> Option<X>) -> Self {
-        let shown = ListedObjects { objects: HashMap::default(), by_index: HashMap::new() };
-        Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, shown }), index }))
+        let content = ListedObjects { objects: HashMap::default(), by_index: HashMap::new() };
+        Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, content }), index }))
     }
 
     /// The watch that fills the lister, once it has started.
@@ -135,7 +136,7 @@ impl<V, X> Lister<V, X> {
         match watch.state() {
             WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster has no kind {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
-            _ if state.listed => Ok(read(&state.shown)),
+            _ if state.listed => Ok(read(&state.content)),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),
         }
     }
@@ -147,7 +148,7 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         let mut state = self.0.state.write();
         state.watch = Some(watch.clone());
         state.listed = false;
-        (state.shown.objects, state.shown.by_index) = Default::default();
+        (state.content.objects, state.content.by_index) = Default::default();
     }
 
     /// Marks the first list as complete, so that the lister can be read.
@@ -160,10 +161,10 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         let index = panics.catch(Closure::Index, || (self.0.index)(&projection)).flatten();
         let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.insert(key.clone(), (projection, index.clone()));
-        let old = state.shown.remove_from_index(&key, old);
+        let old = state.content.objects.insert(key.clone(), (projection, index.clone()));
+        let old = state.content.remove_from_index(&key, old);
         if let Some(index) = index {
-            state.shown.by_index.entry(index).or_default().push(key);
+            state.content.by_index.entry(index).or_default().push(key);
         }
         old
     }
@@ -174,15 +175,15 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         V: PartialEq,
     {
         let state = self.0.state.read();
-        state.shown.get(key.namespace().unwrap_or_default(), key.name()) == Some(projection)
+        state.content.get(key.namespace().unwrap_or_default(), key.name()) == Some(projection)
     }
 
     /// Removes an object, and returns its projection.
     pub(crate) fn remove(&self, key: &ObjectKey) -> Option<V> {
         let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.remove(&key);
-        state.shown.remove_from_index(&key, old)
+        let old = state.content.objects.remove(&key);
+        state.content.remove_from_index(&key, old)
     }
 }
 
@@ -239,7 +240,10 @@ impl<V, X> Clone for Lister<V, X> {
 impl<V, X> fmt::Debug for Lister<V, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.0.state.read();
-        f.debug_struct("Lister").field("listed", &state.listed).field("len", &state.shown.len()).finish_non_exhaustive()
+        f.debug_struct("Lister")
+            .field("listed", &state.listed)
+            .field("len", &state.content.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -65,7 +65,7 @@ impl KubernetesSource {
     }
 
     /// Whether the source has exactly these objects, so that another controller of the kind can use it.
-    pub(crate) fn has(&self, kind: &Kind, selection: &Selection) -> bool {
+    pub(crate) fn serves(&self, kind: &Kind, selection: &Selection) -> bool {
         self.kind == *kind && self.selection == *selection
     }
 

@@ -1,4 +1,4 @@
-//! `ObservedOperator` reads queues, caches and watches of a running operator for its metrics.
+//! `ObservedOperator`: the queues, caches and watches of a running operator, which its metrics read.
 
 use crate::{
     cache::{Encoded, Store},
@@ -81,7 +81,7 @@ impl LiveOperator for ObservedOperator {
     }
 }
 
-/// The place of a state in [`WATCH_STATES`](crate::metrics::live::WATCH_STATES).
+/// The index of a state in [`WATCH_STATES`](crate::metrics::live::WATCH_STATES).
 fn state_index(state: &WatchState) -> usize {
     match state {
         WatchState::Starting => 0,

@@ -292,8 +292,8 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
         shape: factory.shape(),
         references: factory.references(),
         watched_kinds: {
-            let (mapped, kept) = (factory.settings().watches.iter(), factory.settings().listers.iter());
-            mapped.map(|mapped| mapped.kind().clone()).chain(kept.map(|kept| kept.kind().clone())).collect()
+            let (mapped, listers) = (factory.settings().watches.iter(), factory.settings().listers.iter());
+            mapped.map(|mapped| mapped.kind().clone()).chain(listers.map(|lister| lister.kind().clone())).collect()
         },
         selects: !factory.settings().selection.is_all(),
         sample: factory.settings().sample.clone(),

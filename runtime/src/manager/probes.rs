@@ -128,7 +128,7 @@ impl ProbeTargets {
 }
 
 impl ProbeTargets {
-    /// The line of a replica that waits for the lead.
+    /// The line of a replica that waits for the lead; `None` if it leads, or without leader election.
     fn describe_waiting(&self) -> Option<String> {
         match self.lead.as_ref()?.state() {
             LeadState::Waiting { holder: Some(holder) } => {
@@ -140,7 +140,7 @@ impl ProbeTargets {
     }
 }
 
-/// Whether a watch lets the operator be ready, and a description of its state.
+/// Returns whether a watch lets the operator be ready, and a description of its state.
 fn describe(watch: &dyn HasHealth) -> (bool, String) {
     match watch.health().state() {
         WatchState::Following => (true, "ok".to_owned()),

@@ -62,8 +62,8 @@ impl Operator {
                 namespace: operator_namespace.clone(),
                 environment: self.environment.clone(),
                 recorder: if settings.events { recorder.clone() } else { EventRecorder::disabled() },
-                children: of_kinds(&children, &child::kinds(factory.shape())),
-                targets: of_kinds(&targets, &factory.references()),
+                children: stores_of_kinds(&children, &child::kinds(factory.shape())),
+                targets: stores_of_kinds(&targets, &factory.references()),
                 graph: targets.clone(),
                 referrers: Default::default(),
                 own_writes: Default::default(),
@@ -77,7 +77,7 @@ impl Operator {
             let selection = settings.selection.clone();
             let kind = factory.kind();
             // Controllers of one kind with the same selection share a source, so its watch and its cache.
-            let source = sources.iter().find(|source| source.has(&kind, &selection)).cloned().unwrap_or_else(|| {
+            let source = sources.iter().find(|source| source.serves(&kind, &selection)).cloned().unwrap_or_else(|| {
                 let namespace = namespace.clone();
                 let health = healths.of(&kind);
                 let source = KubernetesSource::new(client.clone(), kind, &self.name, namespace, selection.clone());
@@ -115,8 +115,8 @@ impl Operator {
     }
 }
 
-/// The stores of these kinds.
-fn of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeMap<Kind, Arc<V>> {
+/// Returns the stores of these kinds.
+fn stores_of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeMap<Kind, Arc<V>> {
     let selected = stores.iter().filter(|(kind, _)| kinds.contains(kind));
     selected.map(|(kind, store)| (kind.clone(), store.clone())).collect()
 }
@@ -135,7 +135,7 @@ fn create_handlers(
     (mapped, listers)
 }
 
-/// All watches whose events enqueue primaries of a controller.
+/// Returns all watches whose events enqueue primaries of a controller.
 fn watches_of(
     controller: &Arc<RunningController>,
     mapped_handlers: &[Arc<MappedHandler>],
@@ -287,7 +287,7 @@ impl Wiring {
         watches
     }
 
-    /// Spawns the orphan collector, which works off `searches`.
+    /// Spawns the orphan collector, which processes the requested `searches`. A restart of its task reuses the receiver.
     pub(crate) fn spawn_orphan_collector(&self, searches: mpsc::UnboundedReceiver<OrphanSearch>, tasks: &mut Tasks) {
         let (client, namespace) = (self.client.clone(), self.namespace.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());

@@ -60,7 +60,7 @@ use crate::{
         settled::SettledKeys,
         stored_status::StoredStatus,
     },
-    reference::Named,
+    reference::NamedTarget,
 };
 use futures::FutureExt;
 pub(crate) use next::Next;
@@ -247,7 +247,7 @@ impl Loop {
         &self,
         header: &Header,
         primary: &dyn DecodedPrimary,
-        references: &[Named],
+        references: &[NamedTarget],
         direction: Direction,
         trigger: Trigger,
     ) -> TreeResult {

@@ -133,8 +133,11 @@ impl Run {
 
     /// Removes the reference finalizers of objects of one kind from the objects that they reference.
     async fn release_references(&self, kind_objects: &KindObjects, operator: &Operator) -> Result<(), UninstallError> {
-        let references: Vec<_> =
-            kind_objects.objects.iter().map(|object| reference::id(&kind_objects.kind, &object.key)).collect();
+        let references: Vec<_> = kind_objects
+            .objects
+            .iter()
+            .map(|object| reference::finalizer_name(&kind_objects.kind, &object.key))
+            .collect();
         for kind in &kind_objects.references {
             let source =
                 KubernetesSource::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());
