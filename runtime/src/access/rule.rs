@@ -34,7 +34,7 @@ impl Rule {
     /// Converts a permission to a rule. The namespace of the permission is not part of the rule: it decides which role gets the
     /// rule.
     pub(crate) fn of(access: &Access) -> Self {
-        let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.in_roles()).copied().collect();
+        let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.rbac_verbs()).copied().collect();
         match access.target {
             AccessTarget::Url(path) => {
                 let verbs = verbs.into_iter().map(str::to_owned).collect();

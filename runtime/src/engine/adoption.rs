@@ -1,4 +1,4 @@
-//! Adopts objects that other clients created, and takes over the fields of their field managers.
+//! Adopts objects of other clients, and takes over the fields of their field managers.
 //!
 //! A node with the option `adopt` makes an object without a controller its child. The node may name field managers
 //! (`adopt_from`): the operator then becomes the manager of their fields, so that its next apply removes the unwanted ones. The
@@ -17,7 +17,10 @@ use kube::api::Patch;
 use serde_json::{Map, Value, json};
 
 impl PassCore<'_> {
-    /// Adopts an object of another client if the node allows it and the object has no controller. Otherwise an error.
+    /// Adopts an object of another client if the node allows it and the object has no controller.
+    ///
+    /// # Errors
+    /// `NotOwned` otherwise.
     pub(crate) async fn adopt(
         &self,
         children: &WatchedKind<Child>,
@@ -55,7 +58,7 @@ impl PassCore<'_> {
         Ok(readiness)
     }
 
-    /// Makes the operator the manager of all fields of the managers that the node names.
+    /// Transfers all fields of the field managers in `adopt_from` to the operator.
     async fn take_over_fields(
         &self,
         children: &WatchedKind<Child>,

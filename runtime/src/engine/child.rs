@@ -36,7 +36,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// The bytes of its texts and its object.
+    /// Returns the bytes of its texts and its object.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.node.len() + self.applied.len() + self.object.as_ref().map_or(0, |object| object.len())
     }
@@ -65,6 +65,7 @@ pub(crate) struct LostField {
     pub(crate) manager: Option<Box<str>>,
 }
 
+/// The parts of a child from which its projection is computed.
 #[derive(Deserialize)]
 struct ProjectedChild<'a> {
     #[serde(borrow)]
@@ -131,7 +132,7 @@ impl Child {
         })
     }
 
-    /// The first field of `desired` that another client has taken or removed.
+    /// Returns the first field of `desired` that another client has taken or removed; `None` if the operator owns all of them.
     pub(crate) fn first_lost_field(&self, desired: &Desired) -> Option<LostField> {
         let mut ownership = self.ownership.lock();
         if let FieldOwnership::Unchecked { own, others } = &*ownership {
@@ -167,7 +168,7 @@ impl Child {
     }
 }
 
-/// The header of a child. An owner mark in the annotations is added to its owner references.
+/// Returns the header of a child. An owner mark in the annotations is added to its owner references.
 ///
 /// # Errors
 /// If the JSON is not an object of the API.

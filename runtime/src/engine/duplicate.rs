@@ -122,8 +122,8 @@ fn take_items(fields: &mut Value, items: &[Vec<String>]) -> Value {
     taken
 }
 
-/// Removes one item from a set of fields. A set without entries is removed as well: an empty set means that the manager owns the
-/// field as a whole.
+/// Removes one item from a set of fields; `None` if the set doesn't have it. A set without entries is removed as well: an empty
+/// set means that the manager owns the field as a whole.
 fn take_item(fields: &mut Value, path: &[String]) -> Option<Value> {
     let (step, rest) = path.split_first()?;
     let fields = fields.as_object_mut()?;

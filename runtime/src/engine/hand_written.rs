@@ -1,4 +1,4 @@
-//! Detects hand-written nodes that change the same object in every pass although no input has changed.
+//! `NodeWrites`: detects hand-written nodes that change the same object in every pass although no input has changed.
 //!
 //! The answer of the API server does not tell whether a write changed the object. So [`NodeWrites`] compares the revision in
 //! the answer with the revision in the controller's watch and with the revision after the previous write. It covers only kinds
@@ -36,7 +36,8 @@ pub(crate) enum WriteEffect {
     Restored,
 }
 
-/// The revision in the answer to a write of an object or of its subresource, if it has one.
+/// Returns the revision in the answer to a write of an object or of its subresource; `None` if the answer has no resourceVersion.
+/// A subresource has no generation.
 pub(crate) fn revision_of(answer: &Value, subresource: &str) -> Option<Revision> {
     let metadata = &answer["metadata"];
     let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;

@@ -1,4 +1,4 @@
-//! Identifies the primary object of a pass by kind, key and uid; it owns the children.
+//! `Identity`: the kind, key and uid of the primary object of a pass, which owns the children.
 
 use crate::{
     cache::{ObjectKey, Uid},

@@ -1,4 +1,4 @@
-//! Holds the objects and values that the nodes of one pass hand to later nodes.
+//! `NodeOutputs`: the objects and values that the nodes of a pass produce for later nodes.
 
 use crate::cache::ObjectKey;
 use parking_lot::Mutex;

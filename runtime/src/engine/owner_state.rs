@@ -1,4 +1,4 @@
-//! Keeps state of each owner's children between passes that the cache does not have, such as pending deletions.
+//! `OwnerStates`: state of each owner's children between passes that the cache does not have, such as pending deletions.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},
@@ -188,7 +188,7 @@ impl OwnerStates {
         self.update(owner, |state| state.repairs.add(kind, key, reason, Instant::now()));
     }
 
-    /// The current fight over children of the owner, if there is one.
+    /// Returns the current fight over children of the owner; `None` if there is none.
     pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<Fight> {
         let has_repairs = self.has_repairs(owner, uid);
         has_repairs.then(|| self.0.update(owner, uid, |state| state.repairs.fight(Instant::now()))).flatten()
@@ -222,7 +222,7 @@ impl OwnerStates {
         });
     }
 
-    /// The objects of a node's last build, if it had the same inputs.
+    /// Returns the objects of a node's last build; `None` if it had other inputs.
     pub(crate) fn last_build(
         &self,
         owner: &Identity,

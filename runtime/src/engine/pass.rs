@@ -1,4 +1,4 @@
-//! Holds the state of one reconcile pass over one object, which all nodes of its tree share.
+//! `PassCore` and `Pass`: the state of one reconcile pass over one object, which all nodes of its tree share.
 
 use crate::{
     cache::{Header, ObjectKey, OwnWriteEvents, OwnWrites, ResourceVersion, Revision, Uid},
@@ -90,7 +90,7 @@ impl ControllerState {
         self.watches.get().is_some_and(|watches| watches.iter().any(|watch| watch.kind() == kind))
     }
 
-    /// The revision of an object in the caches of the controller's watches.
+    /// Returns the revision of an object in the caches of the controller's watches; `None` if none of them has it.
     pub(crate) fn watched_revision(&self, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
         let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind);
         watches.find_map(|watch| watch.revision(key))
@@ -109,7 +109,7 @@ impl fmt::Debug for ControllerState {
     }
 }
 
-/// When the nodes of a pass want the object to be reconciled again, although the pass succeeds.
+/// The time at which the object is reconciled again on request of its nodes, although the pass succeeds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RequeueRequest {
     /// After the requeue interval.
@@ -154,6 +154,7 @@ pub(crate) struct PassCore<'a> {
 }
 
 impl<'a> PassCore<'a> {
+    /// Returns the state of a pass over an owner at a version. The trigger is a request, and there is no planner.
     pub(crate) fn new(shared: &'a ControllerState, owner: Identity, version: &ResourceVersion) -> Self {
         let mut hasher = DefaultHasher::new();
         version.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Collects the objects that a node still waits for and turns them into one yield.
+//! `PendingObjects`: the objects that a node waits for, converted to one yield.
 
 use crate::{
     cache::ObjectKey,

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 }
 
 impl Claims {
-    /// The node that claims an object.
+    /// Returns the node that claims an object; `None` if no node does.
     pub(crate) fn of(&self, kind: &Kind, key: &ObjectKey) -> Option<&Arc<str>> {
         self.nodes.get(&(without_version(kind), key.clone()))
     }

@@ -18,7 +18,7 @@ const MAX_REBUILDS: u32 = 30;
 /// Such changes are consecutive if less time than this is between them.
 const REBUILD_WINDOW: Duration = Duration::from_secs(2);
 
-/// Why an object had to be written again.
+/// The reason why an object had to be written again.
 #[derive(Clone, Debug)]
 pub(crate) enum RepairReason {
     /// Another client changed or removed a field.
@@ -172,7 +172,8 @@ impl Repairs {
         }
     }
 
-    /// Drops the repairs that are over. Returns the current fight, with the message of the repair that was made most often.
+    /// Drops the repairs that are over. Returns the current fight, with the message of the most frequent repair; `None` if there
+    /// is no fight.
     pub(crate) fn fight(&mut self, now: Instant) -> Option<Fight> {
         self.0.retain(|repair| !repair.is_over(now));
         let fights = || self.0.iter().filter(|repair| repair.is_fight());

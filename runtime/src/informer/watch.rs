@@ -1,7 +1,7 @@
 //! `Health` tracks the state of a watch, and `WatchedKind` has the store that the watch fills.
 
 use crate::{
-    cache::{ObjectKey, ResourceVersion, Revision, Seen, Store, Unowned},
+    cache::{ObjectKey, ResourceVersion, Revision, Store, Unowned, WatchProgress},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
@@ -133,13 +133,17 @@ impl Health {
         self.set(WatchState::Following);
     }
 
-    /// The version up to which the store of this watch is current. `of_store` is the version that the store itself knows from its
-    /// objects.
+    /// The version up to which the store of this watch is current. `store_progress` is the version that the
+    /// store itself knows from its objects.
     ///
     /// The watch opens at the version of the list, which may be higher than those of the listed objects: it covers the deletions
     /// before the list. A blocked watch never catches up, so its store is incomparable and no pass waits for it.
-    pub(crate) fn seen(&self, of_store: Seen) -> Seen {
-        if self.is_blocked() { Seen::Incomparable } else { of_store.at_least(self.opened_at.load(Ordering::Relaxed)) }
+    pub(crate) fn watch_progress(&self, store_progress: WatchProgress) -> WatchProgress {
+        if self.is_blocked() {
+            WatchProgress::Incomparable
+        } else {
+            store_progress.at_least(self.opened_at.load(Ordering::Relaxed))
+        }
     }
 
     /// Whether the kind is missing or forbidden.

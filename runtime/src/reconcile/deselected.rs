@@ -40,7 +40,7 @@ impl Loop {
             }
             UncachedObject::Deselected(json) => json,
         };
-        let entry = self.source.objects().apart(&json).map_err(Error::unexpected)?;
+        let entry = self.source.objects().separate_entry(&json).map_err(Error::unexpected)?;
         if !entry.header.finalizers.contains(&self.finalizer) {
             // Its references stay: another installation of the operator may control the object and hold them.
             self.forget(key);

@@ -40,7 +40,7 @@ mod undecodable;
 pub(crate) mod verdict;
 
 use crate::{
-    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
+    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Uid, WatchProgress},
     engine::{
         identity::Identity,
         pass::{ControllerState, PassCore},
@@ -303,12 +303,12 @@ impl Loop {
         let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
             // The watch does not deliver an object that is no longer selected.
             None if self.source.has_selector() && self.source.objects().store().get(key).is_none() => {
-                Seen::Incomparable
+                WatchProgress::Incomparable
             }
-            None => self.source.health().seen(self.source.objects().store().seen()),
+            None => self.source.health().watch_progress(self.source.objects().store().watch_progress()),
             Some(kind) => match self.shared.children.get(kind) {
-                Some(children) => children.health.seen(children.store.seen()),
-                None => Seen::Incomparable,
+                Some(children) => children.health.watch_progress(children.store.watch_progress()),
+                None => WatchProgress::Incomparable,
             },
         });
         stale.is_some()

@@ -69,7 +69,7 @@ impl Loop {
         if report.outcome.is_ok()
             && let Some(message) = &report.message
         {
-            verdict = verdict.in_words(message);
+            verdict = verdict.with_message(message);
         }
         if let Err(error) = report.outcome
             && verdict.is_failure()
