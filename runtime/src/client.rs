@@ -145,6 +145,7 @@ impl Client {
         }
     }
 
+    /// Creates an object with a POST; `manager` becomes the field manager of its fields.
     pub(crate) async fn create(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
         let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
         let request = to_bytes(object)

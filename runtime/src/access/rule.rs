@@ -134,7 +134,7 @@ impl fmt::Display for Rule {
 /// The algorithm is that of `controller-gen`: it splits the rules by resource and sorts their lists, then merges verbs,
 /// resources, groups and URLs in this order. A `*` replaces all other verbs. The result is sorted.
 pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
-    let single = rules.into_iter().flat_map(split).map(normalised).collect();
+    let single = rules.into_iter().flat_map(split_by_resource).map(normalize).collect();
     let rules = unite(single, |rule| &mut rule.verbs);
     let rules = unite(rules, |rule| &mut rule.resources);
     let rules = unite(rules, |rule| &mut rule.groups);
@@ -148,7 +148,8 @@ pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
     rules
 }
 
-fn split(rule: Rule) -> Vec<Rule> {
+/// Splits a rule into one rule for each of its resources.
+fn split_by_resource(rule: Rule) -> Vec<Rule> {
     if rule.resources.len() < 2 {
         return vec![rule];
     }
@@ -156,7 +157,8 @@ fn split(rule: Rule) -> Vec<Rule> {
     rule.resources.iter().map(one).collect()
 }
 
-fn normalised(mut rule: Rule) -> Rule {
+/// Writes the group `core` as the empty string, as rules do, and sorts and deduplicates all lists.
+fn normalize(mut rule: Rule) -> Rule {
     for group in &mut rule.groups {
         if group == "core" {
             group.clear();
@@ -179,7 +181,7 @@ fn unite(rules: Vec<Rule>, list: impl Fn(&mut Rule) -> &mut Vec<String>) -> Vec<
     }
     let with = |((_, mut rule), values): ((bool, Rule), Vec<String>)| {
         *list(&mut rule) = values;
-        normalised(rule)
+        normalize(rule)
     };
     united.into_iter().map(with).collect()
 }
@@ -235,7 +237,7 @@ mod tests {
         let or_none = |list: &[String]| if list.is_empty() { vec!["-".to_owned()] } else { list.to_vec() };
         let mut all = BTreeSet::new();
         for rule in rules {
-            let rule = normalised(rule.clone());
+            let rule = normalize(rule.clone());
             for group in or_none(&rule.groups) {
                 for resource in or_none(&rule.resources) {
                     for name in or_none(&rule.resource_names) {

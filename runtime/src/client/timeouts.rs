@@ -1,4 +1,4 @@
-//! Connect, response, body and watch timeouts of calls of the API server.
+//! Limits the time of API server calls: to connect, to respond, to send the body, and between the events of a watch.
 
 use super::Client;
 use crate::counters::Counters;
@@ -168,6 +168,7 @@ struct TimedBody {
 }
 
 impl TimedBody {
+    /// Starts the timer of the body limit, unless the body is empty or has no limit.
     fn new(body: Body, body_limit: BodyLimit, counters: Counters) -> Self {
         let sleep = match body_limit {
             // An empty body needs no timer.

@@ -198,6 +198,7 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
     })
 }
 
+/// Returns the advice that is printed below an error of `run`; `None` if there is none.
 fn hint(error: &RunError) -> Option<&'static str> {
     match error {
         RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),

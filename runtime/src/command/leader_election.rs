@@ -1,4 +1,4 @@
-//! The flags of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
+//! Defines the flags of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
 
 use super::duration::duration;
 use crate::lease::options::LeaderElection;

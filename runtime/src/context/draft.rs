@@ -64,6 +64,8 @@ impl UnversionedReads {
 }
 
 impl<'a, O: Owner> Draft<'a, O> {
+    /// Creates the draft of an item of an owner, which the build function completes. `unversioned` records its reads of inputs
+    /// without a version.
     pub(super) fn new(
         (owner, item): (&'a O::Object, &'a O::Item),
         options: &'a O::Options,

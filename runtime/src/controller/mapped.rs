@@ -158,6 +158,8 @@ struct MappedMetadata {
 }
 
 impl MappedWatch {
+    /// Erases the type of the watched kind. Objects are decoded only as far as the mapping needs them, and panics of its closures
+    /// are caught.
     pub(super) fn new<K: Typed + DeserializeOwned>(enqueue: Enqueue<K>) -> Self {
         let (metadata_only, predicate) = (enqueue.needs_metadata_only(), enqueue.predicate.clone());
         let map = move |json: &[u8], panics: &mut Panics| {

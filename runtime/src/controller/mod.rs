@@ -210,11 +210,14 @@ impl<O: Owner> Controller<O> {
         self
     }
 
+    /// Returns the finalizer of the primaries: the configured one, that of the kind, or a default made from the name of the
+    /// operator.
     pub(crate) fn finalizer_of(&self, operator: &str) -> String {
-        let own = self.settings.finalizer.clone().or_else(|| O::Object::FINALIZER.map(str::to_owned));
+        let configured = self.settings.finalizer.clone().or_else(|| O::Object::FINALIZER.map(str::to_owned));
         // The operator may not use names in the domain of a foreign kind, and the core group has no domain.
-        let domain = || if O::Object::DEFINITION.is_some() { O::Object::kind().group } else { "opgen.dev".into() };
-        own.unwrap_or_else(|| format!("{}/{operator}", domain()))
+        let default_domain =
+            || if O::Object::DEFINITION.is_some() { O::Object::kind().group } else { "opgen.dev".into() };
+        configured.unwrap_or_else(|| format!("{}/{operator}", default_domain()))
     }
 }
 

@@ -183,6 +183,7 @@ impl OrphanCollector {
         children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
     }
 
+    /// Runs one task of a collection. It continues behind `last_child`, the child at which the previous attempt failed.
     async fn run_task(
         &self,
         task: &CollectionTask,
@@ -206,6 +207,7 @@ impl OrphanCollector {
         }
     }
 
+    /// Warns that a task has failed and is tried again.
     fn log_failure(&self, task: &CollectionTask, error: &Error, retry: &Retry) {
         let (failures, again) = (retry.failures, retry.due.saturating_duration_since(Instant::now()).as_secs());
         match task {
@@ -252,13 +254,15 @@ impl OrphanCollector {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Deletes a child if its owner is gone. It does nothing for a child that is being deleted, and for one whose owner is in the
+    /// cache.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
         if let Some(mark) = OwnerMark::of(&child.header)
             && let Some(kind) = self.uncached_owner_kind(&mark)
             && !child.header.deleting
             && self.is_owner_deleted(&kind, &mark).await?
         {
-            self.delete(&children.kind, child, &mark).await?;
+            self.delete_orphan(&children.kind, child, &mark).await?;
         }
         Ok(())
     }
@@ -277,7 +281,8 @@ impl OrphanCollector {
         Ok(())
     }
 
-    /// The kind of the owner of a mark, if the cache of that kind is reliable and doesn't have the owner.
+    /// Returns the kind of the owner of a mark. `None` if the cache has the owner, if its kind has no cache, or if that cache
+    /// isn't reliable.
     fn uncached_owner_kind(&self, mark: &OwnerMark<'_>) -> Option<Kind> {
         if self.namespace.as_deref().is_some_and(|namespace| namespace != mark.namespace) {
             return None;
@@ -300,7 +305,8 @@ impl OrphanCollector {
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
-    async fn delete(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
+    /// Deletes an orphan, unless another object has its name by now.
+    async fn delete_orphan(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         match self.client.delete(target, &delete_params(kind, &header.uid)).await {

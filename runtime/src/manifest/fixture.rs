@@ -1,4 +1,4 @@
-//! A `Project` for tests with two kinds and a tree of a group, resources and a custom node.
+//! Provides a `Project` for tests with two kinds and a tree of a group, resources and a custom node.
 
 use serde_json::{Value, json};
 
@@ -53,6 +53,7 @@ fn node() -> Kind {
     kind("", "v1", "Node", "nodes", false)
 }
 
+/// Returns a `Kind` with the given fields.
 fn kind(
     group: &'static str,
     version: &'static str,

@@ -126,11 +126,13 @@ fn required(schema: &Value) -> Vec<String> {
     names
 }
 
+/// Returns the required fields of a schema and of the branches that the sample takes: the first of `anyOf` and `oneOf`, and all
+/// of `allOf`.
 fn required_by(schema: &Value) -> Vec<String> {
     let mut names: Vec<String> =
         crd::list(schema, "required").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let first = [crd::list(schema, "anyOf").first(), crd::list(schema, "oneOf").first()].into_iter().flatten();
-    names.extend(first.chain(crd::list(schema, "allOf")).flat_map(required_by));
+    let first_branches = [crd::list(schema, "anyOf").first(), crd::list(schema, "oneOf").first()].into_iter().flatten();
+    names.extend(first_branches.chain(crd::list(schema, "allOf")).flat_map(required_by));
     names
 }
 

@@ -21,6 +21,7 @@ impl<K> Delayed<K> {
         Self { keys: BTreeMap::new(), next_ticket: 0 }
     }
 
+    /// Adds a key that becomes due at `time`, and returns its entry for a later removal.
     pub(super) fn insert(&mut self, time: Instant, key: K) -> DueTime {
         let due = DueTime { time, ticket: self.next_ticket };
         self.next_ticket += 1;

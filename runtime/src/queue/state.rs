@@ -55,6 +55,7 @@ pub(super) enum Wake {
 }
 
 impl<K: Clone + Eq + Hash> QueueState<K> {
+    /// Creates an empty queue that is open.
     pub(super) fn new() -> Self {
         Self {
             keys: HashMap::new(),
@@ -264,6 +265,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.closed && self.running == 0
     }
 
+    /// Returns the lengths and counters for the metrics.
     pub(super) fn stats(&self) -> Stats {
         Stats {
             low: self.ready.len(Priority::Low),

@@ -1,7 +1,7 @@
 //! Computes the readiness of Pods, and detects containers that waiting alone won't start.
 
 use super::{
-    condition::{find, of_condition, with_details},
+    condition::{find_condition, of_condition, with_details},
     verdict::{Readiness, held_up},
 };
 use crate::{
@@ -45,7 +45,7 @@ pub(super) fn pod(status: &Value) -> Readiness {
 }
 
 fn unschedulable(status: &Value) -> Option<String> {
-    let scheduled = find(status, "PodScheduled")?;
+    let scheduled = find_condition(status, "PodScheduled")?;
     (scheduled["reason"] == "Unschedulable").then(|| "no node takes it (Unschedulable)".to_owned())
 }
 

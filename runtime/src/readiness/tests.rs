@@ -90,7 +90,7 @@ fn a_stateful_set_with_a_partition_waits_for_those_above_it() {
 #[test]
 fn what_is_scaled_down_waits_for_what_goes() {
     let status = json!({"observedGeneration": 2, "replicas": 3, "readyReplicas": 3, "availableReplicas": 3});
-    let wanted = not_ready("2 replicas too many are still to go");
+    let wanted = not_ready("2 surplus replicas remain");
     for kind in ["StatefulSet", "ReplicaSet"] {
         assert_eq!(read("apps", kind, json!({"replicas": 1}), status.clone()), wanted, "{kind}");
     }

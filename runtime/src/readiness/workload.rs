@@ -1,7 +1,7 @@
 //! Computes the readiness of workloads: Deployment, StatefulSet, DaemonSet, ReplicaSet and Job.
 
 use super::{
-    condition::{find, of_condition, with_details},
+    condition::{find_condition, of_condition, with_details},
     verdict::{Readiness, held_up, not_observed, waiting},
 };
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn replica_progress(generation: i64, spec: &Value, status: &Value, field: &str, 
 
 /// Reports a replica failure instead of a progress that it blocks.
 fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
-    let failure = find(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
+    let failure = find_condition(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
     match (progress, failure) {
         (Readiness::NotReady(_) | Readiness::HeldUp(_), Some(failure)) => {
             held_up(with_details("its Pods cannot be made", failure))
@@ -43,7 +43,7 @@ pub(super) fn deployment(generation: i64, spec: &Value, status: &Value) -> Readi
 
 /// Returns the progress of a Deployment's rollout, by the rules of `kubectl rollout status`.
 fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
-    let progress = find(status, "Progressing");
+    let progress = find_condition(status, "Progressing");
     if progress.is_some_and(|condition| condition["reason"] == "ProgressDeadlineExceeded") {
         return held_up("its progress deadline is exceeded");
     }
@@ -69,7 +69,7 @@ pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Read
     // With `minReadySeconds` a Pod is available some seconds after it is ready.
     let progress = match replica_progress(generation, spec, status, "availableReplicas", "available") {
         Readiness::Ready if count(status, "replicas") > desired_replicas(spec) => {
-            waiting(format!("{} replicas too many are still to go", count(status, "replicas") - desired_replicas(spec)))
+            waiting(format!("{} surplus replicas remain", count(status, "replicas") - desired_replicas(spec)))
         }
         other => other,
     };
@@ -79,16 +79,16 @@ pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Read
 /// Returns ready once all replicas are ready and, unless the strategy is `OnDelete`, updated.
 pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let desired = desired_replicas(spec);
-    let available = if count(spec, "minReadySeconds") > 0 {
+    let progress = if count(spec, "minReadySeconds") > 0 {
         replica_progress(generation, spec, status, "availableReplicas", "available")
     } else {
         replica_progress(generation, spec, status, "readyReplicas", "ready")
     };
-    if available != Readiness::Ready {
-        return available;
+    if progress != Readiness::Ready {
+        return progress;
     }
     if count(status, "replicas") > desired {
-        return waiting(format!("{} replicas too many are still to go", count(status, "replicas") - desired));
+        return waiting(format!("{} surplus replicas remain", count(status, "replicas") - desired));
     }
     let strategy = &spec["updateStrategy"];
     // With `OnDelete` the user decides when Pods are updated.
@@ -128,7 +128,7 @@ pub(super) fn daemon_set(generation: i64, spec: &Value, status: &Value) -> Readi
 
 /// Returns ready once the Job is complete.
 pub(super) fn job(spec: &Value, status: &Value) -> Readiness {
-    let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True");
+    let is_true = |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True");
     // `FailureTarget` is set before `Failed`, while the last Pods end.
     if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
         return held_up(with_details("it has failed", failed));

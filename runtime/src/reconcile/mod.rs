@@ -1,4 +1,4 @@
-//! The reconcile loop: runs a level-triggered pass over one primary.
+//! Implements the reconcile loop: runs a level-triggered pass over one primary.
 //!
 //! # Flow of a pass
 //! 1. Read the object from the cache. If the cache does not show the last own write yet, try again later.
@@ -80,6 +80,7 @@ pub(crate) struct PassResult {
 }
 
 impl Loop {
+    /// Creates the loop of a controller, without a state of any object.
     pub(crate) fn new(
         shared: Arc<ControllerState>,
         source: Arc<dyn Source>,

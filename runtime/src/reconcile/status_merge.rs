@@ -22,6 +22,8 @@ pub(super) fn merge_change(stored: Value, before: &Value, after: &Value) -> Valu
     }
 }
 
+/// Merges the fields of an object: adds, changes and removes those that differ between `before` and `after`, and keeps the other
+/// stored ones.
 fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Value {
     stored.retain(|name, _| !before.contains_key(name) || after.contains_key(name));
     for (name, value) in after {
@@ -36,12 +38,13 @@ fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, aft
     Value::Object(stored)
 }
 
+/// Merges the items of a list: an item of `after` that `before` contains keeps its stored value, even if it has moved.
 fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
-    let unchanged = |at: usize, item: &Value| match before.get(at) {
+    let position_before = |at: usize, item: &Value| match before.get(at) {
         Some(same) if same == item => Some(at),
         _ => before.iter().position(|same| same == item),
     };
-    let items = after.iter().enumerate().map(|(at, item)| unchanged(at, item).map_or(item, |at| &stored[at]));
+    let items = after.iter().enumerate().map(|(at, item)| position_before(at, item).map_or(item, |at| &stored[at]));
     Value::Array(items.cloned().collect())
 }
 
@@ -126,6 +129,7 @@ pub(super) fn remove_obsolete(stored: &mut Value, known: &Value, owners: &Status
     }
 }
 
+/// Removes the obsolete fields of an object and, recursively, of its values; see [`remove_obsolete`].
 fn remove_fields(stored: &mut Map<String, Value>, known: &Map<String, Value>, owners: &StatusOwners<'_>) -> bool {
     let (len_before, mut removed_nested) = (stored.len(), false);
     stored.retain(|name, value| {

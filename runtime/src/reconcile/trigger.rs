@@ -123,6 +123,8 @@ impl Loop {
         self.recent_states.content_digests.get(entry, || Some(self.compute_digest(entry))).unwrap_or_default()
     }
 
+    /// Hashes the content of an object that counts as a change by a user: everything but the status, and of the metadata the
+    /// labels and annotations.
     fn compute_digest(&self, entry: &Entry<Encoded>) -> String {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();

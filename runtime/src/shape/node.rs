@@ -184,6 +184,7 @@ impl Shape {
         self.walk_below("", 1, visit);
     }
 
+    /// Visits the nodes below this one in pre-order. `path` is the path of this node, and `depth` that of its children.
     fn walk_below(&'static self, path: &str, depth: usize, visit: &mut dyn FnMut(NodeVisit<'_>)) {
         for edge in self.children {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };

@@ -57,6 +57,8 @@ struct Total {
 }
 
 impl Total {
+    /// Returns the fix for a CEL rule that is too expensive: the missing bounds, each as a path and the keyword that would bound
+    /// it.
     fn fix_for(&self) -> String {
         if self.cost.is_infinite() { FIX_UNBOUNDED.to_owned() } else { fix_for(&self.unbounded) }
     }

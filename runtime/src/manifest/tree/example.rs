@@ -1,4 +1,4 @@
-//! A `Project` for tests whose tree uses every option of a node.
+//! Provides a `Project` for tests whose tree uses every option of a node.
 
 use crate::{
     kind::Kind,

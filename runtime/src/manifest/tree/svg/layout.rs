@@ -115,6 +115,7 @@ fn shift(sizes: &[Size], tops: &mut [i32], index: usize, offset: i32) {
     }
 }
 
+/// Returns the depth of each box in the tree. A parent precedes its children in the list, and a box without a parent has depth 0.
 pub(super) fn depths(sizes: &[Size]) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(sizes.len());
     for size in sizes {
