@@ -29,6 +29,7 @@ enum Cleanup {
 }
 
 impl Cleanup {
+    /// Runs the cleanup. Errors are ignored: the process has ended, or the folder is gone.
     fn run(&self) {
         match self {
             // An error means that the process has ended already.

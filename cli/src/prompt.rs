@@ -27,6 +27,7 @@ pub(crate) fn answer<T>(argument: Option<&str>, question: Question, check: impl 
     }
 }
 
+/// Prompts until the answer is valid. Fails at the end of the input.
 fn ask<T>(
     input: &mut dyn BufRead,
     screen: &mut dyn Write,

@@ -89,7 +89,7 @@ impl Ui {
     }
 }
 
-/// The stream for everything but data.
+/// Returns the stream for all output but data.
 pub(crate) fn stderr() -> impl io::Write {
     anstream::stderr()
 }
@@ -152,6 +152,7 @@ impl Progress {
         }
     }
 
+    /// Shows the next step: moves the bar on a terminal, and prints a line elsewhere.
     pub(crate) fn step(&self, what: &str) {
         match &self.bar {
             Some(bar) => {
@@ -171,6 +172,7 @@ impl Drop for Progress {
     }
 }
 
+/// Creates a bar for a known number of steps, otherwise a spinner.
 fn progress_bar(verb: &'static str, steps: Option<u64>) -> ProgressBar {
     let template = if steps.is_some() {
         "{prefix:>12.green.bold} [{bar:20}] {pos}/{len} {msg}"

@@ -13,7 +13,7 @@ pub(super) struct ApiResponse {
 }
 
 impl ApiResponse {
-    /// The object. A failure has `what` as its message and the server's message as its cause.
+    /// Returns the object. For a failure, returns an error with `what` as its message and the message of the server as its cause.
     pub(super) fn object(self, what: impl FnOnce() -> String) -> Result<Value> {
         if (200..300).contains(&self.code) {
             return Ok(self.body);

@@ -50,7 +50,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// The status verb of a change that was written.
+    /// Returns the status verb of a change that was written.
     pub(crate) fn change_verb(self) -> &'static str {
         match self {
             Self::Created => "Created",
@@ -59,7 +59,7 @@ impl Action {
         }
     }
 
-    /// The status word of drift.
+    /// Returns the status word of drift.
     pub(crate) fn drift_word(self) -> &'static str {
         match self {
             Self::Created => "Missing",

@@ -12,7 +12,7 @@ use crate::{
     interrupt,
 };
 
-/// Fails if the folder exists and is not empty.
+/// Fails unless the path is free or an empty folder.
 pub(crate) fn check_vacant(root: &Path) -> Result<()> {
     let occupied = |what: &str| {
         Error::failed(format!("`{}` {what}", root.display()))
@@ -22,7 +22,7 @@ pub(crate) fn check_vacant(root: &Path) -> Result<()> {
         Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(occupied("exists and is not empty"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Err(occupied("is not a folder")),
-        Err(error) => Err(occupied("can't be looked into").because(error)),
+        Err(error) => Err(occupied("can't be read").because(error)),
     }
 }
 
@@ -45,6 +45,7 @@ pub(crate) fn write(rendered: &RenderedProject, root: &Path, mut on_file: impl F
     .or_failed(failed)
 }
 
+/// Writes a file, and creates its parent folders.
 fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
@@ -69,6 +70,7 @@ fn format_rust(staged: &Path, rendered: &RenderedProject) {
     _ = formatting.and_then(interrupt::wait);
 }
 
+/// Moves the project to a path that does not exist yet. Created parent folders are removed if that fails.
 fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = root.ancestors().skip(1).take_while(|folder| *folder != existing).collect();
     let moved = root.parent().map_or(Ok(()), fs_err::create_dir_all).and_then(|()| fs_err::rename(staged, root));

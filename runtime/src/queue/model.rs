@@ -126,7 +126,8 @@ impl Model {
         });
     }
 
-    /// Models `QueueState::take`: the first key of the highest priority, but in every sixteenth call the key that has been ready the longest.
+    /// Models `QueueState::take`: returns the first key of the highest priority, but in every sixteenth call the key that has
+    /// been ready the longest.
     fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
         let ready = self.keys.iter().filter_map(|(key, model_key)| match model_key {
