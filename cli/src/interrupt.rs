@@ -104,6 +104,7 @@ pub(crate) fn wait(mut child: Child) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
+/// Registers a cleanup until the guard is dropped.
 fn guard(cleanup: Cleanup) -> Guard {
     cleanups().push(cleanup.clone());
     Guard(cleanup)

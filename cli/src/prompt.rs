@@ -47,6 +47,7 @@ fn ask<T>(
     }
 }
 
+/// Returns the error for a missing argument, with an example.
 fn missing(question: Question) -> Error {
     Error::usage(format!("{} is missing", question.argument)).hint(format!("for example `{}`", question.example))
 }

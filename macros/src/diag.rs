@@ -96,7 +96,7 @@ impl Diags {
     }
 }
 
-/// The text of a message: what is wrong, and the fix.
+/// Returns the text of a message: what is wrong, and the fix.
 fn with_fix(what: &str, fix: &str) -> String {
     format!("{what}; {fix}")
 }

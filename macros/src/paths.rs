@@ -32,17 +32,18 @@ impl Paths {
     }
 }
 
-/// The path `::opgen`.
+/// Returns the path `::opgen`.
 fn default_crate() -> Path {
     let colons = Token![::](Span::call_site());
     Path { leading_colon: Some(colons), segments: std::iter::once(segment("opgen")).collect() }
 }
 
+/// Returns a path segment that resolves at the call site of the macro.
 fn segment(name: &str) -> PathSegment {
     Ident::new(name, Span::call_site()).into()
 }
 
-/// A span for generated code that the compiler reports at `span`.
+/// Returns a span for generated code that the compiler reports at `span`.
 pub(crate) fn located(span: Span) -> Span {
     Span::call_site().located_at(span)
 }

@@ -10,7 +10,7 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
-    /// The generated code with the errors as `compile_error!`.
+    /// Returns the generated code with the errors as `compile_error!`.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let mut tokens = self.code;
         tokens.extend(self.diags.compile_errors());

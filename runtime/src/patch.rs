@@ -42,7 +42,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     /// # Errors
     /// Fails if the object can't be serialized as JSON.
     pub fn of(object: &K) -> Result<Self> {
-        let (main, status) = split(serde_json::to_value(object)?);
+        let (main, status) = split_status(serde_json::to_value(object)?);
         Ok(Self { main, status, kind: PhantomData })
     }
 
@@ -52,7 +52,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     /// Fails if the object can't be serialized as JSON, or if its finalizers were edited: a merge patch would replace the
     /// finalizers of other clients.
     pub fn changes(&self, edited: &K) -> Result<Changes> {
-        let (main, status) = split(serde_json::to_value(edited)?);
+        let (main, status) = split_status(serde_json::to_value(edited)?);
         if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {
             return Err(Error::terminal("FinalizersEdited", "finalizers are the loop's; an edit can't write them"));
         }
@@ -60,7 +60,8 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     }
 }
 
-fn split(mut object: Value) -> (Value, Value) {
+/// Splits an object into everything but its status, and the status; `{}` without one.
+fn split_status(mut object: Value) -> (Value, Value) {
     let status = object.as_object_mut().and_then(|object| object.remove("status")).unwrap_or_default();
     (object, if status.is_null() { json!({}) } else { status })
 }

@@ -112,6 +112,7 @@ impl Session {
         Ok(())
     }
 
+    /// Adds a note to the recording, if there is one.
     fn note(&self, text: impl FnOnce() -> String) {
         if let Some(recording) = &self.recording {
             recording.note(text());

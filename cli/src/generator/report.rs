@@ -80,6 +80,7 @@ pub(crate) struct LintFinding {
 }
 
 impl LintFinding {
+    /// Returns the warning as text, with the kind and the field.
     pub(crate) fn text(&self) -> String {
         let path = if self.path.is_empty() { "." } else { &self.path };
         format!("{}: {path}: {}; {}", self.kind, self.problem, self.fix)

@@ -109,6 +109,7 @@ fn read_files(dep_info: &str) -> Option<BTreeSet<PathBuf>> {
     Some(files.map(|file| PathBuf::from(file.replace('\0', " "))).collect())
 }
 
+/// Returns the hash of the content of a file; `None` if the file can't be read.
 fn fingerprint(file: &Path) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     fs_err::read(file).ok()?.hash(&mut hasher);

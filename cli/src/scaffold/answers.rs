@@ -68,6 +68,7 @@ impl OpgenSource {
     }
 }
 
+/// Returns the path of a folder in a checkout as text.
 fn path(checkout: &Path, folder: &str) -> String {
     checkout.join(folder).to_string_lossy().into_owned()
 }

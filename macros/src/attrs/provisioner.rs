@@ -48,7 +48,7 @@ pub(crate) struct Manifest {
 pub(crate) struct NodePath(pub(crate) Vec<Ident>);
 
 impl NodePath {
-    /// The names without `r#`, joined by `separator`.
+    /// Returns the names without `r#`, joined by `separator`.
     pub(crate) fn text(&self, separator: &str) -> String {
         self.0.iter().map(|name| name.unraw().to_string()).collect::<Vec<_>>().join(separator)
     }

@@ -121,6 +121,7 @@ fn check_closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags)
     }
 }
 
+/// Returns what the closure of an option takes, for messages: `key` takes the item, the others the object.
 fn subject(key: &str) -> &'static str {
     if key == "key" { "item" } else { "object" }
 }

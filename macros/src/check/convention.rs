@@ -110,7 +110,7 @@ fn check_case(model: &Managed, diags: &mut Diags) {
     }
 }
 
-/// The name of the type inside all `Option`s, lists and boxes; `None` if a type has several arguments, as a map has.
+/// Returns the name of the type inside all `Option`s, lists and boxes; `None` if a type has several arguments, as a map has.
 fn innermost(ty: &Type) -> Option<String> {
     match ty {
         Type::Array(array) => innermost(&array.elem),
@@ -125,7 +125,7 @@ fn innermost(ty: &Type) -> Option<String> {
     }
 }
 
-/// The argument of a type like `Option<T>` whose name is `wrapper`, or the type itself.
+/// Returns the argument of a type like `Option<T>` whose name is `wrapper`, or the type itself.
 fn unwrap_type<'a>(wrapper: &str, ty: &'a Type) -> &'a Type {
     let segment = last_segment(ty).filter(|segment| segment.ident == wrapper);
     match segment.map(type_arguments).as_deref() {

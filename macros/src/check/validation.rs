@@ -82,7 +82,7 @@ fn check_effects(field: &Field, diags: &mut Diags) {
 }
 
 impl JsonType {
-    /// The type with its article, for messages.
+    /// Returns the type with its article, for messages.
     fn noun(self) -> &'static str {
         match self {
             Self::Text => "a text",

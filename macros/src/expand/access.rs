@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Path, spanned::Spanned};
 
-/// The rights as an array of constants.
+/// Returns the rights as an array of constants.
 pub(super) fn entries(paths: &Paths, access: &[Access]) -> TokenStream {
     let entries = access.iter().map(|access| expand_entry(paths, access));
     quote! { &[#(#entries),*] }
@@ -100,8 +100,8 @@ fn expand_url_grants(node: &Provisioner) -> Option<TokenStream> {
     })
 }
 
-/// The type argument for a subresource in the traits; `None` for the object itself and for `status` and `scale`, which have
-/// traits of their own.
+/// Returns the type argument for a subresource in the traits; `None` for the object itself and for `status` and `scale`, which
+/// have traits of their own.
 fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
     let krate = &paths.krate;
     match access.subresource()? {
@@ -151,7 +151,7 @@ fn expand_entry(paths: &Paths, access: &Access) -> TokenStream {
     entry
 }
 
-/// The names of the traits that the verbs imply. A verb on a subresource without typed calls has none.
+/// Returns the names of the traits that the verbs imply. A verb on a subresource without typed calls has none.
 fn trait_names(access: &Access) -> Vec<&'static str> {
     let subresource = access.subresource();
     let trait_name = |verb: &Verb| match (&subresource, verb) {

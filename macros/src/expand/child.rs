@@ -91,7 +91,7 @@ pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStre
     }
 }
 
-/// The future that provisions a child, or deprovisions it while its `when` is false.
+/// Returns the future that provisions a child, or deprovisions it while its `when` is false.
 pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let private = &node.paths.private;
     let (reads, provision) = (dependency::reads(node, child), provision_call(node, child, owner));
@@ -119,7 +119,7 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
     }
 }
 
-/// The call that provisions a child, unconditionally.
+/// Returns the call that provisions a child, unconditionally.
 fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     match (&child.resource, &child.manifest) {
         (Some(_), _) => apply_resource(node, child),
@@ -128,7 +128,7 @@ fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> Tok
     }
 }
 
-/// The call that builds and applies the objects of a resource.
+/// Returns the call that builds and applies the objects of a resource.
 ///
 /// The function name has the span of the field and everything else that of the type: the compiler reports a missing function
 /// at the name, and a wrong return type at the type.
@@ -152,7 +152,7 @@ fn apply_resource(node: &Provisioner, child: &Child) -> TokenStream {
     }
 }
 
-/// The call that applies the objects of a manifest, from its file or from the text that a function returns.
+/// Returns the call that applies the objects of a manifest, from its file or from the text that a function returns.
 fn apply_manifest(node: &Provisioner, child: &Child, manifest: &Manifest, owner: &TokenStream) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
     if manifest.file.is_some() {
@@ -168,7 +168,7 @@ fn apply_manifest(node: &Provisioner, child: &Child, manifest: &Manifest, owner:
     }
 }
 
-/// The call that provisions a nested node, or one for each item of `each`.
+/// Returns the call that provisions a nested node, or one for each item of `each`.
 fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (ty, name, span) = (&child.ty, child.name(), located(child.ty.span()));
     let (private, values, inputs) =
@@ -185,7 +185,7 @@ fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> Tok
     }
 }
 
-/// The objects of a role, checked against the rights that the tree declares for it. `None` without `grants`.
+/// Returns the objects of a role, checked against the rights that the tree declares for it. `None` without `grants`.
 fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     child.resource.as_ref()?.grants.as_ref()?;
@@ -196,7 +196,7 @@ fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     })
 }
 
-/// The future that deprovisions a child.
+/// Returns the future that deprovisions a child.
 pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name) = (&node.paths.private, &child.ty, child.name());
     if child.resource.is_some() {
@@ -215,7 +215,7 @@ pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream
     }
 }
 
-/// The future that removes the objects of a retired node, during provision or deprovision.
+/// Returns the future that removes the objects of a retired node, during provision or deprovision.
 pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision: bool) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     if provision {
@@ -224,13 +224,13 @@ pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision:
     quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #krate::shape::ResourceOptions::RETIRED) }
 }
 
-/// The options of a resource, or the constant for the defaults.
+/// Returns the options of a resource, or the constant for the defaults.
 fn options(node: &Provisioner, child: &Child) -> TokenStream {
     let krate = &node.paths.krate;
     non_default_options(node, child).unwrap_or_else(|| quote! { #krate::shape::ResourceOptions::DEFAULT })
 }
 
-/// The options of a resource; `None` if all are the defaults.
+/// Returns the options of a resource; `None` if all are the defaults.
 fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let krate = &node.paths.krate;
     let resource = child.resource.as_ref()?;
@@ -251,7 +251,7 @@ fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream>
         .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })
 }
 
-/// The source text of a closure's body or a function's path, formatted for display.
+/// Returns the source text of a closure's body or a function's path, formatted for display.
 fn source_text(closure: &Expr) -> String {
     let body = match closure {
         Expr::Closure(closure) => &*closure.body,

@@ -42,7 +42,7 @@ fn read_expression(node: &Provisioner, path: &NodePath) -> TokenStream {
     }
 }
 
-/// The digest of the inputs of a child. The fast path compares it with that of the last pass.
+/// Returns the digest of the inputs of a child. The fast path compares it with that of the last pass.
 pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
     let private = &node.paths.private;
     let versions = (0..child.from.len()).map(|at| {
@@ -52,7 +52,7 @@ pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
     quote! { #private::inputs_digest(cx, &[#(#versions),*]) }
 }
 
-/// The values for a child's `inputs`: everything that `from` names, unless `when` or `each` takes it.
+/// Returns the values for a child's `inputs`: everything that `from` names, unless `when` or `each` takes it.
 pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| has_inputs(child, closure));
     let values = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
@@ -62,7 +62,7 @@ pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     quote! { (#(#values)*) }
 }
 
-/// The items of an `each`, with their keys.
+/// Returns the items of an `each`, with their keys.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
     let (ty, items) = (&child.ty, call_with(node, child, each, "draft_of_items"));
     let (each_span, key_span) = (located(each.span()), located(key.span()));
@@ -72,7 +72,7 @@ pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, 
     quote_spanned! { each_span => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
 }
 
-/// The values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
+/// Returns the values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
 pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     let value = |(at, path): (usize, &NodePath)| {
         let variable = variable(at);
@@ -127,7 +127,7 @@ fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> 
     }
 }
 
-/// The constants by which other groups read the children of a node.
+/// Returns the constants by which other groups read the children of a node.
 pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child]) -> TokenStream {
     let (private, ident) = (&node.paths.private, &node.ident);
     let name = format_ident!("ChildrenOf{}", node_name(ident));
@@ -157,7 +157,7 @@ pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child
     }
 }
 
-/// The name of a child's constant, a raw identifier if necessary.
+/// Returns the name of a child's constant, a raw identifier if necessary.
 fn constant(child: &Ident) -> Ident {
     let name = node_name(child);
     let raw = syn::parse_str::<Ident>(&name).is_err();
@@ -168,7 +168,7 @@ fn is_option(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == "Option")
 }
 
-/// The variable for the value of the path with the index `at` in `from`.
+/// Returns the variable for the value of the path with the index `at` in `from`.
 fn variable(at: usize) -> Ident {
     Ident::new(&format!("__made{at}"), Span::mixed_site())
 }

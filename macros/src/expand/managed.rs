@@ -37,7 +37,6 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             fn spec(&self) -> &Self::Spec {
                 &self.spec
             }
-            /// The body of `paused`: the value of the field `pause`, or `false` without such a field.
             fn paused(&self) -> ::core::primitive::bool {
                 #paused
             }
@@ -48,7 +47,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     }
 }
 
-/// The value of `FINALIZER`.
+/// Returns the value of `FINALIZER`.
 fn finalizer(managed: &Managed) -> TokenStream {
     match &managed.finalizer {
         Some(finalizer) => quote! { ::core::option::Option::Some(#finalizer) },
@@ -56,7 +55,7 @@ fn finalizer(managed: &Managed) -> TokenStream {
     }
 }
 
-/// The constant `SCHEMA`. Only a fallback model has no schema.
+/// Returns the constant `SCHEMA`. Only a fallback model has no schema.
 fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     let private = &managed.paths.private;
     let disabled = managed.kube.as_ref().and_then(|kube| kube.schema.as_ref());
@@ -69,7 +68,7 @@ fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     }
 }
 
-/// The constant `REFERENCES`. Without references the trait's default holds.
+/// Returns the constant `REFERENCES`. Without references the trait's default holds.
 fn references(managed: &Managed, root: &Ident) -> TokenStream {
     let (krate, private) = (&managed.paths.krate, &managed.paths.private);
     let of_field = managed.fields.iter().filter_map(|field| {
@@ -93,7 +92,7 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
     quote! { const REFERENCES: &'static [#krate::reference::ReferenceField<Self>] = &[#(#references),*]; }
 }
 
-/// The status of the object. Only a fallback model has no status.
+/// Returns the status of the object. Only a fallback model has no status.
 fn status(managed: &Managed) -> TokenStream {
     let krate = &managed.paths.krate;
     match managed.kube.as_ref().and_then(|kube| kube.status.as_ref()) {
@@ -112,7 +111,7 @@ fn status(managed: &Managed) -> TokenStream {
     }
 }
 
-/// The body of `paused`: the value of the field `pause`, or `false` without such a field.
+/// Returns the body of `paused`: the value of the field `pause`, or `false` without such a field.
 fn paused_body(pause: Option<&Pause>) -> TokenStream {
     match pause {
         Some(Pause { field, optional: false }) => quote! { self.spec.#field },

@@ -37,7 +37,7 @@ fn main_fn(operator: &Operator, runner: &TokenStream, argument: &TokenStream) ->
     }
 }
 
-/// The function `operator`, which builds the operator of the listed kinds.
+/// Returns the function `operator`, which builds the operator of the listed kinds.
 fn operator_fn(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenStream {
     let krate = &operator.paths.krate;
     let name = match name {
@@ -67,7 +67,7 @@ fn distinct_kinds(kinds: &[Kind]) -> TokenStream {
     }
 }
 
-/// The call that adds the controller of a kind to the operator.
+/// Returns the call that adds the controller of a kind to the operator.
 fn controls_call(kind: &Kind) -> TokenStream {
     let (primary, tree) = (&kind.kind, &kind.tree);
     if kind.options.is_empty() {
@@ -77,7 +77,7 @@ fn controls_call(kind: &Kind) -> TokenStream {
     quote! { .controls_with::<#primary, #tree>(|c| c #(#options)*) }
 }
 
-/// The call that sets an option of a controller.
+/// Returns the call that sets an option of a controller.
 fn option_call(option: &KindOption) -> TokenStream {
     match option {
         KindOption::ResyncPeriod { every, .. } => {

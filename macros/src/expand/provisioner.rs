@@ -57,7 +57,7 @@ fn provisioner_impl(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// The `shape::Node` of a group, with the orders of its children.
+/// Returns the `shape::Node` of a group, with the orders of its children.
 fn group_node(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let krate = &node.paths.krate;
     let order = |order| match order {
@@ -84,12 +84,12 @@ fn generics(node: &Provisioner) -> Generics {
     generics
 }
 
-/// The children of a group. A hand-written node has none, whatever its fields are.
+/// Returns the children of a group. A hand-written node has none, whatever its fields are.
 fn children(node: &Provisioner) -> &[Child] {
     if node.node() == Node::Custom { &[] } else { &node.children }
 }
 
-/// The owner, and the generics of an implementation for it. A fallback model without an owner is implemented for all.
+/// Returns the owner, and the generics of an implementation for it. A fallback model without an owner is implemented for all.
 fn owner(node: &Provisioner) -> (Generics, TokenStream) {
     let (krate, mut generics) = (&node.paths.krate, generics(node));
     match &node.owner {
@@ -132,8 +132,8 @@ fn provision_impl(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// The indices of the children that must have succeeded before a child: those in its `after` and `from`. A retired node comes
-/// after all children, since a child may take over its objects.
+/// Returns the indices of the children that must have succeeded before a child: those in its `after` and `from`. A retired node
+/// comes after all children, since a child may take over its objects.
 fn predecessors(node: &Provisioner, at: usize) -> Vec<usize> {
     let Some(child) = node.children.get(at) else { return (0..node.children.len()).collect() };
     let named = child.after.iter().chain(&child.from).filter_map(|path| node.child(&path.0[0]));
@@ -143,7 +143,7 @@ fn predecessors(node: &Provisioner, at: usize) -> Vec<usize> {
     indices
 }
 
-/// The dependencies for deprovision: a child waits for those that depend on it.
+/// Returns the dependencies for deprovision: a child waits for those that depend on it.
 fn reverse(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let after = |at: usize| (0..before.len()).filter(move |other| before[*other].contains(&at)).collect();
     (0..before.len()).map(after).collect()

@@ -51,7 +51,7 @@ const SUBRESOURCES: [(&str, &str); 8] = [
     ("token", "Token"),
 ];
 
-/// The subresources with typed calls, for messages.
+/// Returns the subresources with typed calls, for messages.
 pub(crate) fn subresource_names() -> Vec<&'static str> {
     ["scale", "status"].into_iter().chain(SUBRESOURCES.iter().map(|(name, _)| *name)).collect()
 }
@@ -88,7 +88,7 @@ impl Verb {
         Self::Reference,
     ];
 
-    /// The name of the variant, and of the trait that grants it.
+    /// Returns the name of the variant, and of the trait that grants it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Get => "Get",
@@ -161,7 +161,7 @@ impl Access {
         Self { target, subresource_path, names, namespace, raw, verbs, verb_words }
     }
 
-    /// The kind; `None` for a non-resource URL.
+    /// Returns the kind; `None` for a non-resource URL.
     pub(crate) fn kind(&self) -> Option<&Path> {
         match &self.target {
             AccessTarget::Kind(kind) => Some(kind),
@@ -169,7 +169,7 @@ impl Access {
         }
     }
 
-    /// The subresource; `None` if the rights are on the object itself.
+    /// Returns the subresource; `None` if the rights are on the object itself.
     pub(crate) fn subresource(&self) -> Option<Subresource<'_>> {
         let path = self.subresource_path.as_ref()?;
         if starts_upper(path) {
@@ -187,7 +187,7 @@ impl Access {
         Some(subresource)
     }
 
-    /// The kind or URL before the colon, as text.
+    /// Returns the kind or URL before the colon, as text.
     pub(crate) fn target_text(&self) -> String {
         match &self.target {
             AccessTarget::Kind(kind) => kind.to_token_stream().to_string().replace(' ', ""),
@@ -195,6 +195,7 @@ impl Access {
         }
     }
 
+    /// Adds the verbs of other rights on the same target.
     fn merge(&mut self, other: Self) {
         self.verbs.extend(other.verbs);
         self.verbs.sort_unstable();

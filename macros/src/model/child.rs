@@ -117,7 +117,7 @@ impl Child {
         }
     }
 
-    /// The name of the child in the tree.
+    /// Returns the name of the child in the tree.
     pub(crate) fn name(&self) -> String {
         node_name(&self.ident)
     }
@@ -132,7 +132,7 @@ impl Child {
         self.resource.is_some() || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 
-    /// The closures or functions of `when`, `each` and `key`.
+    /// Returns the closures or functions of `when`, `each` and `key`.
     pub(crate) fn closures(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let closures = [("when", &self.when), ("each", &self.each), ("key", &self.key)];
         closures.into_iter().filter_map(|(key, closure)| Some((key, closure.as_ref()?)))
@@ -175,7 +175,7 @@ impl Resource {
     }
 }
 
-/// The closure without parentheses, also without the invisible ones of a macro.
+/// Returns the closure without parentheses, also without the invisible ones of a macro.
 fn without_parentheses(closure: Expr) -> Expr {
     match closure {
         Expr::Group(inside) => without_parentheses(*inside.expr),
@@ -184,7 +184,7 @@ fn without_parentheses(closure: Expr) -> Expr {
     }
 }
 
-/// The name of a node or an input: the identifier without `r#`.
+/// Returns the name of a node or an input: the identifier without `r#`.
 pub(crate) fn node_name(ident: &Ident) -> String {
     ident.unraw().to_string()
 }

@@ -65,7 +65,7 @@ impl Kube {
         kube
     }
 
-    /// The name of the generated struct; `None` if neither `root` nor `kind` is set.
+    /// Returns the name of the generated struct; `None` if neither `root` nor `kind` is set.
     pub(crate) fn root(&self) -> Option<&LitStr> {
         self.root.as_ref().or(self.kind.as_ref())
     }

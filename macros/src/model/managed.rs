@@ -98,7 +98,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
 }
 
 impl Managed {
-    /// The name of the struct that kube generates, or `None` if it generates none.
+    /// Returns the name of the struct that kube generates, or `None` if it generates none.
     pub(crate) fn root(&self) -> Option<Ident> {
         let kube = self.kube.as_ref()?;
         let ident: Ident = kube.root()?.parse().ok()?;

@@ -86,7 +86,7 @@ pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
 }
 
 impl Operator {
-    /// The model to expand beside errors.
+    /// Returns the model to expand beside errors.
     pub(crate) fn without_kinds(self) -> Self {
         Self { paths: self.paths, source: Source::Kinds { name: None, kinds: Vec::new() } }
     }

@@ -111,7 +111,7 @@ pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Prov
 }
 
 impl Provisioner {
-    /// The model to expand beside errors. It grants every verb on each kind, so that no call causes a second error.
+    /// Returns the model to expand beside errors. It grants every verb on each kind, so that no call causes a second error.
     pub(crate) fn without_children(mut self) -> Self {
         if self.node() == Node::Unspecified && self.looks_like_group() {
             (self.up, self.down) = (Some(Order::Serial), Some(Order::Serial));
@@ -125,7 +125,7 @@ impl Provisioner {
         self
     }
 
-    /// The kind of the node, by its keys. `up` without `down`, or the reverse, doesn't specify a group.
+    /// Returns the kind of the node, by its keys. `up` without `down`, or the reverse, doesn't specify a group.
     pub(crate) fn node(&self) -> Node {
         match (self.up, self.down, self.is_custom) {
             (Some(up), Some(down), _) => Node::Group { up, down },
@@ -139,12 +139,12 @@ impl Provisioner {
         self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
     }
 
-    /// The child of a name, with its index; `None` if there is none. `r#type` and `type` name the same child.
+    /// Returns the child of a name, with its index; `None` if there is none. `r#type` and `type` name the same child.
     pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
         self.children.iter().enumerate().find(|(_, child)| child.name() == node_name(name))
     }
 
-    /// The index of an input in `inputs(...)`.
+    /// Returns the index of an input in `inputs(...)`; `None` if it has no input of this name.
     pub(crate) fn input_index(&self, name: &Ident) -> Option<usize> {
         self.inputs.iter().position(|input| node_name(&input.name) == node_name(name))
     }

@@ -159,6 +159,7 @@ fn parse_list_type(written: &Value) -> ListType {
     }
 }
 
+/// Returns the strings in a list keyword; none if it is missing.
 fn strings(written: &Value, key: &str) -> Vec<String> {
     list(written, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -12,7 +12,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The root of a schema, which is at `text` in the definition.
+    /// Returns the root of a schema, which is at `text` in the definition.
     pub(crate) fn root(text: &str) -> Self {
         Self { text: text.to_owned(), steps: Vec::new() }
     }

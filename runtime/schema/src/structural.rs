@@ -103,6 +103,7 @@ fn add_object_fields(fields: &mut Fields, metadata: Metadata) {
     fields.known.insert("metadata".into(), Schema { shape, ..Schema::default() });
 }
 
+/// Returns the strings in a list keyword; none if it is missing.
 fn strings(written: &Value, key: &str) -> Vec<Box<str>> {
     list(written, key).iter().filter_map(Value::as_str).map(Into::into).collect()
 }

@@ -105,7 +105,7 @@ impl fmt::Debug for PackedList {
 pub struct PackedMap(PackedList);
 
 impl PackedMap {
-    /// Returns the value of `key`.
+    /// Returns the value of `key`; `None` if there is none.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.iter().find_map(|(item, value)| (item == key).then_some(value))
     }

@@ -231,7 +231,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A server that responds after a time, sends a frame after each of these pauses, and then nothing more.
+    /// Returns a server that responds after a time, sends a frame after each of these pauses, and then nothing more.
     fn client(answer: Duration, pauses: &'static [u64], timeouts: Timeouts) -> (kube::Client, Counters) {
         let service = tower::service_fn(move |_: Request<Body>| async move {
             sleep(answer).await;

@@ -49,6 +49,7 @@ pub struct Draft<'a, O: Owner> {
 pub(crate) struct UnversionedReads(AtomicBool);
 
 impl UnversionedReads {
+    /// Records that an input without a version was read.
     fn record(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -57,7 +58,7 @@ impl UnversionedReads {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The hash of the inputs; `None` if an input without a version was read.
+    /// Returns the hash of the inputs; `None` if an input without a version was read.
     pub(crate) fn filter(&self, inputs_digest: Option<u64>) -> Option<u64> {
         inputs_digest.filter(|_| !self.is_read())
     }
@@ -75,14 +76,14 @@ impl<'a, O: Owner> Draft<'a, O> {
         Self { owner, options, item, environment, unversioned }
     }
 
-    /// The options of the controller. A build function that reads them runs in every pass.
+    /// Returns the options of the controller. A build function that reads them runs in every pass.
     pub fn options(&self) -> &'a O::Options {
         self.unversioned.record();
         self.options
     }
 
-    /// The hash of all inputs of the build function after it has run; `inputs_digest` is the hash of those known before. `None` if the
-    /// result can't be reused.
+    /// Returns the hash of all inputs of the build function after it has run; `inputs_digest` is the hash of those known before.
+    /// `None` if the result can't be reused.
     ///
     /// The pattern names every field, so that a new field is a compile error until it is treated here.
     pub(crate) fn inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {

@@ -215,7 +215,7 @@ impl RunningController {
         &self.control_loop.shared.metrics
     }
 
-    /// The current length and the totals of its queue.
+    /// Returns the current length and the totals of its queue.
     pub(crate) fn queue_stats(&self) -> Stats {
         self.queue.stats()
     }
@@ -264,12 +264,12 @@ impl RunningController {
     }
 }
 
-/// The priority of a change: low if the object comes from a list, where no user waits for the pass.
+/// Returns the priority of a change: low if the object comes from a list, where no user waits for the pass.
 fn priority_of(change: Priority, from_list: bool) -> Priority {
     if from_list { Priority::Low } else { change }
 }
 
-/// The result of a pass for metrics; `None` if the pass was skipped.
+/// Returns the result of a pass for metrics; `None` if the pass was skipped.
 fn pass_kind(next: Next) -> Option<PassKind> {
     match next {
         Next::CatchUp => None,

@@ -84,7 +84,7 @@ fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
     if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }
 }
 
-/// The JSON patch that moves fields of other managers to the operator's apply in `managedFields`; `None` if none move.
+/// Returns the JSON patch that moves fields of other managers to the operator's apply in `managedFields`; `None` if none move.
 ///
 /// `take` removes the fields to move from an entry of another manager and returns them. The patch names the resourceVersion, so
 /// the API server refuses it if another client has written since the object was read.

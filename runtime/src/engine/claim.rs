@@ -157,13 +157,13 @@ impl PassCore<'_> {
         }
     }
 
-    /// The node that claims an object in this pass or in the plan; `None` if no node does.
+    /// Returns the node that claims an object in this pass or in the plan; `None` if no node does.
     fn claimant(&self, kind: &Kind, key: &ObjectKey, plan: Option<&Plan>) -> Option<Arc<str>> {
         let claims = self.claims.lock();
         claims.of(kind, key).or_else(|| plan.and_then(|plan| plan.claims.of(kind, key))).cloned()
     }
 
-    /// The plan of this pass, computed when a node first needs it.
+    /// Returns the plan of this pass, computed when a node first needs it.
     async fn current_plan(&self, planner: &dyn Planner) -> Arc<Plan> {
         let cached = self.plan.lock().clone();
         if let Some(plan) = cached {
@@ -192,7 +192,7 @@ impl PassCore<'_> {
     }
 }
 
-/// The nodes of a tree that apply objects of a kind, in any version.
+/// Returns the nodes of a tree that apply objects of a kind, in any version.
 fn appliers(shape: &'static Shape, kind: &Kind) -> Vec<Applier> {
     let (mut found, kind) = (Vec::new(), without_version(kind));
     let root = Applier { path: String::new(), is_keyed: false, reads_outputs: false };

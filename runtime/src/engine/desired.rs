@@ -89,8 +89,8 @@ impl Desired {
         ObjectKey::new(self.namespace.as_deref(), &self.name)
     }
 
-    /// The object reduced to the marks of the operator: label, annotations and owner reference. It is applied to an object whose
-    /// content must stay as it is.
+    /// Returns the object reduced to the marks of the operator: label, annotations and owner reference. It is applied to an
+    /// object whose content must stay as it is.
     pub(crate) fn marks(&self, owner: &Uid) -> Value {
         let (object, metadata) = (&self.object, &self.object["metadata"]);
         let only = |map: &str, names: &[&str]| -> Map<String, Value> {

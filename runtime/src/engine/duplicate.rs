@@ -51,13 +51,13 @@ impl PassCore<'_> {
     }
 }
 
-/// The field names in a field path of an error (`spec.ports[1].name`). The indexes are dropped: they are those of the refused
-/// object, not of the stored one.
+/// Returns the field names in a field path of an error (`spec.ports[1].name`). The indexes are dropped: they are those of the
+/// refused object, not of the stored one.
 fn field_names(path: &str) -> Vec<&str> {
     path.split('.').map(|name| name.split_once('[').map_or(name, |(name, _)| name)).collect()
 }
 
-/// The sets of fields (`fieldsV1`) of all managers of an object.
+/// Returns the sets of fields (`fieldsV1`) of all managers of an object.
 fn field_sets(object: &Value) -> Vec<&Value> {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.into_iter().flatten().map(|entry| &entry["fieldsV1"]).collect()
@@ -142,7 +142,7 @@ fn take_item(fields: &mut Value, path: &[String]) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// A Service of which another client changed port 80 to port 8080.
+    /// Returns a Service of which another client changed port 80 to port 8080.
     fn service() -> (Value, Value) {
         let port = |number: u64, name: &str| json!({"name": name, "port": number, "protocol": "TCP", "targetPort": 80});
         let fields = |key: &str| json!({"f:spec": {"f:ports": {key: {".": {}, "f:port": {}, "f:name": {}}}}});

@@ -67,7 +67,7 @@ impl PassCore<'_> {
                     || self.owner_states().are_fields_accepted(&self.owner, kind, &entry.header, entry.value.fields))
     }
 
-    /// The cached children of one kind with the path of this node in their annotations.
+    /// Returns the cached children of one kind with the path of this node in their annotations.
     pub(crate) fn children_of_node(&self, children: &WatchedKind<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
         self.with_children_of_node(children, node, <[_]>::to_vec)
     }
@@ -96,7 +96,7 @@ impl PassCore<'_> {
         read(nodes.get(node).map_or(&[], Vec::as_slice))
     }
 
-    /// The item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
+    /// Returns the item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
     pub(crate) fn existing_keys(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
         let mut keys = BTreeSet::new();
         if let Some(tree_harness) = &self.shared.tree_harness {
@@ -144,8 +144,8 @@ impl PassCore<'_> {
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// The objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being deleted,
-    /// or that the node no longer claims, are left out.
+    /// Returns the objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being
+    /// deleted, or that the node no longer claims, are left out.
     pub(crate) fn output_objects(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
         if let Some(tree_harness) = &self.shared.tree_harness {
             return Ok(tree_harness.output_objects(node));

@@ -22,7 +22,7 @@ pub(crate) struct FieldSets<'a> {
 }
 
 impl FieldSets<'_> {
-    /// The sets below a field or list item; `None` if the operator owns nothing there.
+    /// Returns the sets below a field or list item; `None` if the operator owns nothing there.
     fn nested(&self, step: &str) -> Option<Self> {
         let own = self.own.get(step)?;
         Some(Self { own, others: self.others.iter().filter_map(|other| other.get(step)).collect() })
@@ -34,7 +34,7 @@ impl FieldSets<'_> {
     }
 }
 
-/// The path of the first wanted field that the operator does not own any more; `None` if it owns all.
+/// Returns the path of the first wanted field that the operator does not own any more; `None` if it owns all.
 pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<String> {
     let mut path = Vec::new();
     let is_lost = wanted.as_object()?.iter().any(|(name, value)| match name.as_str() {

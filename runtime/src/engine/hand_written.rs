@@ -123,7 +123,8 @@ mod tests {
         Revision { version: ResourceVersion::from(version.to_string().as_str()), generation }
     }
 
-    /// A write whose known revisions are the one after the previous write and the one in the watch; `written` is in the answer.
+    /// Writes an object whose known revisions are the one after the previous write and the one in the watch; `written` is in the
+    /// response.
     fn wrote(writes: &mut NodeWrites, sent: &str, known: [Option<Revision>; 2], written: Revision) -> WriteEffect {
         writes.begin(1);
         writes.finish(1, &json!({"data": sent}), known, written)

@@ -89,13 +89,13 @@ impl OwnerStates {
         pending.any(|pending| pending.confirmed && pending.is_same_object(deletion))
     }
 
-    /// The deleted children of one node and kind that may still exist.
+    /// Returns the deleted children of one node and kind that may still exist.
     pub(crate) fn pending_deletions(&self, owner: &Identity, kind: &Kind, node: &str) -> Vec<PendingDeletion> {
         let pending = self.all_pending_deletions(owner).iter();
         pending.filter(|deletion| deletion.kind == *kind && *deletion.node == *node).cloned().collect()
     }
 
-    /// The paths of the nodes with deleted children of a kind that may still exist.
+    /// Returns the paths of the nodes with deleted children of a kind that may still exist.
     pub(crate) fn nodes_with_pending_deletions(&self, owner: &Identity, kind: &Kind) -> Vec<String> {
         let pending = self.all_pending_deletions(owner).iter();
         pending.filter(|deletion| deletion.kind == *kind).map(|deletion| deletion.node.to_string()).collect()

@@ -69,7 +69,7 @@ pub(crate) struct ControllerState {
 }
 
 impl ControllerState {
-    /// The cache of a kind of children.
+    /// Returns the cache of a kind of children.
     pub(crate) fn children(&self, kind: &Kind) -> Result<&WatchedKind<Child>> {
         let children = self.children.get(kind).map(Arc::as_ref);
         children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is in no tree of this controller")))
@@ -176,7 +176,7 @@ impl<'a> PassCore<'a> {
         }
     }
 
-    /// A pass over the same owner that only computes a plan. It reads the outputs that nodes have produced so far.
+    /// Returns a pass over the same owner that only computes a plan. It reads the outputs that nodes have produced so far.
     pub(crate) fn for_plan(&self) -> PassCore<'_> {
         PassCore {
             shared: self.shared,
@@ -205,7 +205,7 @@ impl<'a> PassCore<'a> {
         self.trigger <= Trigger::Children
     }
 
-    /// The owner's children by node, as they were in the cache when a node of this pass first read their kind.
+    /// Returns the owner's children by node, as they were in the cache when a node of this pass first read their kind.
     pub(crate) fn children_by_node(&self) -> MutexGuard<'_, HashMap<Kind, ChildrenByNode>> {
         self.children_by_node.lock()
     }
@@ -275,7 +275,7 @@ impl<'a, K: Managed, X> Pass<'a, K, X> {
         edit(status.get_or_insert_with(|| self.object.status().cloned().unwrap_or_default()))
     }
 
-    /// The status with the edits of provisioners; `None` if it equals the stored status.
+    /// Returns the status with the edits of provisioners; `None` if it equals the stored status.
     pub(crate) fn changed_status(&self) -> Option<Value> {
         let status = self.status.lock();
         let Some(stored) = self.object.status() else {
@@ -296,7 +296,7 @@ impl<K: Managed, X> fmt::Debug for Pass<'_, K, X> {
     }
 }
 
-/// A status as JSON without nulls, the form in which it is applied and compared.
+/// Returns a status as JSON without nulls, the form in which it is applied and compared.
 pub(crate) fn status_value(status: &impl serde::Serialize) -> Value {
     strip_nulls(serde_json::to_value(status).unwrap_or_default())
 }

@@ -30,7 +30,7 @@ impl Claims {
     }
 }
 
-/// A kind with an empty version, to compare kinds across versions: one object is served in all versions of its kind.
+/// Returns a kind with an empty version, to compare kinds across versions: one object is served in all versions of its kind.
 pub(crate) fn without_version(kind: &Kind) -> Kind {
     Kind { version: Cow::Borrowed(""), ..kind.clone() }
 }

@@ -62,12 +62,12 @@ impl RepairReason {
         matches!(self, Self::Rebuilt | Self::Replaced { .. } | Self::NodeWrite { .. } | Self::StatusChanged)
     }
 
-    /// The number of consecutive repairs that are no fight yet.
+    /// Returns the number of consecutive repairs that are no fight yet.
     fn max_repairs(&self) -> u32 {
         if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }
     }
 
-    /// The time between two repairs from which on they are not consecutive.
+    /// Returns the time between two repairs from which on they are not consecutive.
     fn window(&self) -> Duration {
         if self.is_by_operator() { REBUILD_WINDOW } else { REPAIR_WINDOW }
     }
@@ -94,7 +94,7 @@ impl Repair {
         now.saturating_duration_since(self.last) >= window
     }
 
-    /// The message of the condition: object, reason, number of repairs.
+    /// Returns the message of the condition: object, reason, number of repairs.
     fn message(&self) -> String {
         let Self { kind, key, reason, count, .. } = self;
         match reason {

@@ -83,6 +83,7 @@ impl OrphanRequests {
         self.request(OrphanSearch::All);
     }
 
+    /// Requests a search for orphans.
     fn request(&self, search: OrphanSearch) {
         // The collector has ended if the operator is shutting down.
         let _ = self.0.send(search);
@@ -178,6 +179,7 @@ impl OrphanCollector {
         }
     }
 
+    /// Returns the tasks of a collection: one per kind of children, and one per controller for references.
     fn tasks(&self) -> Vec<CollectionTask> {
         let children = self.children.keys().cloned().map(CollectionTask::Children);
         children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
@@ -330,7 +332,7 @@ fn is_healthy(state: &WatchState) -> bool {
     *state == WatchState::Following
 }
 
-/// The cached children that the searches cover.
+/// Returns the cached children that the searches cover.
 fn children_to_examine(children: &WatchedKind<Child>, searches: &[OrphanSearch]) -> Vec<Arc<Entry<Child>>> {
     if contains_all(searches) {
         return children.store.entries();

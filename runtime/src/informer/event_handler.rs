@@ -13,10 +13,10 @@ pub(crate) trait EventHandler: Send + Sync {
     /// The part of an object that the store keeps.
     type Projection;
 
-    /// The kind of the objects, for the log.
+    /// Returns the kind of the objects, for the log.
     fn kind(&self) -> &Kind;
 
-    /// The store of the projections.
+    /// Returns the store of the projections.
     fn store(&self) -> &Store<Self::Projection>;
 
     /// Projects an object, as the server sent it, into the store; `from_list` if it comes from a list.

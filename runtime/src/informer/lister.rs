@@ -110,14 +110,14 @@ impl<V> Default for Lister<V> {
 }
 
 impl<V, X> Lister<V, X> {
-    /// A lister with an index: [`ListedObjects::find`] returns the objects of an index value. An object for which `index` returns `None` or
-    /// panics is not in the index.
+    /// Creates a lister with an index: [`ListedObjects::find`] returns the objects of an index value. An object for which `index`
+    /// returns `None` or panics is not in the index.
     pub fn indexed(index: fn(&V) -> Option<X>) -> Self {
         let content = ListedObjects { objects: HashMap::default(), by_index: HashMap::new() };
         Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, content }), index }))
     }
 
-    /// The watch that fills the lister, once it has started.
+    /// Returns the watch that fills the lister, once it has started.
     pub(crate) fn watch(&self) -> Option<Health> {
         self.0.state.read().watch.clone()
     }
@@ -156,7 +156,7 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         self.0.state.write().listed = true;
     }
 
-    /// Stores the projection of an object, and returns the one it replaces.
+    /// Stores the projection of an object, and returns the one it replaces; `None` if there is none.
     pub(crate) fn put(&self, key: &ObjectKey, projection: V, panics: &mut Panics) -> Option<V> {
         let index = panics.catch(Closure::Index, || (self.0.index)(&projection)).flatten();
         let key = NameKey::of(key);
@@ -178,7 +178,7 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         state.content.get(key.namespace().unwrap_or_default(), key.name()) == Some(projection)
     }
 
-    /// Removes an object, and returns its projection.
+    /// Removes an object, and returns its projection; `None` if there is none.
     pub(crate) fn remove(&self, key: &ObjectKey) -> Option<V> {
         let key = NameKey::of(key);
         let mut state = self.0.state.write();
@@ -188,7 +188,7 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
 }
 
 impl<V, X> ListedObjects<V, X> {
-    /// The projection of the object with this name. The `namespace` of a cluster-scoped object is empty.
+    /// Returns the projection of the object with this name. The `namespace` of a cluster-scoped object is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&V> {
         self.objects.get(&NameQuery(namespace, name)).map(|(projection, _)| projection)
     }
@@ -198,7 +198,7 @@ impl<V, X> ListedObjects<V, X> {
         self.objects.iter().map(|(key, (projection, _))| (&*key.0, &*key.1, projection))
     }
 
-    /// The number of objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }

@@ -49,18 +49,18 @@ struct FailureStreak {
 }
 
 impl Health {
-    /// The health of a watch that has not started.
+    /// Returns the health of a watch that has not started.
     pub(crate) fn new(kind: Kind) -> Self {
         let state = watch::Sender::new(WatchState::Starting);
         Self { kind, state, opened_at: Arc::default(), streak: Arc::default(), restarts: Arc::default() }
     }
 
-    /// The kind of the watched objects.
+    /// Returns the kind of the watched objects.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// The current state.
+    /// Returns the current state.
     pub(crate) fn state(&self) -> WatchState {
         self.state.borrow().clone()
     }
@@ -88,7 +88,7 @@ impl Health {
         self.restarts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of times that the watch ended and began anew.
+    /// Returns the number of times that the watch ended and began anew.
     pub(crate) fn restarts(&self) -> u64 {
         self.restarts.load(Ordering::Relaxed)
     }
@@ -133,8 +133,8 @@ impl Health {
         self.set(WatchState::Following);
     }
 
-    /// The version up to which the store of this watch is current. `store_progress` is the version that the
-    /// store itself knows from its objects.
+    /// Returns the version up to which the store of this watch is current. `store_progress` is the version that the store itself
+    /// knows from its objects.
     ///
     /// The watch opens at the version of the list, which may be higher than those of the listed objects: it covers the deletions
     /// before the list. A blocked watch never catches up, so its store is incomparable and no pass waits for it.
@@ -201,7 +201,7 @@ impl<V> WatchedKind<V> {
 /// The revisions of the objects in the store of a watch, whatever the projection.
 pub(crate) trait WatchedRevisions: Send + Sync {
     fn kind(&self) -> &Kind;
-    /// The revision of an object; `None` if the store doesn't have it.
+    /// Returns the revision of an object; `None` if the store doesn't have it.
     fn revision(&self, key: &ObjectKey) -> Option<Revision>;
 }
 

@@ -252,7 +252,7 @@ impl Elector {
         sent_at
     }
 
-    /// The moment from which a confirmed write is valid, which a defect of the simulation changes.
+    /// Returns the moment from which a confirmed write is valid, which a defect of the simulation changes.
     #[cfg(test)]
     fn valid_from(&self, sent_at: Instant, now: Instant) -> Instant {
         if self.defects.counts_from_response { now } else { sent_at }
@@ -263,7 +263,7 @@ impl Elector {
         duration
     }
 
-    /// A duration by the clock of the candidate, which the simulation makes slow or fast.
+    /// Returns a duration by the clock of the candidate, which the simulation makes slow or fast.
     #[cfg(test)]
     fn by_local_clock(&self, duration: Duration) -> Duration {
         duration.mul_f64(self.defects.clock_rate)

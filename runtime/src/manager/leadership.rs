@@ -76,7 +76,7 @@ impl Leadership {
         self.0.is_some()
     }
 
-    /// The lead; `None` without leader election.
+    /// Returns the lead; `None` without leader election.
     pub(super) fn lead(&self) -> Option<Lead> {
         self.0.as_ref().map(|elected| elected.lead.clone())
     }

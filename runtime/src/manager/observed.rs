@@ -81,7 +81,7 @@ impl LiveOperator for ObservedOperator {
     }
 }
 
-/// The index of a state in [`WATCH_STATES`](crate::metrics::live::WATCH_STATES).
+/// Returns the index of a state in [`WATCH_STATES`](crate::metrics::live::WATCH_STATES).
 fn state_index(state: &WatchState) -> usize {
     match state {
         WatchState::Starting => 0,

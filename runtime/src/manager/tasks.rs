@@ -49,6 +49,7 @@ impl Tasks {
         Self { set: JoinSet::new(), failed: FailedTasks::default(), counters }
     }
 
+    /// Returns the shared list of failed tasks.
     pub(crate) fn failed(&self) -> FailedTasks {
         self.failed.clone()
     }
@@ -113,7 +114,7 @@ mod tests {
     use k8s_openapi::api::core::v1::Pod;
     use tokio::sync::mpsc;
 
-    /// The start function of a task that panics after each of its first `panics` starts, and a receiver of the starts.
+    /// Returns the start function of a task that panics after each of its first `panics` starts, and a receiver of the starts.
     fn panicking_task(
         panics: usize,
     ) -> (impl FnMut() -> BoxFuture<'static, ()> + Send, mpsc::UnboundedReceiver<usize>) {

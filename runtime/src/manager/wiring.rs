@@ -269,7 +269,7 @@ impl Wiring {
         });
     }
 
-    /// The watches of referenced kinds, mapped kinds and listers, shared by kind.
+    /// Returns the watches of referenced kinds, mapped kinds and listers, shared by kind.
     fn shared_watches(&self) -> SharedWatches {
         let mut watches = SharedWatches::default();
         for targets in self.targets.values() {
@@ -300,7 +300,7 @@ impl Wiring {
         });
     }
 
-    /// All watches of the operator.
+    /// Returns all watches of the operator.
     pub(crate) fn watches(&self) -> Vec<Arc<dyn HasHealth>> {
         let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn HasHealth>);
         let children = self.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
@@ -310,7 +310,7 @@ impl Wiring {
         primaries.chain(children).chain(targets).chain(mapped).chain(listers).collect()
     }
 
-    /// The parts of the operator that its metrics read.
+    /// Returns the parts of the operator that its metrics read.
     pub(crate) fn observed(&self) -> ObservedOperator {
         ObservedOperator {
             controllers: self.controllers.clone(),
@@ -323,7 +323,7 @@ impl Wiring {
         }
     }
 
-    /// The watches that must be synced before a controller starts its workers.
+    /// Returns the watches that must be synced before a controller starts its workers.
     pub(crate) fn required_watches(&self, controller: &Arc<RunningController>) -> Vec<Arc<dyn HasHealth>> {
         let shared = &controller.control_loop.shared;
         let own = std::iter::once(controller.clone() as Arc<dyn HasHealth>);

@@ -114,6 +114,7 @@ pub fn check(operator: &impl Describe, dir: impl AsRef<Path>) -> Result<(), Gene
     if drift.is_empty() { Ok(()) } else { Err(GenerateError::Drift(diffs(&drift))) }
 }
 
+/// Returns the diffs of all drifted files as one text.
 fn diffs(drift: &[Drift]) -> String {
     drift.iter().map(|drift| drift.diff.as_str()).collect()
 }
@@ -126,7 +127,7 @@ struct Generator {
     door: GenerateArgs,
 }
 
-/// The `main` of the program that `opgen generate` builds.
+/// Implements the `main` of the program that `opgen generate` builds.
 pub fn generator(operator: impl Describe) -> ExitCode {
     run_generator(&operator, &Generator::parse().door)
 }

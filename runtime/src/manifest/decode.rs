@@ -147,7 +147,7 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Returns the error of the type when it decodes an object with its defaults.
+    /// Returns the error of the type when it decodes an object with its defaults; `None` if it can be decoded.
     fn decode_error(&self, whole_object: &Value) -> Option<serde_json::Error> {
         let whole_object = value::defaulted(whole_object.clone(), &self.parsed);
         self.round_trip.and_then(|round_trip| round_trip.of(&whole_object).err())

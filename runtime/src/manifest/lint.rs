@@ -83,6 +83,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Creates an empty collection for a kind.
     pub(crate) fn of(kind: impl Into<String>) -> Self {
         Self { kind: kind.into(), all: Vec::new() }
     }

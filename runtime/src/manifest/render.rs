@@ -28,7 +28,7 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// Returns the text of the file at `path`.
+    /// Returns the text of the file at `path`; `None` if there is none.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }

@@ -80,18 +80,18 @@ impl CallMetrics {
         with_entry(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
     }
 
-    /// The number of requests by status code and method.
+    /// Returns the number of requests by status code and method.
     pub(super) fn requests(&self) -> Vec<((String, String), u64)> {
         let requests = self.0.requests.read();
         requests.iter().map(|(labels, count)| (labels.clone(), count.load(Ordering::Relaxed))).collect()
     }
 
-    /// The durations by method.
+    /// Returns the durations by method.
     pub(super) fn methods(&self) -> Vec<(String, HistogramValues)> {
         self.0.methods.read().iter().map(|(method, histogram)| (method.clone(), histogram.values())).collect()
     }
 
-    /// The durations by verb and resource.
+    /// Returns the durations by verb and resource.
     pub(super) fn targets(&self) -> Vec<((&'static str, String), HistogramValues)> {
         self.0.targets.read().iter().map(|(target, histogram)| (target.clone(), histogram.values())).collect()
     }
@@ -105,7 +105,7 @@ fn with_entry<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOn
     use_value(map.write().entry(key).or_insert_with(create));
 }
 
-/// The name of a method; a custom one is `other`.
+/// Returns the name of a method; a custom one is `other`.
 fn method_name(method: &Method) -> &str {
     match *method {
         Method::GET | Method::POST | Method::PUT | Method::PATCH | Method::DELETE | Method::HEAD | Method::OPTIONS => {

@@ -65,7 +65,7 @@ impl MetricsServer {
         self
     }
 
-    /// The folder of the certificate, and the names of the files of its chain and its key, in PEM. Changed files are loaded
+    /// Sets the folder of the certificate, and the names of the files of its chain and its key, in PEM. Changed files are loaded
     /// within ten seconds. Default: a self-signed certificate, created at the start.
     #[must_use]
     pub fn certificate(mut self, folder: impl AsRef<Path>, chain: &str, key: &str) -> Self {

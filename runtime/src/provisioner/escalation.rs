@@ -66,7 +66,7 @@ fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> 
     Ok(())
 }
 
-/// Returns the first single right in `own` that no declared rule covers.
+/// Returns the first single right in `own` that no declared rule covers; `None` if all are covered.
 fn first_undeclared(declared: &[Rule], own: &[Rule]) -> Option<Rule> {
     let is_covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
     own.iter().flat_map(Rule::singles).find(|single| !is_covered(single))

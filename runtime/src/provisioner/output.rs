@@ -135,7 +135,7 @@ pub fn node_output<C: HasOutput, O: Owner, P: Provisioner>(
     }
 }
 
-/// The path of a node from the root of the tree, by its path relative to the group of `cx`.
+/// Returns the path of a node from the root of the tree, by its path relative to the group of `cx`.
 fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> String {
     if cx.path().is_root() { path.to_owned() } else { format!("{}/{path}", cx.path()) }
 }

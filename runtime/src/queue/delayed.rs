@@ -33,14 +33,14 @@ impl<K> Delayed<K> {
         self.keys.remove(due);
     }
 
-    /// Removes and returns the next key that is due at `now`, with its time.
+    /// Removes and returns the next key that is due at `now`, with its time; `None` if there is none.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Instant, K)> {
         let first = self.keys.first_entry().filter(|first| first.key().time <= now)?;
         let (due, key) = first.remove_entry();
         Some((due.time, key))
     }
 
-    /// Returns the earliest time.
+    /// Returns the earliest time at which a key is due; `None` if there are no keys.
     pub(super) fn next(&self) -> Option<Instant> {
         self.keys.first_key_value().map(|(due, _)| due.time)
     }

@@ -6,6 +6,7 @@ use super::{
 };
 use serde_json::Value;
 
+/// Returns an integer field; 0 if it is missing.
 fn count(value: &Value, name: &str) -> i64 {
     value[name].as_i64().unwrap_or(0)
 }
@@ -37,6 +38,7 @@ fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
     }
 }
 
+/// Returns ready once the rollout is complete and no replica fails to be created.
 pub(super) fn deployment(generation: i64, spec: &Value, status: &Value) -> Readiness {
     with_replica_failure(rollout(generation, spec, status), status)
 }

@@ -25,7 +25,7 @@ pub(super) struct TreeResult {
 }
 
 impl TreeResult {
-    /// The result of a tree that could not run.
+    /// Returns the result of a tree that could not run.
     pub(super) fn failed(error: Error) -> Self {
         Self { outcome: Err(error), status: None, side_effects: Arc::default() }
     }
@@ -47,7 +47,7 @@ pub(super) struct OutcomeReport<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// A report without own writes, message and status of nodes.
+    /// Creates a report without own writes, message and status of nodes.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,
@@ -103,7 +103,7 @@ impl Loop {
         self.states.note_readiness(key, uid, is_ready);
     }
 
-    /// The number of objects whose last pass did not end ready, and the time since the first of them has been so.
+    /// Returns the number of objects whose last pass did not end ready, and the time since the first of them has been so.
     pub(crate) fn unconverged(&self) -> (usize, Duration) {
         let (count, since) = self.states.unconverged();
         (count, since.map_or(Duration::ZERO, |since| since.elapsed()))

@@ -201,7 +201,7 @@ impl Loop {
         yield_because("Referenced", format!("it is named by {}{more}", reference::describe(first)))
     }
 
-    /// The references of a primary's spec; none if the controller's kinds have no references.
+    /// Returns the references of a primary's spec; none if the controller's kinds have no references.
     pub(super) fn references_of(&self, primary: &dyn DecodedPrimary) -> Result<Vec<Pointer>> {
         if self.shared.targets.is_empty() {
             return Ok(Vec::new());
@@ -209,13 +209,13 @@ impl Loop {
         catch(Closure::Object, || primary.references()).map_err(Error::unexpected)
     }
 
-    /// The finalizer with which a primary references other objects.
+    /// Returns the finalizer with which a primary references other objects.
     fn reference_finalizer(&self, referrer: &ObjectKey) -> String {
         reference::finalizer_name(self.source.kind(), referrer)
     }
 }
 
-/// The reference finalizers of these primaries of a kind.
+/// Returns the reference finalizers of these primaries of a kind.
 fn reference_finalizers(kind: &Kind, referrers: impl IntoIterator<Item = ObjectKey>) -> BTreeSet<String> {
     referrers.into_iter().map(|key| reference::finalizer_name(kind, &key)).collect()
 }

@@ -79,7 +79,8 @@ impl<'a> StatusOwners<'a> {
         Self { ours, others, is_in_ours: false, is_in_others: false }
     }
 
-    /// The owners of the field or list item at this path element. A value whose parts no manager owns is owned as a whole.
+    /// Returns the owners of the field or list item at this path element. A value whose parts no manager owns is owned as a
+    /// whole.
     fn of_part(&self, element: &str) -> Self {
         let subsets = |sets: &[&'a Value]| sets.iter().filter_map(|set| set.get(element)).collect::<Vec<_>>();
         let is_leaf = |set: &&Value| set.as_object().is_none_or(Map::is_empty);
@@ -90,7 +91,7 @@ impl<'a> StatusOwners<'a> {
         Self { ours, others, is_in_ours, is_in_others }
     }
 
-    /// The owners of a list item. An item has none if no set has its key and no manager owns the whole list.
+    /// Returns the owners of a list item. An item has none if no set has its key and no manager owns the whole list.
     fn of_item(&self, item: &Value) -> Self {
         let is_key = |element: &str| {
             let key = element.strip_prefix("k:").and_then(|key| serde_json::from_str::<Map<String, Value>>(key).ok());
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(stored, json!({"endpoints": [{"name": "a", "address": "x"}]}));
     }
 
-    /// The typed view of JSON: only the fields whose name is a letter before `n`.
+    /// Returns the typed view of JSON: only the fields whose name is a letter before `n`.
     fn view(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
@@ -255,7 +256,7 @@ mod tests {
         }
     }
 
-    /// A change that keeps the shape of objects, as one of the same type does.
+    /// Returns a change that keeps the shape of objects, as one of the same type does.
     fn changed(dice: &Seeded, value: &Value) -> Value {
         match value {
             _ if dice.bits().is_multiple_of(6) => view(&random(dice, 1)),

@@ -53,7 +53,7 @@ impl Member {
         }
     }
 
-    /// The sort key by age: the youngest member has the greatest.
+    /// Returns the sort key by age: the youngest member has the greatest.
     fn age(&self) -> (Option<Timestamp>, String) {
         (self.created, self.uid.to_string())
     }

@@ -56,7 +56,7 @@ impl Targets {
         }
     }
 
-    /// Returns the cached object of a key.
+    /// Returns the cached object of a key; `None` if the cache does not have it.
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<Readiness>>> {
         self.watched.store.get(key)
     }

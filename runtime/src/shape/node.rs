@@ -250,7 +250,7 @@ impl Shape {
         kinds
     }
 
-    /// Returns the node at a path relative to this one.
+    /// Returns the node at a path relative to this one; `None` if there is none.
     pub fn find(&'static self, path: &str) -> Option<&'static Shape> {
         path.split('/')
             .try_fold(self, |shape, name| shape.children.iter().find(|edge| edge.name == name).map(|edge| edge.shape))

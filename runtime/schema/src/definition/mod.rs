@@ -87,7 +87,8 @@ pub fn check(version: &Value, place: &str, options: CheckOptions) -> Vec<Violati
     violations
 }
 
-/// Checks the type and the keywords of the root of a kind with a status subresource. Returns the first violation.
+/// Checks the type and the keywords of the root of a kind with a status subresource. Returns the first violation. `None` means
+/// that it is valid.
 fn check_root(schema: &Value, place: &Place) -> Option<Violation> {
     if schema["type"].is_string() && schema["type"] != "object" {
         let why =

@@ -13,6 +13,7 @@ pub(super) struct ValidationOutcome {
 }
 
 impl ValidationOutcome {
+    /// Adds the errors and the matches of another outcome.
     pub(super) fn merge(&mut self, other: Self) {
         self.matches += other.matches;
         self.causes.extend(other.causes);

@@ -61,6 +61,7 @@ fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
     format!(".{path} accessor error: {text} is of the type {type_name}, expected {expected}")
 }
 
+/// Returns the error for an invalid path of the subresource `scale`.
 fn invalid(path: &str, value: &str, why: &str) -> Cause {
     let message = format!("Invalid value: {value}: {why}");
     Cause { reason: "FieldValueInvalid", message, field: format!(".{path}") }

@@ -67,7 +67,7 @@ fn validate_value(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: 
     outcome
 }
 
-/// The outcome of a keyword that doesn't match.
+/// Returns the outcome of a keyword that doesn't match.
 fn failed(cause: Cause) -> ValidationOutcome {
     ValidationOutcome { matches: 0, causes: vec![cause] }
 }

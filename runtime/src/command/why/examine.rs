@@ -48,6 +48,7 @@ impl ExaminedObject<'_> {
         finalizers.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
+    /// Returns an explanation about this object.
     fn why(&self, says: impl Into<String>) -> Why {
         Why::new(&self.label, says)
     }
@@ -253,7 +254,7 @@ fn not_selected(examined: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<
     (!selection.matches(examined.object)).then(|| examined.why(says()))
 }
 
-/// Returns whether the condition `Available` is true, with its reason and message.
+/// Returns whether the condition `Available` is true, with its reason and message; `None` if the object has no such condition.
 pub(crate) fn available_condition(object: &Value) -> Option<(bool, String)> {
     let conditions = object["status"]["conditions"].as_array()?;
     let available = conditions.iter().find(|condition| condition["type"] == "Available")?;

@@ -13,7 +13,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use std::{fmt, marker::PhantomData};
 
 impl<'a, P> Calls<'a, P> {
-    /// The references to objects of one kind: `cx.references::<Net>().add("blue")`.
+    /// Returns the references to objects of one kind: `cx.references::<Net>().add("blue")`.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -154,7 +154,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         })
     }
 
-    /// The objects with these names, with the checks that all calls share.
+    /// Returns the objects with these names, with the checks that all calls share.
     fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
         core.shared.targets(&kind)?.watched.readable()?;

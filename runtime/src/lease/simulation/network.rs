@@ -127,7 +127,7 @@ impl Network {
         let _ = answer.send(response.map(|response| response.map(body)));
     }
 
-    /// The time of a request or of a response on its way.
+    /// Returns the time of a request or of a response on its way.
     fn delay(&self) -> Duration {
         if !self.dice.percent(self.schedule.delayed) {
             return self.dice.millis(1..40);
@@ -136,7 +136,7 @@ impl Network {
     }
 }
 
-/// The holder that a write of the Lease names; `None` for other requests.
+/// Returns the holder that a write of the Lease names; `None` for other requests.
 fn holder_of(request: &Request<Vec<u8>>) -> Option<Option<String>> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     if !is_write || !request.uri().path().contains("/leases") {

@@ -16,15 +16,17 @@ impl Dice {
         Self(Seeded::new(seed.wrapping_mul(1_000_003) ^ part))
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(super) fn below(&self, end: u64) -> u64 {
         (self.0.bits() >> 16) % end.max(1)
     }
 
+    /// Returns true with a probability of `chance` percent.
     pub(super) fn percent(&self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
+    /// Returns a random duration in a range of milliseconds.
     pub(super) fn millis(&self, range: Range<u64>) -> Duration {
         Duration::from_millis(range.start + self.below(range.end - range.start))
     }

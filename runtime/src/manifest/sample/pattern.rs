@@ -71,7 +71,7 @@ impl PatternReader<'_> {
     }
 
     /// Returns the first member of a character class. For a negated class it returns the first of a few characters that is no
-    /// member.
+    /// member. `None` if there is none, or if the class is not closed.
     fn class(&mut self) -> Option<char> {
         let excludes = self.take('^');
         let mut members: Vec<(char, char)> = Vec::new();

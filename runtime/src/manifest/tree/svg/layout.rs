@@ -98,6 +98,7 @@ impl Outline {
         }
     }
 
+    /// Returns the top and the bottom of the whole contour.
     fn extent(&self) -> (i32, i32) {
         let top = self.0.iter().map(|(top, _)| *top).min().unwrap_or(0);
         (top, self.0.iter().map(|(_, bottom)| *bottom).max().unwrap_or(0))
