@@ -50,9 +50,9 @@ impl Ui {
     }
 
     /// Prints a status line with a verb, right-aligned like cargo's.
-    pub(crate) fn status(self, verb: &str, what: &str) {
+    pub(crate) fn status(self, verb: &str, text: &str) {
         if !self.quiet {
-            print_status(&format!("{DONE}{verb:>12}{DONE:#} {what}"));
+            print_status(&format!("{DONE}{verb:>12}{DONE:#} {text}"));
         }
     }
 
@@ -146,20 +146,20 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Shows a part of the current step, on a terminal only.
-    pub(crate) fn tick(&self, what: &str) {
+    pub(crate) fn tick(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(what.to_owned());
+            bar.set_message(text.to_owned());
         }
     }
 
     /// Shows the next step: moves the bar on a terminal, and prints a line elsewhere.
-    pub(crate) fn step(&self, what: &str) {
+    pub(crate) fn step(&self, text: &str) {
         match &self.bar {
             Some(bar) => {
-                bar.set_message(what.to_owned());
+                bar.set_message(text.to_owned());
                 bar.inc(1);
             }
-            None => self.ui.status(self.verb, what),
+            None => self.ui.status(self.verb, text),
         }
     }
 }

@@ -71,12 +71,13 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         _ if before == after => None,
         (Value::Object(before), Value::Object(after)) => {
-            let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+            let removed =
+                before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
             let changed = after.iter().filter_map(|(name, value)| {
                 let patch = merge_patch(before.get(name).unwrap_or(&Value::Null), value)?;
                 Some((name.clone(), patch))
             });
-            Some(Value::Object(gone.chain(changed).collect::<Map<_, _>>()))
+            Some(Value::Object(removed.chain(changed).collect::<Map<_, _>>()))
         }
         _ => Some(after.clone()),
     }

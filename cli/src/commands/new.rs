@@ -72,8 +72,8 @@ fn opgen_source(opgen_path: Option<&Path>, root: &Path) -> Result<OpgenSource> {
             Some(Checkout::open(folder)?)
         }
         None => {
-            let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
-            Checkout::find_above(&here).or_else(Checkout::of_this_build)
+            let current_folder = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
+            Checkout::find_above(&current_folder).or_else(Checkout::of_this_build)
         }
     };
     Ok(checkout.map_or(OpgenSource::Released, |checkout| OpgenSource::Checkout(checkout.path_from(root))))

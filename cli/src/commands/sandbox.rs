@@ -37,8 +37,8 @@ async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
     let server = match &args.data {
         None => builder.start(),
         Some(data) => builder.open(data).map_err(|cause| {
-            let what = format!("{} can't be used", data.display());
-            Error::failed(what).because(cause).hint("name another file with `--data`, or none")
+            let problem = format!("{} can't be used", data.display());
+            Error::failed(problem).because(cause).hint("name another file with `--data`, or none")
         })?,
     };
     let serving = sandbox_server::serve(&server, args.port, folder).await?;

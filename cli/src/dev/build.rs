@@ -88,8 +88,8 @@ pub(super) async fn build(
 pub(super) fn check_package(project: &Project, metadata: &cargo_metadata::Metadata) -> Result<()> {
     let package = metadata.packages.iter().find(|package| package.name.as_str() == project.name);
     let Some(package) = package else {
-        let what = format!("the workspace has no package `{}`", project.name);
-        return Err(Error::failed(what).hint("`opgen.toml` names the package of the operator; keep the two alike"));
+        let problem = format!("the workspace has no package `{}`", project.name);
+        return Err(Error::failed(problem).hint("`opgen.toml` names the package of the operator; keep the two alike"));
     };
     if package.targets.iter().any(|target| target.is_bin() && target.name == project.name) {
         return Ok(());

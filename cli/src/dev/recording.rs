@@ -120,12 +120,12 @@ impl Recording {
     }
 
     /// Records the start of an operator.
-    pub(super) fn record_start(&self, what: &str) {
+    pub(super) fn record_start(&self, text: &str) {
         let mut state = self.lock();
         state.life += 1;
         state.watches.clear();
         state.running_passes.clear();
-        self.add(&mut state, TimelineEvent::Note { text: what.to_owned() });
+        self.add(&mut state, TimelineEvent::Note { text: text.to_owned() });
     }
 
     /// Records the exit of the operator.
@@ -158,14 +158,14 @@ impl Recording {
     }
 
     /// Adds a moment with the time and the current operator. If there are too many, it drops the oldest ones.
-    fn add(&self, state: &mut RecordingState, what: TimelineEvent) {
+    fn add(&self, state: &mut RecordingState, event: TimelineEvent) {
         if state.timeline.moments.len() >= MAX_MOMENTS {
             state.timeline.moments.drain(..TRIM_COUNT);
             state.dropped += TRIM_COUNT;
         }
         let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let life = state.life;
-        state.timeline.moments.push(TimelineEntry { at, life, what });
+        state.timeline.moments.push(TimelineEntry { at, life, what: event });
     }
 
     fn lock(&self) -> MutexGuard<'_, RecordingState> {

@@ -155,8 +155,8 @@ impl Session {
             StartOptions { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
         self.operator = Some(OperatorProcess::start(program, options, &self.process_group)?);
         let since = program.built_at.elapsed().as_secs_f32();
-        let what = format!("{}, {since:.1} s after it was built", self.project.name);
-        self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &what);
+        let text = format!("{}, {since:.1} s after it was built", self.project.name);
+        self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &text);
         if !self.is_announced {
             self.is_announced = true;
             self.cluster.print_kubeconfig(self.ui);

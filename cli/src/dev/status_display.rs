@@ -144,8 +144,8 @@ fn changed_lines(before: &Value, now: &Value) -> Vec<String> {
     lines.extend(
         earlier
             .keys()
-            .filter(|what| *what != CONDITION_KEY && !later.contains_key(*what))
-            .map(|what| format!("{what} is gone")),
+            .filter(|name| *name != CONDITION_KEY && !later.contains_key(*name))
+            .map(|name| format!("{name} is gone")),
     );
     lines
 }
@@ -168,9 +168,9 @@ fn states(tree: &Value) -> BTreeMap<String, String> {
 fn add_object_states(node: &Value, states: &mut BTreeMap<String, String>) {
     for object in node["objects"].as_array().into_iter().flatten() {
         let word = |key: &str| object[key].as_str().unwrap_or_default();
-        let what = format!("{} {}", word("kind"), word("name"));
+        let name = format!("{} {}", word("kind"), word("name"));
         let why = if word("message").is_empty() { String::new() } else { format!(" ({})", word("message")) };
-        states.insert(what.clone(), format!("{what} {}{why}", word("state")));
+        states.insert(name.clone(), format!("{name} {}{why}", word("state")));
     }
     for child in node["children"].as_array().into_iter().flatten() {
         add_object_states(&child["node"], states);

@@ -128,8 +128,8 @@ impl SchemaType {
                 )),
                 rule => json_type.fix_for(rule).map(|fix| (json_type.noun().to_owned(), fix)),
             };
-            if let Some((what, fix)) = problem {
-                let text = format!("`{field_path}`: `{rule}` has no effect on {what}; {fix}");
+            if let Some((subject, fix)) = problem {
+                let text = format!("`{field_path}`: `{rule}` has no effect on {subject}; {fix}");
                 ignored.push(IgnoredRule { line: meta.path().span().start().line, text });
             }
         }

@@ -14,8 +14,8 @@ use crate::{
 
 /// Fails unless the path is free or an empty folder.
 pub(crate) fn check_vacant(root: &Path) -> Result<()> {
-    let occupied = |what: &str| {
-        Error::failed(format!("`{}` {what}", root.display()))
+    let occupied = |problem: &str| {
+        Error::failed(format!("`{}` {problem}", root.display()))
             .hint("choose another folder with `--path`; nothing is ever overwritten")
     };
     match fs_err::read_dir(root) {

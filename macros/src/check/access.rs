@@ -69,13 +69,13 @@ fn check_subresource(access: &Access, diags: &mut Diags) {
     for verb in access.verb_words.iter().filter(|verb| {
         ["list", "watch", "delete", "deletecollection", "reference"].iter().any(|unsupported| *verb == unsupported)
     }) {
-        let what = format!("`{name}` is a part of one object and has no `{verb}`");
-        diags.error(verb, what, "use `get`, `create`, `update` or `patch`");
+        let problem = format!("`{name}` is a part of one object and has no `{verb}`");
+        diags.error(verb, problem, "use `get`, `create`, `update` or `patch`");
     }
     if let Subresource::Status | Subresource::Scale = subresource {
         for verb in access.verb_words.iter().filter(|verb| *verb == "create") {
-            let what = format!("`{name}` is there as soon as its object is, and has no `{verb}`");
-            diags.error(verb, what, "use `get`, `update` or `patch`");
+            let problem = format!("`{name}` is there as soon as its object is, and has no `{verb}`");
+            diags.error(verb, problem, "use `get`, `update` or `patch`");
         }
     }
 }
@@ -109,9 +109,9 @@ fn check_names(access: &Access, diags: &mut Diags) {
         None => &["list", "watch", "create", "deletecollection", "reference"],
     };
     for verb in access.verb_words.iter().filter(|verb| nameless.iter().any(|unsupported| *verb == unsupported)) {
-        let what = format!("`{verb}` can't be limited to names, since its request has none");
+        let problem = format!("`{verb}` can't be limited to names, since its request has none");
         let fix = format!("give it for all objects: `{}: {verb}`", access.target_text());
-        diags.error(verb, what, fix);
+        diags.error(verb, problem, fix);
     }
 }
 

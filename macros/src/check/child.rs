@@ -29,8 +29,8 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
 fn check_name(child: &Child, diags: &mut Diags) {
     let name = child.name();
     if child.has_function() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
-        let what = format!("a resource named `{name}` hides what every node does");
-        diags.error(&child.ident, what, "rename the field and its function");
+        let problem = format!("a resource named `{name}` hides what every node does");
+        diags.error(&child.ident, problem, "rename the field and its function");
     }
 }
 
@@ -45,8 +45,8 @@ fn check_managers(child: &Child, diags: &mut Diags) {
                 "write it as `managedFields` does, or write `adopt` alone",
             );
         } else if let Some(first) = managers[..at].iter().find(|first| first.value() == manager.value()) {
-            let what = format!("`{}` is named twice", manager.value());
-            diags.conflict(manager, what, "keep one", first, "first named here");
+            let problem = format!("`{}` is named twice", manager.value());
+            diags.conflict(manager, problem, "keep one", first, "first named here");
         }
     }
 }
@@ -78,8 +78,8 @@ fn check_combination(child: &Child, diags: &mut Diags) {
 fn check_manifest(child: &Child, diags: &mut Diags) {
     let Some((key, manifest)) = &child.manifest else { return };
     if let Some(resource) = &child.resource {
-        let what = "a field is a resource or a manifest";
-        diags.conflict(key, what, "keep one", &resource.key, "the other is here");
+        let problem = "a field is a resource or a manifest";
+        diags.conflict(key, problem, "keep one", &resource.key, "the other is here");
     }
     if let Some(each) = &child.each_key {
         diags.error(each, "`each` is for provisioners", "make the manifest a child of the group that `each` names");
@@ -131,8 +131,8 @@ fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut 
     let (count, subject) = (closure.inputs.len(), subject(key));
     let all = if key == "key" { 1 } else { child.from.len() + 1 };
     if count == 0 {
-        let what = format!("the closure of `{key}` takes nothing");
-        return diags.error(closure.inputs_begin, what, format!("let it take the {subject}: `|{subject}| ...`"));
+        let problem = format!("the closure of `{key}` takes nothing");
+        return diags.error(closure.inputs_begin, problem, format!("let it take the {subject}: `|{subject}| ...`"));
     }
     if count != 1 && count != all {
         let fix = match all {

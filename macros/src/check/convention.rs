@@ -20,11 +20,11 @@ const CHOICE_WORDS: [&str; 6] = ["level", "mode", "policy", "strategy", "tier", 
 /// Warns about each field that violates an API convention, unless the struct or the field allows it.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
-        let mut warn = |code, what: String, fix: String| {
+        let mut warn = |code, problem: String, fix: String| {
             let allowed =
                 model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident(code));
             if !allowed {
-                diags.warn(code, field.ident.span(), what, fix);
+                diags.warn(code, field.ident.span(), problem, fix);
             }
         };
         check_name(field, &mut warn);
@@ -92,9 +92,9 @@ fn check_list_type(field: &Field, warn: &mut Warn<'_>) {
     if !(listed || array) || field.hints.list_type || field.hints.flatten || field.hints.foreign_schema {
         return;
     }
-    let what = format!("`{}` has no list type, so one applier replaces the items of another", field.ident);
+    let problem = format!("`{}` has no list type, so one applier replaces the items of another", field.ident);
     let fix = "add `#[schemars(extend(\"x-kubernetes-list-type\" = \"atomic\"))]` (or `set`, or `map` with its keys)";
-    warn("list", what, fix.into());
+    warn("list", problem, fix.into());
 }
 
 /// Warns once for the whole struct about names in snake case, since one `rename_all` fixes all fields.
@@ -104,9 +104,9 @@ fn check_case(model: &Managed, diags: &mut Diags) {
         !model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident("case"))
     };
     if let Some(field) = model.fields.iter().filter(snake).find(allowed) {
-        let what = format!("`{}` is written `{}` in YAML, where names are in camelCase", field.ident, field.name);
+        let problem = format!("`{}` is written `{}` in YAML, where names are in camelCase", field.ident, field.name);
         let fix = format!("add `#[serde(rename_all = \"camelCase\")]` to `{}`", model.spec);
-        diags.warn("case", field.ident.span(), what, fix);
+        diags.warn("case", field.ident.span(), problem, fix);
     }
 }
 

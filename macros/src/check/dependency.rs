@@ -44,8 +44,8 @@ fn check_duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
     for (at, node) in nodes.iter().enumerate() {
         let text = node.text(".");
         if let Some(first) = nodes[..at].iter().find(|first| first.text(".") == text) {
-            let what = format!("`{text}` is named twice in `{key}`");
-            diags.conflict(&node.0[0], what, "keep one", &first.0[0], "first named here");
+            let problem = format!("`{text}` is named twice in `{key}`");
+            diags.conflict(&node.0[0], problem, "keep one", &first.0[0], "first named here");
         }
     }
 }
@@ -79,8 +79,8 @@ fn find_earlier<'g>(
             diags.error(name, format!("`{name}` cannot wait for itself"), "remove it");
         }
         Some((_, later)) => {
-            let what = format!("`{name}` comes later");
-            diags.conflict(name, what, "declare it before this field", &later.ident, "declared here");
+            let problem = format!("`{name}` comes later");
+            diags.conflict(name, problem, "declare it before this field", &later.ident, "declared here");
         }
         None => {
             let children = group.children[..at].iter().map(Child::name);
@@ -109,21 +109,21 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
     let Some(source) = find_earlier(group, at, name, &group.inputs, diags) else { return };
     let reader = &group.children[at];
     if source.manifest.is_some() {
-        let what = format!("`{name}` is a manifest, which hands nothing on");
-        return diags.error(name, what, "make what is read a resource of its own");
+        let problem = format!("`{name}` is a manifest, which hands nothing on");
+        return diags.error(name, problem, "make what is read a resource of its own");
     }
     if source.each.is_some() {
-        let what = format!("`{name}` is a node for each item, and it is open which is meant");
-        return diags.error(name, what, "read the objects in a hand-written node");
+        let problem = format!("`{name}` is a node for each item, and it is open which is meant");
+        return diags.error(name, problem, "read the objects in a hand-written node");
     }
     if source.is_conditional() && !reader.is_conditional() {
-        let what = format!("`{name}` is not always there, and `{}` is", reader.ident);
+        let problem = format!("`{name}` is not always there, and `{}` is", reader.ident);
         let fix = if source.resource.is_some() && source.if_api.is_none() {
             "give this field a `when`, too, or let the source build an `Option` instead"
         } else {
             "give this field a `when`, too"
         };
-        return diags.conflict(name, what, fix, &source.ident, "this one has a condition");
+        return diags.conflict(name, problem, fix, &source.ident, "this one has a condition");
     }
     match nested {
         [inner, ..] if source.resource.is_some() => {

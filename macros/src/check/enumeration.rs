@@ -6,8 +6,8 @@ use syn::{Fields, Ident};
 /// Checks the tagging of the enum and the fields of its variants. serde represents each variant as an object with one property.
 pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
-        let what = "an enum with this tagging has no structural schema";
-        diags.error(tagging, what, "remove it, so that each variant is a property of its own");
+        let problem = "an enum with this tagging has no structural schema";
+        diags.error(tagging, problem, "remove it, so that each variant is a property of its own");
     }
     if variants.is_empty() {
         diags.error(
@@ -23,8 +23,8 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
         match &variant.fields {
             Fields::Unit => report_unit_variant(&variant.ident, diags),
             Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
-                let what = format!("`{}` is a tuple, and a schema knows lists of one type only", variant.ident);
-                diags.error(&variant.ident, what, "give its fields names, or put them into one struct");
+                let problem = format!("`{}` is a tuple, and a schema knows lists of one type only", variant.ident);
+                diags.error(&variant.ident, problem, "give its fields names, or put them into one struct");
             }
             _ => (),
         }

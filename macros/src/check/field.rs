@@ -43,10 +43,10 @@ fn check_json_names(model: &Managed, diags: &mut Diags) {
     for (at, field) in (0..model.fields.len()).filter_map(|at| Some((at, serialized(at)?))) {
         let first = (0..at).filter_map(serialized).find(|first| first.name == field.name);
         let Some(first) = first else { continue };
-        let what = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
+        let problem = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
         match &field.hints.rename {
-            Some(rename) => diags.conflict(rename, what, "rename one of them", &first.ident, "the other is here"),
-            None => diags.conflict(&field.ident, what, "rename one of them", &first.ident, "the other is here"),
+            Some(rename) => diags.conflict(rename, problem, "rename one of them", &first.ident, "the other is here"),
+            None => diags.conflict(&field.ident, problem, "rename one of them", &first.ident, "the other is here"),
         }
     }
 }

@@ -120,8 +120,8 @@ fn check_group(kube: &Kube, diags: &mut Diags) {
 
 fn check_version(kube: &Kube, diags: &mut Diags) {
     let Some(version) = kube.version.as_ref().filter(|version| !names::is_version(&version.value())) else { return };
-    let what = format!("`\"{}\"` is not a valid version", version.value());
-    diags.error(version, what, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
+    let problem = format!("`\"{}\"` is not a valid version", version.value());
+    diags.error(version, problem, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
 }
 
 /// Checks the kind and the name of the generated struct.
@@ -156,12 +156,12 @@ fn check_resource_names(kube: &Kube, diags: &mut Diags) {
     let many = kube.shortnames.iter().map(|name| ("shortname", name));
     let many = many.chain(kube.categories.iter().map(|name| ("category", name)));
     for (word, name) in single.chain(many).filter(|(_, name)| !names::is_label(&name.value())) {
-        let what = format!("`\"{}\"` is not a valid {word}", name.value());
+        let problem = format!("`\"{}\"` is not a valid {word}", name.value());
         let fix = format!(
             "use at most 63 lower case letters, digits and hyphens, for example `{}`",
             names::label(&name.value())
         );
-        diags.error(name, what, fix);
+        diags.error(name, problem, fix);
     }
     check_duplicates("shortname", &kube.shortnames, diags);
     check_duplicates("category", &kube.categories, diags);
@@ -189,17 +189,17 @@ fn check_metadata(kube: &Kube, diags: &mut Diags) {
         kube.annotations.iter().map(|pair| ("annotation", pair)).chain(kube.labels.iter().map(|pair| ("label", pair)))
     {
         if !names::is_qualified(&key.value()) {
-            let what = format!("`\"{}\"` is not a valid {word} key", key.value());
+            let problem = format!("`\"{}\"` is not a valid {word} key", key.value());
             diags.error(
                 key,
-                what,
+                problem,
                 "use `name` or `domain/name`, the name at most 63 letters, digits, `-`, `_` and `.`",
             );
         }
     }
     for (_, value) in kube.labels.iter().filter(|(_, value)| !names::is_label_value(&value.value())) {
-        let what = format!("`\"{}\"` is not a valid label value", value.value());
-        diags.error(value, what, "use at most 63 letters, digits, `-`, `_` and `.`, or an annotation");
+        let problem = format!("`\"{}\"` is not a valid label value", value.value());
+        diags.error(value, problem, "use at most 63 letters, digits, `-`, `_` and `.`, or an annotation");
     }
 }
 
@@ -218,8 +218,8 @@ fn check_serving(kube: &Kube, diags: &mut Diags) {
     let Some(deprecated) = &kube.deprecated else { return };
     let length = deprecated.value().chars().count();
     if length == 0 || length > 256 {
-        let what = format!("a deprecation warning of {length} characters is refused");
-        diags.error(deprecated, what, "use 1 to 256 characters, or `deprecated` without a text");
+        let problem = format!("a deprecation warning of {length} characters is refused");
+        diags.error(deprecated, problem, "use 1 to 256 characters, or `deprecated` without a text");
     }
 }
 

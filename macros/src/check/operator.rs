@@ -66,20 +66,20 @@ fn check_options_closure(closure: &ExprClosure, diags: &mut Diags) {
 /// Checks that the name of the operator is a DNS label.
 fn check_operator_name(name: &LitStr, diags: &mut Diags) {
     if !names::is_label(&name.value()) {
-        let what = format!("`\"{}\"` is not a valid name of an operator", name.value());
+        let problem = format!("`\"{}\"` is not a valid name of an operator", name.value());
         let fix = format!(
             "use at most 63 lower case letters, digits and hyphens, for example `{}`",
             names::label(&name.value())
         );
-        diags.error(name, what, fix);
+        diags.error(name, problem, fix);
     }
 }
 
 /// Checks a kind with its tree and options. `earlier` are the kinds before it.
 fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
     if let Some(first) = earlier.iter().find(|first| first.kind == kind.kind) {
-        let what = format!("`{}` is listed twice", path_text(&kind.kind));
-        diags.conflict(&kind.kind, what, "keep one; a kind has one tree", &first.kind, "first listed here");
+        let problem = format!("`{}` is listed twice", path_text(&kind.kind));
+        diags.conflict(&kind.kind, problem, "keep one; a kind has one tree", &first.kind, "first listed here");
     }
     if kind.kind == kind.tree {
         diags.error(&kind.tree, "a kind is not its own tree", "name the struct that derives `Provisioner`");

@@ -29,20 +29,20 @@ fn check_name(column: &PrintColumn, earlier: &[PrintColumn], diags: &mut Diags) 
     }
     let first = earlier.iter().filter_map(|column| column.name.as_ref()).find(|first| first.value() == name.value());
     if let Some(first) = first {
-        let what = format!("column `\"{}\"` is given twice", name.value());
-        diags.conflict(name, what, "keep one, or rename it", first, "first given here");
+        let problem = format!("column `\"{}\"` is given twice", name.value());
+        diags.conflict(name, problem, "keep one, or rename it", first, "first given here");
     }
 }
 
 /// Checks the type, format and priority of a column.
 fn check_settings(column: &PrintColumn, diags: &mut Diags) {
     if let Some(type_) = column.type_.as_ref().filter(|type_| !TYPES.contains(&type_.value().as_str())) {
-        let what = format!("`\"{}\"` is not a type of a column", type_.value());
-        diags.error(type_, what, format!("use one of `{}`", TYPES.join("`, `")));
+        let problem = format!("`\"{}\"` is not a type of a column", type_.value());
+        diags.error(type_, problem, format!("use one of `{}`", TYPES.join("`, `")));
     }
     if let Some(format) = column.format.as_ref().filter(|format| !FORMATS.contains(&format.value().as_str())) {
-        let what = format!("`\"{}\"` is not a format of a column", format.value());
-        diags.error(format, what, format!("use one of `{}`, or remove it", FORMATS.join("`, `")));
+        let problem = format!("`\"{}\"` is not a format of a column", format.value());
+        diags.error(format, problem, format!("use one of `{}`, or remove it", FORMATS.join("`, `")));
     }
     if let Some(key) =
         column.priority_key.as_ref().filter(|_| column.priority.as_deref().is_some_and(|n| n.starts_with('-')))
@@ -57,8 +57,8 @@ fn check_path(model: &Managed, column: &PrintColumn, diags: &mut Diags) {
     match json_path::parse_column(&path.value()) {
         Ok(leading) => subresource::check_field_exists(model, path, &leading, diags),
         Err(why) => {
-            let what = format!("`\"{}\"` is not a JSON path: {why}", path.value());
-            diags.error(path, what, "write a path from the object, for example `.spec.replicas`");
+            let problem = format!("`\"{}\"` is not a JSON path: {why}", path.value());
+            diags.error(path, problem, "write a path from the object, for example `.spec.replicas`");
         }
     }
 }

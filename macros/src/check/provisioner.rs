@@ -14,8 +14,8 @@ use proc_macro2::Ident;
 /// Checks a node. Returns the model in the error case, so that a fallback can be expanded.
 pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Box<Provisioner>> {
     if let StructStyle::NotStruct(found) = model.style {
-        let what = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
-        diags.error(&model.ident, what, "make it a struct");
+        let problem = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
+        diags.error(&model.ident, problem, "make it a struct");
     }
     if !model.generics.params.is_empty() {
         let fix = "remove the parameters; a hand-written node can implement `Provision<O>` for every owner `O`";
@@ -99,14 +99,14 @@ fn check_group(model: &Provisioner, diags: &mut Diags) {
 fn check_names(model: &Provisioner, diags: &mut Diags) {
     for NamedType { name, .. } in &model.inputs {
         if let Some((_, child)) = model.child(name) {
-            let what = format!("`{name}` is an input and a child");
-            diags.conflict(name, what, "rename one", &child.ident, "also named here");
+            let problem = format!("`{name}` is an input and a child");
+            diags.conflict(name, problem, "rename one", &child.ident, "also named here");
         }
     }
     for (at, NamedType { name, ty }) in model.retired.iter().enumerate() {
         if let Some((_, child)) = model.child(name) {
-            let what = format!("`{name}` is retired, and a child");
-            diags.conflict(name, what, "remove one", &child.ident, "still a child here");
+            let problem = format!("`{name}` is retired, and a child");
+            diags.conflict(name, problem, "remove one", &child.ident, "still a child here");
         }
         let before = &model.retired[..at];
         if let Some(first) = before.iter().find(|first| node_name(&first.name) == node_name(name) && first.ty == *ty) {

@@ -17,12 +17,12 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     let role = role_kind(&child.ty);
     let Some((word, rights)) = &resource.grants else {
         if let Some(role) = role {
-            let what = format!(
+            let problem = format!(
                 "a `{role}` grants rights, and the API server refuses that as an escalation \
                  unless the operator holds them itself"
             );
             let fix = "declare them, and the operator's role gets them: `resource(grants(ConfigMap: get, list))`";
-            diags.error(&child.ty, what, fix);
+            diags.error(&child.ty, problem, fix);
         }
         return;
     };

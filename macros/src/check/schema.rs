@@ -113,8 +113,8 @@ impl FieldSchema<'_> {
         }
     }
 
-    /// Reports a type at its tokens: the type, `what` is wrong, and the fix.
-    fn reject(&mut self, ty: &Type, what: &str, fix: &str) {
+    /// Reports a type at its tokens. The message is the type followed by `problem`, and the fix.
+    fn reject(&mut self, ty: &Type, problem: &str, fix: &str) {
         let text = ty
             .to_token_stream()
             .to_string()
@@ -123,6 +123,6 @@ impl FieldSchema<'_> {
             .replace(" >", ">")
             .replace(" :: ", "::")
             .replace("& ", "&");
-        self.diags.error(ty, format!("`{text}` {what}"), fix);
+        self.diags.error(ty, format!("`{text}` {problem}"), fix);
     }
 }

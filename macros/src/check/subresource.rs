@@ -72,12 +72,16 @@ fn check_path(model: &Managed, path: &LitStr, roots: &[&str], diags: &mut Diags)
     let places = roots.iter().map(|place| format!("`.{place}`")).collect::<Vec<_>>().join(" or ");
     match json_path::parse_simple(&path.value()) {
         Err(why) => {
-            let what = format!("`\"{}\"` is not a simple JSON path: {why}", path.value());
-            diags.error(path, what, format!("write field names below {places}, for example `.{}.replicas`", roots[0]));
+            let problem = format!("`\"{}\"` is not a simple JSON path: {why}", path.value());
+            diags.error(
+                path,
+                problem,
+                format!("write field names below {places}, for example `.{}.replicas`", roots[0]),
+            );
         }
         Ok(segments) if segments.len() < 2 || !roots.contains(&segments[0]) => {
-            let what = format!("`\"{}\"` is not below {places}", path.value());
-            diags.error(path, what, format!("name a field there, for example `.{}.replicas`", roots[0]));
+            let problem = format!("`\"{}\"` is not below {places}", path.value());
+            diags.error(path, problem, format!("name a field there, for example `.{}.replicas`", roots[0]));
         }
         Ok(segments) => check_field_exists(model, path, &segments, diags),
     }

@@ -30,14 +30,14 @@ enum JsonType {
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {
-            let what = "`StructMerge` says `x-kubernetes-struct-type`, which the API server doesn't know";
-            diags.error(strategy, what, "use `MapMerge`: it holds for structs, too");
+            let problem = "`StructMerge` says `x-kubernetes-struct-type`, which the API server doesn't know";
+            diags.error(strategy, problem, "use `MapMerge`: it holds for structs, too");
         }
         if let Some(required) = &field.hints.rules.required
             && (field.hints.default || model.hints.default)
         {
-            let what = "`required` has no effect on a field with a default, which may be missing";
-            diags.error(required, what, "remove `required`, or the default");
+            let problem = "`required` has no effect on a field with a default, which may be missing";
+            diags.error(required, problem, "remove `required`, or the default");
         }
         if !field.hints.foreign_schema {
             check_effects(field, diags);

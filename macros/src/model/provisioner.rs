@@ -70,7 +70,8 @@ pub(crate) enum Node {
     Unspecified,
 }
 
-/// Models a node from the parsed item and its attributes. Reports unknown and repeated keys.
+/// Models a node from the parsed item and its attributes. Reports unknown and repeated keys. It always returns a model, also for
+/// an item that is no struct.
 pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Provisioner> {
     let style = match &input.item.data {
         Data::Struct(data) => match data.fields {

@@ -99,13 +99,13 @@ impl Rule {
     /// name each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
-        let url = |path: &String| self.urls.iter().any(|own| is_below(path, own));
+        let is_url_covered = |url: &String| self.urls.iter().any(|pattern| is_below(url, pattern));
         all_of(&other.verbs, &self.verbs)
             && all_of(&other.groups, &self.groups)
             && all_of(&other.resources, &self.resources)
             && (self.resource_names.is_empty()
                 || !other.resource_names.is_empty() && all_of(&other.resource_names, &self.resource_names))
-            && other.urls.iter().all(url)
+            && other.urls.iter().all(is_url_covered)
             && other.urls.is_empty() == self.urls.is_empty()
     }
 }
@@ -153,8 +153,8 @@ fn split_by_resource(rule: Rule) -> Vec<Rule> {
     if rule.resources.len() < 2 {
         return vec![rule];
     }
-    let one = |resource: &String| Rule { resources: vec![resource.clone()], ..rule.clone() };
-    rule.resources.iter().map(one).collect()
+    let with_only = |resource: &String| Rule { resources: vec![resource.clone()], ..rule.clone() };
+    rule.resources.iter().map(with_only).collect()
 }
 
 /// Writes the group `core` as the empty string, as rules do, and sorts and deduplicates all lists.

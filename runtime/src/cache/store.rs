@@ -58,7 +58,7 @@ impl<V> Default for Store<V> {
 }
 
 impl<V> Store<V> {
-    /// Returns the object with the key.
+    /// Returns the object with the key; `None` if the store does not have it.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
         self.state.read().get(key).cloned()
     }
@@ -260,7 +260,7 @@ impl<V> StoreState<V> {
         }
     }
 
-    /// Stores an entry and updates the index of owners. Returns the entry that it replaces.
+    /// Stores an entry and updates the index of owners. Returns the entry that it replaces; `None` for a new key.
     fn replace(&mut self, new: Arc<Entry<V>>) -> Option<Arc<Entry<V>>> {
         let old = self.entries.replace(EntryByKey(new.clone())).map(|entry| entry.0);
         old.iter().for_each(|old| self.children.remove(old));

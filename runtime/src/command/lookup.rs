@@ -125,6 +125,6 @@ impl<'a> ControlledKind<'a> {
 
 /// Returns the controlled kind that a name of the command line matches.
 pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LiveError> {
-    let controlled = project.controllers.iter().find(|one| matches_kind(&one.kind, kind));
+    let controlled = project.controllers.iter().find(|controlled| matches_kind(&controlled.kind, kind));
     controlled.ok_or_else(|| LiveError::unknown_kind(project, kind))
 }

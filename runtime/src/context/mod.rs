@@ -173,7 +173,8 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         self.draft(&self.item_reads)
     }
 
-    /// Returns the hash of the inputs of items' children, after the functions of `each` have run.
+    /// Returns the hash of the inputs of items' children, after the functions of `each` have run. `None` if they read an input
+    /// without a version.
     pub(crate) fn items_inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
         self.item_reads.filter(inputs_digest)
     }

@@ -172,7 +172,8 @@ impl MappedWatch {
             let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
             Ok(object.map(|object| enqueue.map_object(object.meta(), Some(&object), panics)).unwrap_or_default())
         };
-        let passes = move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|one| one.passes(old, new));
+        let passes =
+            move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|predicate| predicate.passes(old, new));
         Self { kind: kind_of::<K>(), metadata_only, map: Arc::new(map), passes: Arc::new(passes) }
     }
 

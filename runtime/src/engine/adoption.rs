@@ -92,9 +92,9 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
     let is_main = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
     let is_own = |entry: &Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
     let is_empty = |fields: &Value| fields.as_object().is_some_and(Map::is_empty);
-    let (mut own, mut others): (Vec<Value>, Vec<Value>) =
+    let (mut own_entries, mut others): (Vec<Value>, Vec<Value>) =
         object["metadata"]["managedFields"].as_array()?.iter().cloned().partition(is_own);
-    let mut own = own.pop();
+    let mut own_entry = own_entries.pop();
     let mut any_moved = false;
     others.retain_mut(|entry| {
         if !is_main(entry) {
@@ -106,19 +106,19 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
         }
         any_moved = true;
         let (version, time) = (&entry["apiVersion"], &entry["time"]);
-        let own = own.get_or_insert_with(|| {
-            let mut own = json!({
+        let own_entry = own_entry.get_or_insert_with(|| {
+            let mut new_entry = json!({
                 "manager": operator, "operation": "Apply", "apiVersion": version, "fieldsType": "FieldsV1", "fieldsV1": {},
             });
             if !time.is_null() {
-                own["time"] = time.clone();
+                new_entry["time"] = time.clone();
             }
-            own
+            new_entry
         });
-        merge_fields(&mut own["fieldsV1"], &moved);
+        merge_fields(&mut own_entry["fieldsV1"], &moved);
         !is_empty(&entry["fieldsV1"])
     });
-    let entries: Vec<Value> = others.into_iter().chain(own).collect();
+    let entries: Vec<Value> = others.into_iter().chain(own_entry).collect();
     any_moved.then(|| {
         json!([
             {"op": "replace", "path": "/metadata/managedFields", "value": entries},

@@ -113,13 +113,13 @@ impl Child {
     ) -> serde_json::Result<Self> {
         let object: ProjectedChild<'_> = serde_json::from_slice(json)?;
         let is_own = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
-        let (own, others): (Vec<_>, Vec<_>) =
+        let (own_entries, other_entries): (Vec<_>, Vec<_>) =
             object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_own);
-        let own = own.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
+        let own = own_entries.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
         let manager_fields = |entry: &&ManagedFields<'_>| {
             Some(ManagerFields { manager: entry.manager.as_ref().into(), fields: entry.fields_v1?.get().into() })
         };
-        let others = others.iter().filter_map(manager_fields).collect();
+        let others = other_entries.iter().filter_map(manager_fields).collect();
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();
         Ok(Self {
@@ -137,9 +137,9 @@ impl Child {
         let mut ownership = self.ownership.lock();
         if let FieldOwnership::Unchecked { own, others } = &*ownership {
             let parse = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
-            let own = parse(own);
+            let own_fields = parse(own);
             let other_sets = others.iter().map(|other| parse(&other.fields)).collect::<Vec<_>>();
-            let sets = FieldSets { own: &own, others: other_sets.iter().collect() };
+            let sets = FieldSets { own: &own_fields, others: other_sets.iter().collect() };
             let lost = first_lost_path(&sets, &desired.object).map(|path| {
                 let has_path = |fields: &Value| has_field(fields, &path);
                 let new_owner = others.iter().zip(&other_sets).find(|(_, fields)| has_path(fields));

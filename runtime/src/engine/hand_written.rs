@@ -47,7 +47,7 @@ pub(crate) fn revision_of(answer: &Value, subresource: &str) -> Option<Revision>
 
 impl NodeWrites {
     /// Starts a write of an object. Until it ends, each change in the watch counts as the node's own write. Returns the revision
-    /// after the previous write.
+    /// after the previous write; `None` if it is unknown.
     pub(crate) fn begin(&mut self, object: u64) -> Option<Revision> {
         let mut write = self.take(object);
         let previous = write.revision.take();

@@ -144,7 +144,8 @@ impl OwnerStates {
         self.update(owner, |state| state.written.retain(|written| *written != hash));
     }
 
-    /// Records that a hand-written node starts to write an object. Returns the revision after the previous write.
+    /// Records that a hand-written node starts to write an object. Returns the revision after the previous write; `None` if it is
+    /// unknown.
     pub(crate) fn begin_node_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
         self.update(owner, |state| state.node_writes.begin(hash_of(kind, key)))
     }

@@ -38,14 +38,16 @@ impl PassCore<'_> {
 
 /// Returns the label selector of a workload's Pods, as text for a list call; `None` if the kind has no Pods.
 fn selector(kind: &Kind, desired: &Desired) -> Option<String> {
-    let wanted = &desired.object["spec"]["selector"];
+    let selector_json = &desired.object["spec"]["selector"];
     let mut terms = match (kind.group.as_ref(), kind.kind.as_ref()) {
         // Without a selector of its own, the API server generates one from the name.
-        ("batch", "Job") if wanted.is_null() => return Some(format!("batch.kubernetes.io/job-name={}", desired.name)),
-        ("", "ReplicationController") => label_terms(wanted),
-        _ => label_terms(&wanted["matchLabels"]),
+        ("batch", "Job") if selector_json.is_null() => {
+            return Some(format!("batch.kubernetes.io/job-name={}", desired.name));
+        }
+        ("", "ReplicationController") => label_terms(selector_json),
+        _ => label_terms(&selector_json["matchLabels"]),
     };
-    for expression in wanted["matchExpressions"].as_array().into_iter().flatten() {
+    for expression in selector_json["matchExpressions"].as_array().into_iter().flatten() {
         terms.push(expression_term(expression)?);
     }
     (!terms.is_empty()).then(|| terms.join(","))

@@ -117,7 +117,7 @@ impl<V, X> Lister<V, X> {
         Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, content }), index }))
     }
 
-    /// Returns the watch that fills the lister, once it has started.
+    /// Returns the health of the watch that fills the lister; `None` before the watch starts.
     pub(crate) fn watch(&self) -> Option<Health> {
         self.0.state.read().watch.clone()
     }

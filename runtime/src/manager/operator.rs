@@ -330,7 +330,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
     })
 }
 
-/// Derives a CustomResourceDefinition and encodes it as JSON.
+/// Derives a CustomResourceDefinition and encodes it as JSON. `None` for a foreign kind.
 fn derive_definition(
     kind: &Kind,
     definition: impl FnOnce() -> Option<CustomResourceDefinition>,

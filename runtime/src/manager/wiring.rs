@@ -326,7 +326,7 @@ impl Wiring {
     /// Returns the watches that must be synced before a controller starts its workers.
     pub(crate) fn required_watches(&self, controller: &Arc<RunningController>) -> Vec<Arc<dyn HasHealth>> {
         let shared = &controller.control_loop.shared;
-        let own = std::iter::once(controller.clone() as Arc<dyn HasHealth>);
+        let primaries = std::iter::once(controller.clone() as Arc<dyn HasHealth>);
         let children = shared.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
         let targets = shared.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
         let mapped = self.mapped_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
@@ -335,7 +335,7 @@ impl Wiring {
         let listers = listers.map(|handler| handler.clone() as Arc<dyn HasHealth>);
         let read_listers = controller.settings().read_listers.iter().filter_map(ReadLister::watch);
         let read_listers = read_listers.map(|watch| Arc::new(watch) as Arc<dyn HasHealth>);
-        own.chain(children).chain(targets).chain(mapped).chain(listers).chain(read_listers).collect()
+        primaries.chain(children).chain(targets).chain(mapped).chain(listers).chain(read_listers).collect()
     }
 }
 

@@ -119,10 +119,10 @@ fn check_shapes(project: &Project) -> Vec<Finding> {
 /// Reports names that the API server would refuse at installation, with a less clear message.
 fn check_names(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
-    for (what, name) in [("name", &project.name), ("namespace", &project.namespace)] {
+    for (field, name) in [("name", &project.name), ("namespace", &project.namespace)] {
         if !is_dns_label(name) {
             let problem = format!("`{name}` is no DNS label");
-            findings.error(what, problem, "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
+            findings.error(field, problem, "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
         }
     }
     if project.image.is_empty() || project.image.contains(char::is_whitespace) {

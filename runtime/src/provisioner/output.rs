@@ -68,8 +68,7 @@ impl<T> Output<T> {
         }
     }
 
-    /// Returns a hash of the uids and resourceVersions of the objects; `None` for the value of a hand-written node, which has no
-    /// version.
+    /// Returns the version of an output that a node reads, for [`inputs_digest`]; `None` if it has no version.
     pub(crate) fn version(&self) -> Option<u64> {
         match &*self.0 {
             OutputValue::Value(_) => None,

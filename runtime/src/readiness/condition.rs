@@ -41,8 +41,8 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
 }
 
 /// Returns a problem with the reason and the message of a condition.
-pub(super) fn with_details(what: &str, condition: &Value) -> String {
-    let mut text = what.to_owned();
+pub(super) fn with_details(problem: &str, condition: &Value) -> String {
+    let mut text = problem.to_owned();
     if let Some(reason) = condition["reason"].as_str().filter(|reason| !reason.is_empty()) {
         text.push_str(&format!(" ({reason})"));
     }

@@ -62,7 +62,7 @@ impl ObjectStates {
         read(self.0.lock().get(key, uid).unwrap_or(&ObjectState::default()))
     }
 
-    /// Returns the uid of the object with this key that has a state, for an object that the cache no longer has.
+    /// Returns the uid of the object with this key, which the cache may no longer have; `None` if no state is stored for it.
     pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Uid> {
         self.0.lock().uid_of(key).cloned()
     }

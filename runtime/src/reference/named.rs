@@ -91,7 +91,7 @@ impl PointerTarget {
 /// Whether the annotation [`ALLOW_FROM`] of an object allows references from a namespace.
 pub(crate) fn allows(header: &Header, namespace: &str) -> bool {
     let allowed = header.annotations.get(ALLOW_FROM).unwrap_or_default();
-    allowed.split(',').map(str::trim).any(|one| one == namespace || one == "*")
+    allowed.split(',').map(str::trim).any(|entry| entry == namespace || entry == "*")
 }
 
 /// An existing or missing target of a reference, with the field that names it.

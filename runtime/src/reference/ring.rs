@@ -105,12 +105,13 @@ impl Ring {
         self.is_dead
     }
 
-    /// Returns the member whose references are released first.
+    /// Returns the member whose references are released first; `None` if the ring has no members.
     fn youngest(&self) -> Option<&Member> {
         self.members.iter().max_by_key(|member| member.age())
     }
 
-    /// Returns the reference finalizer of the youngest member, and the members that have it; they are released first.
+    /// Returns the reference finalizer of the youngest member, and the members that have it; they are released first. `None` if
+    /// the ring has no members.
     fn next_release(&self) -> Option<(String, Vec<&Member>)> {
         let youngest = self.youngest()?;
         let reference = finalizer_name(&youngest.kind, &youngest.key);

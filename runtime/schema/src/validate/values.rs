@@ -87,9 +87,9 @@ fn validate_type(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Va
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    let is_whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
     let fits = keywords.has_type(name)
-        || name == "number" && whole && keywords.has_type("integer")
+        || name == "number" && is_whole && keywords.has_type("integer")
         || name == "integer" && keywords.has_type("number")
         // A format without a type is one of texts.
         || keywords.types.is_empty();
@@ -134,8 +134,8 @@ fn validate_number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> 
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let data = value.as_f64().unwrap_or_default();
     // The bounds of whole numbers are cut to whole numbers, too.
-    let whole = value.is_i64() || value.is_u64();
-    let cut = |bound: f64| if whole { bound.trunc() } else { bound };
+    let is_whole = value.is_i64() || value.is_u64();
+    let cut = |bound: f64| if is_whole { bound.trunc() } else { bound };
     outcome.causes.extend(
         type_range_error(keywords, data).map(|message| place.composite(&format!("{message} in {}", place.path))),
     );

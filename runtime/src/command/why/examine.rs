@@ -103,8 +103,8 @@ impl<'a> Examiner<'a> {
     /// Returns the controlled kind and its factory, if the operator controls the kind.
     pub(crate) fn controlled(&self, kind: &Kind) -> Option<(&'a KindDescription, &'a dyn Factory)> {
         let of_kind = |other: &Kind| other.group == kind.group && other.kind == kind.kind;
-        let controlled = self.project.controllers.iter().find(|one| of_kind(&one.kind))?;
-        let factory = self.operator.factories.iter().find(|one| of_kind(&one.kind()))?;
+        let controlled = self.project.controllers.iter().find(|controlled| of_kind(&controlled.kind))?;
+        let factory = self.operator.factories.iter().find(|factory| of_kind(&factory.kind()))?;
         Some((controlled, factory.as_ref()))
     }
 
@@ -155,9 +155,9 @@ impl<'a> Examiner<'a> {
     }
 
     /// Returns the text for an object that the operator has not processed yet.
-    pub(crate) fn operator_behind(&self, what: &str) -> String {
+    pub(crate) fn operator_behind(&self, problem: &str) -> String {
         let name = &self.project.name;
-        format!("is not ready: the operator {what}; does {name} run, and what does its /readyz say?")
+        format!("is not ready: the operator {problem}; does {name} run, and what does its /readyz say?")
     }
 
     /// Explains the children of an object that are missing or not ready.

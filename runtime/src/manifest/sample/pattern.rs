@@ -14,7 +14,7 @@ pub(super) fn matching(pattern: &str, minimum: usize) -> Option<String> {
 }
 
 /// A recursive-descent parser that generates a text while it reads the pattern. `extra` is the number of repetitions that it adds
-/// to each open-ended quantifier.
+/// to each open-ended quantifier. Its methods return `None` for a pattern that it does not support.
 struct PatternReader<'a> {
     rest: &'a str,
     extra: usize,

@@ -65,7 +65,8 @@ fn number(rest: &str) -> usize {
     end
 }
 
-/// Returns the length of the string literal at the start with its quotes, and the length of its content.
+/// Returns the length of the string literal at the start with its quotes, and the length of its content. `None` if there is no
+/// complete literal.
 fn string_literal(rest: &str) -> Option<(usize, f64)> {
     let prefix = rest.find(['"', '\'']).filter(|end| rest[..*end].chars().all(|c| "rRbB".contains(c)) && *end < 3)?;
     let raw = rest[..prefix].contains(['r', 'R']);
