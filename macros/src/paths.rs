@@ -22,7 +22,7 @@ impl Paths {
         Self { krate, private }
     }
 
-    /// [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.
+    /// Returns [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.
     pub(crate) fn private_at(&self, span: Span) -> TokenStream {
         let respan = |mut token: TokenTree| {
             token.set_span(span);

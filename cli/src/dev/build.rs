@@ -27,7 +27,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Links the program that cargo built into a folder.
+    /// Links the built program into a folder, so that later builds do not replace it; copies it if the folder is on another file
+    /// system.
     fn link(built: &Path, folder: &Path) -> std::io::Result<Self> {
         let metadata = fs_err::metadata(built)?;
         let file_id = (metadata.ino(), metadata.mtime_nsec(), metadata.mtime());

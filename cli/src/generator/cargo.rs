@@ -21,7 +21,7 @@ pub(crate) fn metadata(project: &Project) -> Result<Metadata> {
     run_metadata(project, MetadataCommand::new().no_deps())
 }
 
-/// [`metadata`] with all dependencies.
+/// Returns the [`metadata`] with all dependencies.
 pub(crate) fn metadata_with_dependencies(project: &Project) -> Result<Metadata> {
     run_metadata(project, &mut MetadataCommand::new())
 }

@@ -110,7 +110,7 @@ pub(super) fn call(node: &Provisioner, child: &Child, closure: &Expr) -> TokenSt
     call_with(node, child, closure, "draft")
 }
 
-/// [`call`] with the name of the function that returns the draft.
+/// Expands a call like [`call`], with the name of the function that returns the draft.
 fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> TokenStream {
     let span = located(closure.span());
     let private = node.paths.private_at(span);

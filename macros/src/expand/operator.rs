@@ -27,7 +27,7 @@ pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
     }
 }
 
-/// The function `main`, which calls `runner` (`main` or `main_with` of opgen) with the operator.
+/// Expands the function `main`, which calls `runner` (`main` or `main_with` of opgen) with the operator.
 fn main_fn(operator: &Operator, runner: &TokenStream, argument: &TokenStream) -> TokenStream {
     let private = &operator.paths.private;
     quote! {

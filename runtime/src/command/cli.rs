@@ -126,13 +126,13 @@ enum LogFormat {
 /// errors have the status 1, and errors of the command line 2.
 pub const LEAD_LOST_STATUS: u8 = 3;
 
-/// The `main` of an operator's binary.
+/// Implements the `main` of an operator's binary.
 pub fn main(operator: Operator) -> ExitCode {
     main_with(|()| operator.clone())
 }
 
-/// The `main` of an operator with its own options, which are flags of `run` beside those of the process. All other verbs, such as
-/// `manifests`, use the default options.
+/// Implements the `main` of an operator with its own options, which are flags of `run` beside those of the process. All other
+/// verbs, such as `manifests`, use the default options.
 pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     let operator = build(A::default());
     let command = Cli::<A>::command().name(operator.name.clone()).version(operator.version.clone());

@@ -100,8 +100,8 @@ impl<'a, O: Owner> Draft<'a, O> {
         unversioned.filter(inputs_digest)
     }
 
-    /// Random letters and digits, such as for a password. Use it only in the build function of a `resource(once)`: others would
-    /// build another object in every pass. There are 62 characters; a text of 22 has 130 bits.
+    /// Returns random letters and digits, such as for a password. Use it only in the build function of a `resource(once)`: others
+    /// would build another object in every pass. There are 62 characters; a text of 22 has 130 bits.
     pub fn random_text(&self, length: usize) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         // Numbers from here on would make some letters more likely, so they are dropped.

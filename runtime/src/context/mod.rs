@@ -184,7 +184,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         O::subject(self.pass.object, self.item)
     }
 
-    /// Hash of the inputs that all build functions below share; `None` if one of them has no version.
+    /// Returns the hash of the inputs that all build functions below share; `None` if one of them has no version.
     pub(crate) fn inputs_digest(&self) -> Option<u64> {
         self.inputs_digest
     }
@@ -285,7 +285,7 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         self.path.key()
     }
 
-    /// Why the node is deprovisioned.
+    /// Returns why the node is deprovisioned.
     pub fn cause(&self) -> Cause {
         self.cause
     }

@@ -163,8 +163,9 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// As [`Controller::labels`], by fields: `[("spec.class", "blue")]`. The kind's definition must list them as
-    /// `selectableFields` (`#[kube(selectable = ".spec.class")]`); `metadata.name` and `metadata.namespace` work for every kind.
+    /// Selects primaries like [`Controller::labels`], by fields: `[("spec.class", "blue")]`. The kind's definition must list them
+    /// as `selectableFields` (`#[kube(selectable = ".spec.class")]`); `metadata.name` and `metadata.namespace` work for every
+    /// kind.
     #[must_use]
     pub fn fields<N: Into<String>, V: Into<String>>(mut self, fields: impl IntoIterator<Item = (N, V)>) -> Self {
         self.settings.selection.fields.extend(fields.into_iter().map(|(path, value)| (path.into(), value.into())));

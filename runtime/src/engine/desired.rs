@@ -158,7 +158,8 @@ fn move_string_data(object: &mut Map<String, Value>) {
     }
 }
 
-/// SHA-256 of a JSON value, shortened to 12 bytes. It is independent of the order of keys, and stable across builds and releases.
+/// Returns the SHA-256 of a JSON value, shortened to 12 bytes. It is independent of the order of keys, and stable across builds
+/// and releases.
 pub(crate) fn digest(value: &Value) -> String {
     let mut hasher = Sha256::new();
     update_hash(value, &mut hasher);

@@ -85,7 +85,7 @@ fn find_duplicates<'a>(
     path.pop();
 }
 
-/// As [`find_duplicates`], for the items of a list and their fields.
+/// Finds duplicates like [`find_duplicates`], in the items of a list and in their fields.
 fn find_in_list<'a>(
     names: &[&str],
     (stored, wanted): (&'a [Value], &'a [Value]),

@@ -34,7 +34,7 @@ impl<'a> PendingObjects<'a> {
         self.message.push_str(entry);
     }
 
-    /// `Ok` if no object is pending, else a yield that names them.
+    /// Returns `Ok` if no object is pending, else a yield that names them.
     pub(crate) fn into_result(self) -> Result<()> {
         if self.message.is_empty() {
             return Ok(());

@@ -137,7 +137,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// As [`PassCore::ensure_object`], for an object that may exist although the cache does not have it. A live read decides.
+    /// Ensures an object like [`PassCore::ensure_object`] if the cache does not have it, though it may exist. A live read
+    /// decides.
     async fn ensure_uncached_object(
         &self,
         children: &WatchedKind<Child>,

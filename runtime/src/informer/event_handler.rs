@@ -34,7 +34,7 @@ pub(crate) trait EventHandler: Send + Sync {
         log_panic(self.kind(), name, || self.on_change(change, from_list));
     }
 
-    /// Called when a list is complete and all its changes are handled.
+    /// Handles the end of a list, after all its changes.
     fn on_listed(&self) {}
 }
 

@@ -193,7 +193,7 @@ impl<V, X> ListedObjects<V, X> {
         self.objects.get(&NameQuery(namespace, name)).map(|(projection, _)| projection)
     }
 
-    /// Namespace, name and projection of all objects, in no order.
+    /// Returns namespace, name and projection of all objects, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &V)> {
         self.objects.iter().map(|(key, (projection, _))| (&*key.0, &*key.1, projection))
     }
@@ -210,7 +210,7 @@ impl<V, X> ListedObjects<V, X> {
 }
 
 impl<V, X: Eq + Hash> ListedObjects<V, X> {
-    /// Namespace, name and projection of the objects with this index value, in no order.
+    /// Returns namespace, name and projection of the objects with this index value, in no order.
     pub fn find(&self, index: &X) -> impl Iterator<Item = (&str, &str, &V)> {
         let keys = self.by_index.get(index).map_or(&[][..], Vec::as_slice);
         keys.iter().filter_map(|key| Some((&*key.0, &*key.1, &self.objects.get(key)?.0)))

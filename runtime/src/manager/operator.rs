@@ -171,7 +171,7 @@ impl Operator {
         self
     }
 
-    /// Another clock and another source of random numbers, for tests.
+    /// Sets another clock and another source of random numbers, for tests.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;

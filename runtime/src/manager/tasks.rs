@@ -28,7 +28,7 @@ pub(crate) struct Tasks {
 pub(crate) struct FailedTasks(Arc<Mutex<BTreeMap<(String, usize), String>>>);
 
 impl FailedTasks {
-    /// One line per task; empty if all tasks run.
+    /// Returns one line per task; empty if all tasks run.
     pub(crate) fn lines(&self) -> String {
         let tasks = self.0.lock();
         tasks.iter().map(|((name, _), why)| format!("{name}: ended and is started again: {why}\n")).collect()

@@ -236,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The fields outside lists that the typed view leaves out.
+    /// Collects the fields outside lists that the typed view leaves out.
     fn unknown(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
         for (name, value) in value.as_object().into_iter().flatten() {
             let path = format!("{path}.{name}");

@@ -47,7 +47,7 @@ impl ValuePath<'_> {
         Cause { reason, message, field: self.field() }
     }
 
-    /// `Invalid value: 0: spec.size in body should be ...`
+    /// Returns the error `Invalid value: 0: spec.size in body should be ...`
     pub(super) fn invalid(self, value: &Value, should: &str) -> Cause {
         self.cause(
             "FieldValueInvalid",
@@ -64,7 +64,7 @@ impl ValuePath<'_> {
         self.cause("FieldValueRequired", "Required value".to_owned())
     }
 
-    /// `Unsupported value: "x": supported values: "a", "b"`
+    /// Returns the error `Unsupported value: "x": supported values: "a", "b"`
     pub(super) fn unsupported(self, value: &Value, allowed: &[Value]) -> Cause {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let allowed: Vec<_> = allowed.iter().map(|value| format!("{:?}", text(value))).collect();

@@ -10,7 +10,7 @@ fn elector(host: &str, pod: Option<&str>, random: u64) -> Elector {
     Elector::new(CandidateIdentity::new(host, pod, random), &LeaderElection::default())
 }
 
-/// A candidate that leads since `now`, and the Lease that it wrote.
+/// Returns a candidate that leads since `now`, and the Lease that it wrote.
 fn leader(now: Instant) -> (Elector, Lease) {
     let mut elector = elector("a", None, 1);
     elector.observe(None, now);
@@ -20,7 +20,7 @@ fn leader(now: Instant) -> (Elector, Lease) {
     (elector, lease)
 }
 
-/// The Lease of a holder, with another renewal time in each `version`.
+/// Returns the Lease of a holder, with another renewal time in each `version`.
 fn lease(holder: &str, version: u8) -> Lease {
     serde_json::from_value(json!({
         "metadata": {"name": "a", "resourceVersion": version.to_string()},
