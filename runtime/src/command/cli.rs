@@ -143,7 +143,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     };
     match cli.verb.unwrap_or(Subcommands::Run(Box::new(cli.run))) {
         Subcommands::Run(args) => run(build(args.options), &args.process),
-        Subcommands::Manifests(door) => run_generator(&operator, &door),
+        Subcommands::Manifests(args) => run_generator(&operator, &args),
         Subcommands::Tree(args) => args.run(&operator),
         Subcommands::Why(args) => args.run(&operator),
         Subcommands::Reconcile(args) => args.run(&operator),

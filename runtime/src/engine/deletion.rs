@@ -67,7 +67,7 @@ impl PassCore<'_> {
     }
 }
 
-/// Parameters that delete only the object with this uid, and not a later object of the same name.
+/// Returns parameters that delete only the object with this uid, and not a later object of the same name.
 pub(crate) fn delete_params(kind: &Kind, uid: &Uid) -> DeleteParams {
     DeleteParams {
         propagation_policy: Some(propagation_policy(kind)),

@@ -53,7 +53,7 @@ fn selector(kind: &Kind, desired: &Desired) -> Option<String> {
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
-/// Terms of a label selector for equality: `name=value`.
+/// Returns the terms of a label selector for equality: `name=value`.
 fn label_terms(labels: &Value) -> Vec<String> {
     let labels = labels.as_object().into_iter().flatten();
     labels.filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?))).collect()

@@ -133,7 +133,7 @@ struct Failure {
 }
 
 impl OrphanCollector {
-    /// Works off the requested searches and the retries, until the sender of the requests is dropped.
+    /// Runs the requested searches and the retries, until the sender of the requests is dropped.
     pub(crate) async fn run(&self, requests: &mut mpsc::UnboundedReceiver<OrphanSearch>) {
         let mut retries = BTreeMap::<CollectionTask, Retry>::new();
         loop {

@@ -29,7 +29,7 @@ impl Selection {
         format_selector(&self.fields)
     }
 
-    /// Pairs of a label selector and a field selector. Together they select every object that this selection doesn't.
+    /// Returns pairs of a label selector and a field selector. Together they select every object that this selection doesn't.
     pub(crate) fn inverse_selectors(&self) -> Vec<(Option<String>, Option<String>)> {
         let not_equal = |(name, value): (&String, &String)| Some(format!("{name}!={}", escape(value)));
         let labels = self.labels.iter().map(|label| (not_equal(label), None));

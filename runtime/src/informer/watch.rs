@@ -75,7 +75,7 @@ impl Health {
         });
     }
 
-    /// Notes that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
+    /// Records that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
     /// log has it at debug level only.
     pub(crate) fn note_restart(&self, why: String) {
         tracing::debug!(kind = %self.kind, %why, "the watch begins anew");
@@ -127,7 +127,7 @@ impl Health {
         }
     }
 
-    /// Notes that the API server has opened a watch, which delivers the changes after `version`.
+    /// Records that the API server has opened a watch, which delivers the changes after `version`.
     pub(crate) fn open(&self, version: &ResourceVersion) {
         self.opened_at.fetch_max(version.number().unwrap_or_default(), Ordering::Relaxed);
         self.set(WatchState::Following);

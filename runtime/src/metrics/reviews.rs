@@ -122,7 +122,7 @@ mod tests {
         },
     };
 
-    /// Reviews by a server that knows the tokens `reader` and `stranger`, and the number of its requests.
+    /// Returns reviews by a server that knows the tokens `reader` and `stranger`, and the number of its requests.
     fn reviews() -> (Reviews, Arc<AtomicUsize>) {
         let requests = Arc::<AtomicUsize>::default();
         let counted = requests.clone();

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Loop {
-    /// Notes that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
+    /// Records that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
     pub(crate) fn note_watch_event(&self, key: &ObjectKey) {
         if self.source.has_selector() {
             self.settled.forget(key);

@@ -315,7 +315,7 @@ impl Loop {
         stale.is_some()
     }
 
-    /// Notes a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client
+    /// Records a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client
     /// removes the finalizer again and again, which counts as a repair.
     fn note_finalizer_write(&self, header: &Header, kind: &Kind, key: &ObjectKey) {
         let owner = self.identity(header);
@@ -326,7 +326,7 @@ impl Loop {
         }
     }
 
-    /// Notes a write of the primary, so that its event counts as an own write and the next pass waits for it.
+    /// Records a write of the primary, so that its event counts as an own write and the next pass waits for it.
     fn note_own_write(&self, header: &Header, version: &ResourceVersion) {
         self.shared.record_primary_write(&header.key, &header.uid, version);
     }

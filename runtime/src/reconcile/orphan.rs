@@ -33,7 +33,7 @@ const PROPAGATION_ANNOTATION: &str = "opgen.dev/deletion-propagation";
 const ORPHAN_POLICY: &str = "Orphan";
 
 impl Loop {
-    /// Notes the propagation policy of a deletion when the watch delivers its beginning.
+    /// Records the propagation policy of a deletion when the watch delivers its beginning.
     pub(crate) fn note_deletion_propagation(&self, change: &Change<Encoded>) {
         if let Some(new) = change.new_entry()
             && new.header.deleting

@@ -98,7 +98,7 @@ impl Loop {
         }
     }
 
-    /// Notes whether a pass over an object ended ready.
+    /// Records whether a pass over an object ended ready.
     pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
         self.states.note_readiness(key, uid, is_ready);
     }

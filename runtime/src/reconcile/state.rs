@@ -71,7 +71,7 @@ impl ObjectStates {
         self.read(&header.key, &header.uid, |state| state.finalizer_removed)
     }
 
-    /// Notes that the finalizer was removed, and drops the rest of the state.
+    /// Records that the finalizer was removed, and drops the rest of the state.
     pub(super) fn set_finalizer_removed(&self, header: &Header) {
         self.update(&header.key, &header.uid, |state| {
             *state = ObjectState { finalizer_removed: header.deleting, ..ObjectState::default() };
@@ -119,7 +119,7 @@ impl ObjectStates {
         self.0.lock().forget(key);
     }
 
-    /// Notes whether a pass over the object ended ready.
+    /// Records whether a pass over the object ended ready.
     pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
         let mut states = self.0.lock();
         match states.get(key, uid).and_then(|state| state.unready_since) {

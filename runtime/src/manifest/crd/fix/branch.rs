@@ -34,7 +34,7 @@ pub(crate) fn fix_branches(object: &mut Map<String, Value>, path: &str, findings
     }
 }
 
-/// Gives a schema without a type the type that all its branches share.
+/// Sets the type of a schema without one to the type that all its branches share.
 fn hoist_type(object: &mut Map<String, Value>) {
     if object.contains_key("type") || object.contains_key(INT_OR_STRING) {
         return;

@@ -230,7 +230,7 @@ fn badge(x: i32, y: i32, label: &str, stroke: &'static str, canvas: &mut Canvas)
     area.right()
 }
 
-/// Arranges labels in lines of at most the maximum width.
+/// Returns lines of badges for the labels, each at most as wide as the maximum.
 fn badges(words: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     let (mut lines, mut line) = (Vec::new(), Vec::new());
     for label in words {
