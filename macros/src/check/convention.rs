@@ -38,7 +38,7 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
 /// Reports a warning (its code, what is wrong, and the fix), unless the code is allowed.
 type Warn<'a> = dyn FnMut(&'static str, String, String) + 'a;
 
-/// Warns about the name `phase`, and names of fields that every object has beside its spec.
+/// Warns about the name `phase`, and names of fields that every object has besides its spec.
 fn check_name(field: &Field, warn: &mut Warn<'_>) {
     let name = field.name.as_str();
     if name == "phase" {

@@ -234,7 +234,7 @@ impl<'a> PassCore<'a> {
     }
 }
 
-/// The results of a pass beside its outcome and the status of the owner.
+/// The results of a pass besides its outcome and the status of the owner.
 #[derive(Debug, Default)]
 pub(crate) struct SideEffects {
     pub(crate) requeue: Mutex<RequeueRequest>,

@@ -162,7 +162,7 @@ impl Repairs {
             repair.kind == *kind && (is_by_node || repair.key == *key) && repair.reason.is_same(&reason)
         };
         match self.0.iter_mut().find(is_same) {
-            // In a fight, the count goes on whatever the time between two repairs: the backoff determines that time.
+            // In a fight, the count continues whatever the time between two repairs: the backoff determines that time.
             Some(repair) => {
                 let count = if repair.is_over(now) && !repair.is_fight() { 0 } else { repair.count };
                 (repair.count, repair.last, repair.reason) = (count.saturating_add(1), now, reason);

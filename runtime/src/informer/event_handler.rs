@@ -28,7 +28,7 @@ pub(crate) trait EventHandler: Send + Sync {
     /// Handles a change, which is not [`Change::Unchanged`]; `from_list` if it comes from a list.
     fn on_change(&self, change: &Change<Self::Projection>, from_list: bool);
 
-    /// Calls [`EventHandler::on_change`] for a deleted object and logs a panic, so that the watch goes on.
+    /// Calls [`EventHandler::on_change`] for a deleted object and logs a panic, so that the watch continues.
     fn on_change_catching_panics(&self, change: &Change<Self::Projection>, from_list: bool) {
         let name = || change.old().map(|old| old.header.key.to_string()).unwrap_or_default();
         log_panic(self.kind(), name, || self.on_change(change, from_list));
@@ -68,7 +68,7 @@ impl<F: EventHandler> Sink for F {
     }
 }
 
-/// Runs `handle` for one object and logs a panic, so that the watch goes on with the next object. Panics of user closures don't
+/// Runs `handle` for one object and logs a panic, so that the watch continues with the next object. Panics of user closures don't
 /// arrive here: the callers of the closures catch them.
 fn log_panic(kind: &Kind, name: impl Fn() -> String, handle: impl FnOnce()) {
     if let Err(error) = catch(Closure::Runtime, handle) {

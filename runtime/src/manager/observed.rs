@@ -97,7 +97,7 @@ fn state_index(state: &WatchState) -> usize {
 struct Caches(BTreeMap<String, CacheValues>);
 
 impl Caches {
-    /// Adds the objects of a store. `heap` returns the bytes that a value has beside its fixed part.
+    /// Adds the objects of a store. `heap` returns the bytes that a value has besides its fixed part.
     fn add<V>(&mut self, kind: &Kind, store: &Store<V>, heap: impl Fn(&V) -> usize) {
         let values = self.0.entry(kind.full_name()).or_default();
         values.objects += store.len();

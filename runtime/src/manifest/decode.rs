@@ -87,7 +87,7 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Decodes the object with each candidate for one value, then goes on to the fields, items or map values below it.
+    /// Decodes the object with each candidate for one value, then continues with the fields, items or map values below it.
     fn check_value(&mut self, target: &CheckedValue<'_>) {
         let has_rules = target.has_rules || target.schema["x-kubernetes-validations"].is_array();
         for candidate in candidate::values(target.schema, target.name, has_rules) {

@@ -49,7 +49,7 @@ pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns the length of the number at the start. It goes on over letters, digits, exponent signs, and points with a digit
+/// Returns the length of the number at the start. It continues over letters, digits, exponent signs, and points with a digit
 /// behind.
 fn number(rest: &str) -> usize {
     let mut end = 0;
