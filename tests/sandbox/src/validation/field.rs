@@ -32,7 +32,7 @@ impl<'a> Field<'a> {
 
     /// Returns the field at a path of keys below this one.
     pub(super) fn nested(&self, keys: &[&str]) -> Self {
-        keys.iter().fold(self.clone(), |at, key| at.child(key))
+        keys.iter().fold(self.clone(), |field, key| field.child(key))
     }
 
     /// Returns the value of a key of a map, with the path `data[key]` as Kubernetes writes it.

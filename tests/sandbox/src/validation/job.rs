@@ -90,7 +90,7 @@ pub(super) fn validate_job_update(new: &Field<'_>, old: &Field<'_>, causes: &mut
     if template != old_template {
         // Only the spec of a suspended Job is compared, and the error refers to it.
         let part: &[&str] = if suspended { &["template", "spec"] } else { &["template"] };
-        new.at(part).invalid(causes, "field is immutable");
+        new.nested(part).invalid(causes, "field is immutable");
     }
     for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
         new.child(field).immutable(causes, &old.child(field));
