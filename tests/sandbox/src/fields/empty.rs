@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     kind::Kind,
     schema::{Definition, Schema, Shape},
-    strategy::written,
+    strategy::normalize,
 };
 
 /// Returns the empty object of a kind. For a built-in kind it is a Go struct of zero values; therefore nobody owns a
@@ -22,7 +22,7 @@ fn zeroes(definition: &'static Definition) -> Map<String, Value> {
     let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_of(schema)?));
     let known = fields.known.iter().map(|(name, schema)| (&**name, schema));
     let mut zeroes: Map<_, _> = known.filter_map(zero).collect();
-    for name in written::null_in(definition.name) {
+    for name in normalize::null_fields(definition.name) {
         zeroes.entry(name.as_str()).or_insert(Value::Null);
     }
     zeroes

@@ -15,8 +15,8 @@ use crate::{
     object,
     server::Server,
     strategy::{
-        service::{is_on_nodes, needs_address},
-        service_address::is_taken,
+        service::{has_cluster_ip, has_node_ports},
+        service_address::is_allocated,
     },
 };
 
@@ -38,7 +38,7 @@ pub(super) fn validate_service(spec: &Field<'_>, causes: &mut Causes) {
     } else {
         let addresses = spec.child("clusterIPs");
         let first = Field { path: format!("{}[0]", addresses.path), value: spec.child("clusterIP").value };
-        if is_on_nodes(type_.text()) && headless {
+        if has_node_ports(type_.text()) && headless {
             first.invalid(causes, &format!("may not be set to 'None' for {} services", type_.text()));
         }
     }
@@ -92,7 +92,7 @@ fn validate_ports(ports: &Field<'_>, type_: &str, causes: &mut Causes) {
         }
         port.child("protocol").required_enum(causes, &["SCTP", "TCP", "UDP"]);
         probe::validate_port(&port.child("targetPort"), causes);
-        if !is_on_nodes(type_) && port.child("nodePort").number().is_some_and(|number| number != 0) {
+        if !has_node_ports(type_) && port.child("nodePort").number().is_some_and(|number| number != 0) {
             port.child("nodePort").forbidden(causes, &format!("may not be used when `type` is '{type_}'"));
         }
     }
@@ -129,7 +129,7 @@ fn validate_session_affinity(spec: &Field<'_>, causes: &mut Causes) {
 /// Validates the cluster IPs and IP families. The cluster has IPv4 only; a headless Service without a selector may also
 /// use IPv6.
 fn validate_addresses(spec: &Field<'_>, causes: &mut Causes) {
-    if !needs_address(spec.child("type").text()) {
+    if !has_cluster_ip(spec.child("type").text()) {
         return;
     }
     for address in spec.child("clusterIPs").items() {
@@ -154,7 +154,7 @@ fn validate_addresses(spec: &Field<'_>, causes: &mut Causes) {
 fn validate_traffic_policies(spec: &Field<'_>, causes: &mut Causes) {
     let (external, internal) = (spec.child("externalTrafficPolicy"), spec.child("internalTrafficPolicy"));
     let has_external_ips = spec.child("type").text() == "ClusterIP" && !spec.child("externalIPs").is_empty();
-    if !is_on_nodes(spec.child("type").text()) && !has_external_ips {
+    if !has_node_ports(spec.child("type").text()) && !has_external_ips {
         if !external.is_empty() {
             external.invalid(causes, "may only be set for externally-accessible services");
         }
@@ -167,7 +167,7 @@ fn validate_traffic_policies(spec: &Field<'_>, causes: &mut Causes) {
 /// Validates that the cluster IP that a new Service requests is in the range of the cluster and not allocated.
 pub(super) fn validate_requested_address(server: &Server, spec: &Field<'_>, causes: &mut Causes) {
     let requested = spec.child("clusterIP").text();
-    if !needs_address(spec.child("type").text()) || !requested.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4())
+    if !has_cluster_ip(spec.child("type").text()) || !requested.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4())
     {
         return;
     }
@@ -176,7 +176,7 @@ pub(super) fn validate_requested_address(server: &Server, spec: &Field<'_>, caus
         let detail =
             format!("failed to allocate IP {requested}: the provided network does not match the current range");
         addresses.invalid(causes, &detail);
-    } else if is_taken(server, requested) {
+    } else if is_allocated(server, requested) {
         addresses.invalid(causes, &format!("failed to allocate IP {requested}: provided IP is already allocated"));
     }
 }
@@ -185,7 +185,7 @@ pub(super) fn validate_requested_address(server: &Server, spec: &Field<'_>, caus
 pub(super) fn validate_service_update(new: &Field<'_>, old: &Value, causes: &mut Causes) {
     let old_address = object::text(old, &["spec", "clusterIP"]);
     let both_need_address =
-        needs_address(new.child("type").text()) && needs_address(object::text(old, &["spec", "type"]));
+        has_cluster_ip(new.child("type").text()) && has_cluster_ip(object::text(old, &["spec", "type"]));
     let new_address = new.child("clusterIP");
     if both_need_address && !old_address.is_empty() && new_address.text() != old_address {
         let addresses = new.child("clusterIPs");
