@@ -1,4 +1,4 @@
-//! Compiles the CEL rules of a CustomResourceDefinition that is written.
+//! Compiles and checks the CEL rules of a CustomResourceDefinition when it is written.
 
 use opgen_schema::CompiledRule;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{failure::Cause, object::text};
 
-/// Compiles a rule of a schema, which is at `place` in its definition.
+/// Compiles a rule of a schema, and returns its errors. `place` is the path of the rule in the CRD.
 pub(crate) fn compile(written: &Value, schema: &Value, place: &str) -> CompiledRule {
     let rule = ValidationRule::of(written);
     let mut causes = Vec::new();
@@ -21,21 +21,21 @@ pub(crate) fn compile(written: &Value, schema: &Value, place: &str) -> CompiledR
         causes.push(invalid_rule(format!("{place}.messageExpression"), written, why));
     }
     let unknown = |program| unknown_names(program, text(written, &["messageExpression"]), schema);
-    let uncompiled = match &rule.message_program {
+    let error = match &rule.message_program {
         Some(Ok(program)) => unknown(program),
         Some(Err(why)) => Some(why.clone()),
         None => None,
     };
-    if let Some(why) = uncompiled {
+    if let Some(why) = error {
         let why = format!("messageExpression compilation failed: {why}");
         causes.push(invalid_rule(format!("{place}.messageExpression"), written, &why));
     }
     CompiledRule { uses_old_self: rule.is_transition, causes }
 }
 
-/// Blames a rule, printed as kube-apiserver prints its own form of it.
+/// Returns the error for a rule, which it prints with the field names of upstream's internal Go type.
 fn invalid_rule(place: String, rule: &Value, why: &str) -> Cause {
-    // Go's JSON is fit for HTML.
+    // Go's JSON encoder escapes these characters for HTML.
     let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     let word = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());
     let message = format!(

@@ -1,27 +1,29 @@
-//! One compiled rule of `x-kubernetes-validations`.
+//! Compiles one rule of `x-kubernetes-validations`.
 
 use kube_cel::cel::Program;
 use serde_json::Value;
 
 use crate::object::text;
 
-/// A rule of a schema.
+/// A compiled rule, with its error message and the field that it blames.
 #[derive(Debug)]
 pub(crate) struct ValidationRule {
+    /// The CEL expression.
     pub(crate) written: String,
     pub(crate) program: Result<Program, String>,
     pub(crate) message: String,
     pub(crate) message_program: Option<Result<Program, String>>,
     pub(crate) reason: Option<String>,
-    /// Without the leading dot.
+    /// The path of the field that errors refer to, without the leading dot.
     pub(crate) field_path: String,
-    /// Whether it compares with the old value.
+    /// Whether the rule refers to the old value (`oldSelf`).
     pub(crate) is_transition: bool,
-    /// Whether the old value may be missing.
+    /// Whether the rule is also evaluated if there is no old value (`optionalOldSelf`).
     pub(crate) optional_old: Option<bool>,
 }
 
 impl ValidationRule {
+    /// Compiles a rule of a schema. Compile errors are kept in the rule.
     pub(crate) fn of(written: &Value) -> Self {
         let compile = |text: &str| Program::compile(text).map_err(|error| error.to_string());
         let rule = text(written, &["rule"]);
@@ -40,7 +42,7 @@ impl ValidationRule {
         }
     }
 
-    /// What stands for the rule in errors.
+    /// Returns the text by which errors refer to the rule: its message, or its expression.
     pub(super) fn name(&self) -> &str {
         if self.message.is_empty() { self.written.trim() } else { &self.message }
     }

@@ -1,4 +1,4 @@
-//! `RuleTree`: the compiled rules of a schema, level by level.
+//! `RuleTree`: the compiled rules of a schema and of its subschemas.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rule::ValidationRule;
 
-/// The rules of a schema and of the schemas below it. Schemas without rules are left out.
+/// The rules of a schema and of its subschemas. Subschemas without rules are omitted.
 #[derive(Debug)]
 pub(crate) struct RuleTree {
     pub(super) rules: Vec<ValidationRule>,
