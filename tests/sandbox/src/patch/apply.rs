@@ -9,7 +9,7 @@ use crate::{
     fields::{
         apply::{self, Conflicts},
         check, go,
-        managers::{Manager, ManagerOperation, Share},
+        managers::{Manager, ManagerOperation, VersionedSet},
         typed::Type,
     },
     object,
@@ -36,7 +36,7 @@ pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>),
         Value::Object(_) => Ok((object, warnings)),
         Value::Null => Ok((json!({}), warnings)),
         other => {
-            let sort = go::sort(&other);
+            let sort = go::json_type(&other);
             let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
             let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
             Err(Failure::bad_request(why))
@@ -66,10 +66,10 @@ pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Re
     if api_version != kind.api_version() || name != kind.kind {
         return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
     }
-    if apply::says_managers(applied) {
+    if apply::has_managed_fields(applied) {
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
     }
-    let faults = check::faults(Type::Root(kind.schema()), applied);
+    let faults = check::type_errors(Type::Root(kind.schema()), applied);
     if faults.is_empty() {
         return Ok(());
     }
@@ -91,12 +91,12 @@ fn take_over(
     if object::text(&last, &["apiVersion"]) != request.kind.api_version() {
         return Err(conflicts);
     }
-    let own = apply::agreed(request, &last, live);
+    let own = apply::unchanged_fields(request, &last, live);
     let mut rest = conflicts;
-    for share in rest.values_mut() {
-        share.set = share.set.difference(&own);
+    for owned in rest.values_mut() {
+        owned.set = owned.set.difference(&own);
     }
-    rest.retain(|_, share| !share.set.is_empty());
+    rest.retain(|_, owned| !owned.set.is_empty());
     if rest.is_empty() { apply::apply(request, Some(live), applied, name, true) } else { Err(rest) }
 }
 
@@ -171,12 +171,12 @@ fn plain(error: &serde_saphyr::Error) -> String {
 fn refused(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
     // A scale is an object of its own, with its own version and path.
     let scale = request.subresource == Some("scale");
-    let version = |share: &Share| if scale { SCALE.to_owned() } else { share.api_version.clone() };
-    let paths_of = |share: &Share| if scale { vec![".spec.replicas".to_owned()] } else { share.set.paths() };
-    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, share)| (manager.key(), manager, share)).collect();
+    let version = |owned: &VersionedSet| if scale { SCALE.to_owned() } else { owned.api_version.clone() };
+    let paths_of = |owned: &VersionedSet| if scale { vec![".spec.replicas".to_owned()] } else { owned.set.paths() };
+    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, owned)| (manager.sort_key(), manager, owned)).collect();
     by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     let paths: Vec<_> =
-        by_key.iter().map(|(_, manager, share)| (error_text(manager, &version(share)), paths_of(share))).collect();
+        by_key.iter().map(|(_, manager, owned)| (error_text(manager, &version(owned)), paths_of(owned))).collect();
     let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
     let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
     let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));

@@ -51,7 +51,7 @@ impl Patch {
                     Value::Object(patch) => Ok((Self::Strategic(patch), duplicate_warnings(&doubled))),
                     Value::Null => Ok((Self::Strategic(Map::new()), Vec::new())),
                     other => {
-                        let sort = go::sort(&other);
+                        let sort = go::json_type(&other);
                         let into = "Go value of type map[string]interface {}";
                         Err(Failure::bad_request(format!("json: cannot unmarshal {sort} into {into}")))
                     }
@@ -92,15 +92,15 @@ impl Patch {
             return Err(unusable());
         }
         let Some(why) = request.type_error(new) else { return Ok(()) };
-        let why = if matches!(self, Self::Strategic(_)) { go::unconverted(&why) } else { why };
+        let why = if matches!(self, Self::Strategic(_)) { go::conversion_error(&why) } else { why };
         Err(self.spoils(new, old, &why))
     }
 
     /// Returns the 422 error for a patched object that can't be decoded.
     pub(crate) fn spoils(&self, new: &Value, old: &Value, why: &str) -> Failure {
         let shown = match self {
-            Self::Strategic(patch) => go::shown(&Value::Object(patch.clone())),
-            _ => go::patched(new, old),
+            Self::Strategic(patch) => go::format_value(&Value::Object(patch.clone())),
+            _ => go::format_patched(new, old),
         };
         let message_text = format!("Invalid value: {shown:?}: {why}");
         let mut failure = Failure::unprocessable(format!(" \"\" is invalid: patch: {message_text}"));

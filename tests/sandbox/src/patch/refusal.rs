@@ -11,7 +11,7 @@ pub(super) fn unreadable(why: &str) -> Failure {
 
 /// Returns the 400 error for JSON of another type.
 pub(super) fn of_another_type(value: &Value, wanted: &str) -> Failure {
-    let sort = go::sort(value);
+    let sort = go::json_type(value);
     Failure::bad_request(format!("error decoding patch: json: cannot unmarshal {sort} into Go value of type {wanted}"))
 }
 

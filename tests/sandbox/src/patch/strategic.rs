@@ -129,7 +129,7 @@ fn check_order(id: Option<&str>, wanted: &[Value], order: &[Value]) -> Result<()
     if order.is_empty() || plain.into_iter().all(|item| rest.any(|other| same(id, item, other))) {
         return Ok(());
     }
-    let (wanted, order) = (go::shown(&Value::from(wanted)), go::shown(&Value::from(order)));
+    let (wanted, order) = (go::format_value(&Value::from(wanted)), go::format_value(&Value::from(order)));
     let why = format!("The order in patch list:\n{wanted}\n doesn't match $setElementOrder list:\n{order}\n");
     Err(untold(why))
 }
@@ -240,11 +240,11 @@ fn discard_nulls(value: &mut Value) {
 }
 
 fn unknown_directive(directive: &Value, patch: &Value) -> Failure {
-    untold(format!("unknown patch type: {} in map: {}", go::shown(directive), go::shown(patch)))
+    untold(format!("unknown patch type: {} in map: {}", go::format_value(directive), go::format_value(patch)))
 }
 
 fn without_key(item: &Value, key: &str) -> Failure {
-    untold(format!("map: {} does not contain declared merge key: {key}", go::shown(item)))
+    untold(format!("map: {} does not contain declared merge key: {key}", go::format_value(item)))
 }
 
 #[cfg(test)]
