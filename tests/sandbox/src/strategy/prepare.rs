@@ -25,7 +25,7 @@ pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -
         "services" => service_address::allocate(request.server, object),
         _ => {}
     }
-    if definition::is(request.kind) {
+    if definition::is_crd(request.kind) {
         definition::prepare_create(object);
     }
     Ok(())
@@ -44,7 +44,7 @@ pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old:
     if let (Value::Object(fields), Value::Object(old_fields)) = (&mut *new, old) {
         status::keep_status(kind, fields, old_fields);
     }
-    if definition::is(kind) {
+    if definition::is_crd(kind) {
         definition::prepare_update(new);
     }
     match kind.plural.as_str() {

@@ -45,7 +45,7 @@ pub(crate) fn create(request: ResourceRequest<'_>, object: &Value) -> Vec<Cause>
     let mut causes = Vec::new();
     let top = Field::top(object);
     metadata::validate_create(request.kind, &top.child("metadata"), &mut causes);
-    if definition::is(request.kind) {
+    if definition::is_crd(request.kind) {
         causes.extend(definition::validate(object, None));
         return causes;
     }
@@ -80,7 +80,7 @@ pub(crate) fn update(request: ResourceRequest<'_>, new: &Value, old: &Value) -> 
     let (new_field, old_field) = (Field::top(new), Field::top(old));
     let old_metadata = old_field.child("metadata");
     metadata::validate_update(request.kind, &new_field.child("metadata"), &old_metadata, &mut causes);
-    if definition::is(request.kind) {
+    if definition::is_crd(request.kind) {
         let definition_causes = request.subresource.is_none().then(|| definition::validate(new, Some(old)));
         causes.extend(definition_causes.into_iter().flatten());
         return causes;

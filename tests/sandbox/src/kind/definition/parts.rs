@@ -1,4 +1,4 @@
-//! Validates subresources, printer columns and selectable fields of a version.
+//! Validates the deprecation, subresources, printer columns and selectable fields of a version.
 
 use serde_json::Value;
 
@@ -7,15 +7,17 @@ use crate::{
     object::{at, text},
 };
 
+/// The types of printer columns.
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 
+/// The formats of printer columns.
 const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-/// How many fields a selector may name.
-const MOST_SELECTABLE: usize = 8;
+/// The maximum number of selectable fields of a version.
+const MAX_SELECTABLE_FIELDS: usize = 8;
 
-/// What is wrong with the words for clients of an old version.
-pub(super) fn deprecation(version: &Value, place: &str) -> Option<Cause> {
+/// Validates the deprecation warning of a version; `None` if it is valid or missing.
+pub(super) fn validate_deprecation(version: &Value, place: &str) -> Option<Cause> {
     let warning = version["deprecationWarning"].as_str()?;
     let why = match warning {
         _ if version["deprecated"] != true => "can only be set for deprecated versions",
@@ -26,11 +28,11 @@ pub(super) fn deprecation(version: &Value, place: &str) -> Option<Cause> {
     Some(Cause::invalid(place, &warning.into(), why))
 }
 
-/// What is wrong with the paths of `scale`.
-pub(super) fn subresources(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the paths of the `scale` subresource of a version.
+pub(super) fn validate_scale(version: &Value, place: &str) -> Vec<Cause> {
     let Some(scale) = at(version, &["subresources", "scale"]) else { return Vec::new() };
     let mut causes = Vec::new();
-    for (key, below, should) in [
+    for (key, prefixes, detail) in [
         ("specReplicasPath", &[".spec."][..], "should be a json path under .spec"),
         ("statusReplicasPath", &[".status."], "should be a json path under .status"),
         ("labelSelectorPath", &[".spec.", ".status."], "should be a json path under either .spec or .status"),
@@ -41,20 +43,21 @@ pub(super) fn subresources(version: &Value, place: &str) -> Vec<Cause> {
                 causes.push(Cause::required(place, ""));
             }
         } else if !path.starts_with('.') {
-            causes.push(no_path(&place, path));
-        } else if !below.iter().any(|below| path.starts_with(below)) {
-            causes.push(Cause::invalid(place, &path.into(), should));
+            causes.push(not_json_path(&place, path));
+        } else if !prefixes.iter().any(|prefix| path.starts_with(prefix)) {
+            causes.push(Cause::invalid(place, &path.into(), detail));
         }
     }
     causes
 }
 
-fn no_path(place: &str, path: &str) -> Cause {
+/// Returns the error about a text that is no simple JSON path.
+fn not_json_path(place: &str, path: &str) -> Cause {
     Cause::invalid(place, &path.into(), "must be a simple json path starting with .")
 }
 
-/// What is wrong with the columns of its table.
-pub(super) fn columns(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the printer columns of a version.
+pub(super) fn validate_columns(version: &Value, place: &str) -> Vec<Cause> {
     let columns = version["additionalPrinterColumns"].as_array();
     let mut causes = Vec::new();
     for (index, column) in columns.into_iter().flatten().enumerate() {
@@ -75,15 +78,15 @@ pub(super) fn columns(version: &Value, place: &str) -> Vec<Cause> {
         }
         match text(column, &["jsonPath"]) {
             "" => causes.push(Cause::required(place("JSONPath"), "")),
-            path if !path.starts_with('.') => causes.push(no_path(&place("JSONPath"), path)),
+            path if !path.starts_with('.') => causes.push(not_json_path(&place("JSONPath"), path)),
             _ => {}
         }
     }
     causes
 }
 
-/// What is wrong with the fields that selectors may name.
-pub(super) fn selectable(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the selectable fields of a version: paths to scalars outside of the metadata, each once.
+pub(super) fn validate_selectable_fields(version: &Value, place: &str) -> Vec<Cause> {
     let fields = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
     let schema = &version["schema"]["openAPIV3Schema"];
     let (mut causes, mut known) = (Vec::new(), Vec::new());
@@ -114,8 +117,8 @@ pub(super) fn selectable(version: &Value, place: &str) -> Vec<Cause> {
             known.push(path);
         }
     }
-    if known.len() > MOST_SELECTABLE {
-        let message = format!("Too many: {}: must have at most {MOST_SELECTABLE} items", known.len());
+    if known.len() > MAX_SELECTABLE_FIELDS {
+        let message = format!("Too many: {}: must have at most {MAX_SELECTABLE_FIELDS} items", known.len());
         causes.push(Cause { reason: "FieldValueTooMany", message, field: place.to_owned() });
     }
     causes
