@@ -123,15 +123,16 @@ fn take_ownership(
 /// owns them (upstream: `prune`).
 fn prune_given_up_fields(type_: Type<'_>, merged: Value, managers: &Managers, before: &VersionedSet) -> Value {
     let last_applied = walk::with_named_fields(type_, &before.set);
-    let pruned = walk::without_fields(type_, &merged, &last_applied).unwrap_or_default();
+    let without_last = walk::without_fields(type_, &merged, &last_applied).unwrap_or_default();
     let owned = managers.sets.values().fold(Set::default(), |all, owned| all.union(&owned.set));
     let owned = walk::with_named_fields(type_, &owned);
-    let whole = walk::with_named_fields(type_, &walk::set_of(type_, &merged));
-    let kept = |object: &Value| walk::with_named_fields(type_, &walk::set_of(type_, object));
+    let merged_fields = walk::with_named_fields(type_, &walk::set_of(type_, &merged));
+    let fields_of = |object: &Value| walk::with_named_fields(type_, &walk::set_of(type_, object));
     let with_owned =
-        walk::without_fields(type_, &merged, &whole.difference(&kept(&pruned).union(&owned))).unwrap_or_default();
-    // A field that nobody ever owned stays, too.
-    walk::without_fields(type_, &merged, &whole.difference(&kept(&with_owned)).intersection(&last_applied))
+        walk::without_fields(type_, &merged, &merged_fields.difference(&fields_of(&without_last).union(&owned)))
+            .unwrap_or_default();
+    // Keeps fields that neither another manager nor the last apply owned.
+    walk::without_fields(type_, &merged, &merged_fields.difference(&fields_of(&with_owned)).intersection(&last_applied))
         .unwrap_or_default()
 }
 

@@ -87,8 +87,8 @@ impl Ord for Element {
             (Self::Index(a), Self::Index(b)) => a.cmp(b),
             (Self::Value(a), Self::Value(b)) => compare_values(a, b),
             (Self::Key(a), Self::Key(b)) => {
-                let pairs = a.iter().zip(b).map(|((name, value), (other, beside))| {
-                    name.cmp(other).then_with(|| compare_values(value, beside))
+                let pairs = a.iter().zip(b).map(|((name, value), (other, other_value))| {
+                    name.cmp(other).then_with(|| compare_values(value, other_value))
                 });
                 pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
             }

@@ -33,7 +33,9 @@ fn zero_fields(definition: &'static Definition) -> Map<String, Value> {
 fn zero_value(schema: &'static Schema) -> Option<Value> {
     match (&schema.default, &schema.shape) {
         // A struct field that is not a pointer.
-        (Some(default), Shape::Named(inner)) if *default == json!({}) => Some(Value::Object(zero_fields(inner))),
+        (Some(default), Shape::Named(definition)) if *default == json!({}) => {
+            Some(Value::Object(zero_fields(definition)))
+        }
         (Some(default), _) if is_zero_value(default) => Some(default.clone()),
         _ => None,
     }

@@ -36,13 +36,13 @@ pub(crate) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mu
 /// warning. If nothing else changed, keeps the times of the managers. `reshaped` is whether admission changed the
 /// object.
 pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Option<String> {
-    let listed = |object| object::at(object, &["metadata", "managedFields"]);
-    let before = old.and_then(listed);
+    let managed_fields = |object| object::at(object, &["metadata", "managedFields"]);
+    let before = old.and_then(managed_fields);
     // The server wrote these entries, so they are valid.
     if !reshaped && old.is_none_or(|old| !object::same_but_for(new, old, NOT_CONTENT)) {
         return None;
     }
-    if listed(new) == before {
+    if managed_fields(new) == before {
         return None;
     }
     let Some(managers) = Managers::of(new) else {
@@ -54,8 +54,8 @@ pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Op
     };
     let (old, old_managers) = (old?, Managers::of(old?)?);
     if update::equal_except_times(&managers, &old_managers) && object::same_but_for(new, old, NOT_CONTENT) {
-        let kept = before.cloned().unwrap_or_default();
-        object::metadata_mut(new).insert("managedFields".into(), kept);
+        let old_managed_fields = before.cloned().unwrap_or_default();
+        object::metadata_mut(new).insert("managedFields".into(), old_managed_fields);
     }
     None
 }

@@ -13,17 +13,17 @@ use crate::schema::{ListKind, Schema, Shape};
 pub(super) fn reconcile_set(type_: Type<'_>, set: &Set) -> Set {
     let mut result = Set::default();
     for SetEntry { element, member, children } in set.level() {
-        let inner = match element {
+        let field_type = match element {
             Element::Field(name) => type_.field(name).map_or(Type::Deduced, |field| field.type_),
             _ => match type_.structure(Some(&Value::Array(Vec::new()))) {
                 Structure::Items(list) => typed::items(list),
                 Structure::Leaf | Structure::Map => Type::Deduced,
             },
         };
-        if !children.is_empty() && is_atomic(inner) {
+        if !children.is_empty() && is_atomic(field_type) {
             result.insert_subtree(element, true, Set::default());
         } else {
-            result.insert_subtree(element, member, reconcile_set(inner, children));
+            result.insert_subtree(element, member, reconcile_set(field_type, children));
         }
     }
     result

@@ -102,9 +102,9 @@ impl Set {
 
     /// Returns the fields that are in this set or in the other.
     pub(crate) fn union(&self, other: &Self) -> Self {
-        let mut both = self.clone();
-        both.insert_all(other.clone());
-        both
+        let mut union = self.clone();
+        union.insert_all(other.clone());
+        union
     }
 
     /// Adds the fields of another set.
@@ -117,19 +117,19 @@ impl Set {
             if node.is_empty() {
                 continue;
             }
-            let own = self.nodes.entry(element).or_default();
-            own.member |= node.member;
-            own.children.insert_all(node.children);
+            let ours = self.nodes.entry(element).or_default();
+            ours.member |= node.member;
+            ours.children.insert_all(node.children);
         }
     }
 
     /// Removes the fields of the other set; a field stays if the other set contains only a parent of it.
     pub(crate) fn subtract(&mut self, other: &Self) {
         for (element, theirs) in &other.nodes {
-            let Some(own) = self.nodes.get_mut(element) else { continue };
-            own.member &= !theirs.member;
-            own.children.subtract(&theirs.children);
-            if own.is_empty() {
+            let Some(ours) = self.nodes.get_mut(element) else { continue };
+            ours.member &= !theirs.member;
+            ours.children.subtract(&theirs.children);
+            if ours.is_empty() {
                 self.nodes.remove(element);
             }
         }
@@ -137,42 +137,42 @@ impl Set {
 
     /// Returns the fields that are in both sets.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        self.combine_shared(other, |own, theirs| SetNode {
-            member: own.member && theirs.member,
-            children: own.children.intersection(&theirs.children),
+        self.combine_shared(other, |ours, theirs| SetNode {
+            member: ours.member && theirs.member,
+            children: ours.children.intersection(&theirs.children),
         })
     }
 
     /// Returns the fields of this set that are not in the other. A field stays if the other set contains only a parent
     /// of it (upstream: `Difference`).
     pub(crate) fn difference(&self, other: &Self) -> Self {
-        let mut rest = self.clone();
-        rest.subtract(other);
-        rest
+        let mut difference = self.clone();
+        difference.subtract(other);
+        difference
     }
 
     /// Returns the fields of this set of which the other set contains neither the field nor a parent (upstream:
     /// `RecursiveDifference`).
     pub(crate) fn without(&self, other: &Self) -> Self {
-        self.map_shared(other, |own, theirs| {
+        self.map_shared(other, |ours, theirs| {
             if theirs.member {
                 return SetNode::default();
             }
-            SetNode { member: own.member, children: own.children.without(&theirs.children) }
+            SetNode { member: ours.member, children: ours.children.without(&theirs.children) }
         })
     }
 
     /// Combines the nodes that both sets have; drops all other nodes.
     fn combine_shared(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
-        let shared = self.nodes.iter().filter_map(|(element, own)| Some((element, own, other.nodes.get(element)?)));
-        let nodes = shared.map(|(element, own, theirs)| (element.clone(), each(own, theirs)));
+        let shared = self.nodes.iter().filter_map(|(element, ours)| Some((element, ours, other.nodes.get(element)?)));
+        let nodes = shared.map(|(element, ours, theirs)| (element.clone(), each(ours, theirs)));
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
     /// Changes the nodes that both sets have; keeps all other nodes.
     fn map_shared(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
-        let nodes = self.nodes.iter().map(|(element, own)| {
-            let node = other.nodes.get(element).map_or_else(|| own.clone(), |theirs| each(own, theirs));
+        let nodes = self.nodes.iter().map(|(element, ours)| {
+            let node = other.nodes.get(element).map_or_else(|| ours.clone(), |theirs| each(ours, theirs));
             (element.clone(), node)
         });
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }

@@ -57,8 +57,8 @@ pub(super) fn is_tracked(request: ResourceRequest<'_>, managers: &Managers) -> b
 
 /// Returns the path of the field that a scale writes.
 pub(super) fn replicas_path<'a>(request: ResourceRequest<'a>) -> &'a str {
-    let own = request.kind.custom().and_then(|custom| custom.scale.as_ref());
-    own.map_or("spec.replicas", |paths| paths.spec_replicas.as_str())
+    let scale_paths = request.kind.custom().and_then(|custom| custom.scale.as_ref());
+    scale_paths.map_or("spec.replicas", |paths| paths.spec_replicas.as_str())
 }
 
 /// Returns the managers before the write: those of the written object if it has any, else those of the live object.
@@ -82,10 +82,10 @@ pub(super) fn update_managers(
     name: &str,
 ) -> Managers {
     let version = request.kind.api_version();
-    let own = changes(request, &version, old, new).unwrap_or_default();
+    let own_changes = changes(request, &version, old, new).unwrap_or_default();
     for owned in managers.sets.values_mut() {
         if owned.api_version == version {
-            remove_changed(owned, &own);
+            remove_changed(owned, &own_changes);
         } else if let Some(changes) = changes(request, &owned.api_version, old, new) {
             remove_changed(owned, &changes);
         } else {
@@ -93,8 +93,8 @@ pub(super) fn update_managers(
         }
     }
     managers.remove_empty();
-    let mut gained = own.modified;
-    gained.insert_all(own.added);
+    let mut gained = own_changes.modified;
+    gained.insert_all(own_changes.added);
     gained.subtract(&STRIPPED);
     if !gained.is_empty() {
         let manager = Manager::new(name, ManagerOperation::Update, &version, request.subresource);
@@ -138,7 +138,7 @@ pub(super) fn write_time(request: ResourceRequest<'_>) -> Option<Timestamp> {
 
 /// Removes the fields that another manager changed or removed from those that a manager owns.
 pub(super) fn remove_changed(owned: &mut VersionedSet, changes: &Changes) {
-    [&changes.modified, &changes.added, &changes.removed].into_iter().for_each(|gone| owned.set.subtract(gone));
+    [&changes.modified, &changes.added, &changes.removed].into_iter().for_each(|fields| owned.set.subtract(fields));
 }
 
 /// The fields that no manager owns: those that only the server writes and those that identify the object (upstream:

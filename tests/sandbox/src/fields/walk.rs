@@ -61,9 +61,9 @@ fn collect_items(list: &List, value: &Value, set: &mut Set) {
 /// Returns the set with the additional fields that the schema names and that contain a field of the set (upstream:
 /// `EnsureNamedFieldsAreMembers`).
 pub(crate) fn with_named_fields(type_: Type<'_>, set: &Set) -> Set {
-    let mut whole = Set::default();
+    let mut result = Set::default();
     for SetEntry { element, member, children } in set.level() {
-        let (inner, named) = match element {
+        let (field_type, in_schema) = match element {
             Element::Field(name) => match type_.field(name) {
                 Some(field) => (field.type_, field.in_schema),
                 None => (Type::Deduced, false),
@@ -73,9 +73,13 @@ pub(crate) fn with_named_fields(type_: Type<'_>, set: &Set) -> Set {
                 Structure::Leaf | Structure::Map => (Type::Deduced, false),
             },
         };
-        whole.insert_subtree(element, member || (named && !children.is_empty()), with_named_fields(inner, children));
+        result.insert_subtree(
+            element,
+            member || (in_schema && !children.is_empty()),
+            with_named_fields(field_type, children),
+        );
     }
-    whole
+    result
 }
 
 /// Returns the value without the fields of a set (upstream: `RemoveItems`); `None` if nothing is left of it.
@@ -103,12 +107,12 @@ pub(crate) fn without_fields(type_: Type<'_>, value: &Value, removed: &Set) -> O
                 if removed.has(&element) {
                     return None;
                 }
-                let inner = type_.field(name).map_or(Type::Deduced, |field| field.type_);
-                let kept = match removed.children(&element) {
-                    Some(children) => without_fields(inner, value, children).unwrap_or_default(),
+                let field_type = type_.field(name).map_or(Type::Deduced, |field| field.type_);
+                let value_left = match removed.children(&element) {
+                    Some(children) => without_fields(field_type, value, children).unwrap_or_default(),
                     None => value.clone(),
                 };
-                Some((name.clone(), kept))
+                Some((name.clone(), value_left))
             });
             Some(fields.collect::<serde_json::Map<_, _>>()).filter(|fields| !fields.is_empty()).map(Value::Object)
         }

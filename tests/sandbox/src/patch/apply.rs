@@ -39,8 +39,8 @@ pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>),
         Value::Object(_) => Ok((object, warnings)),
         Value::Null => Ok((json!({}), warnings)),
         other => {
-            let sort = go::json_type(&other);
-            let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
+            let json_type = go::json_type(&other);
+            let why = format!("json: cannot unmarshal {json_type} into Go value of type map[string]interface {{}}");
             let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
             Err(Failure::bad_request(why))
         }
@@ -69,9 +69,9 @@ pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied:
 pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
-    let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
+    let group_version = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
     if api_version != kind.api_version() || name != kind.kind {
-        return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
+        return Err(Failure::bad_request(format!("invalid object type: {group_version}, Kind={name}")));
     }
     if apply::has_managed_fields(applied) {
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
@@ -80,8 +80,8 @@ pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Re
     if faults.is_empty() {
         return Ok(());
     }
-    let (namespace, named) = (object::namespace(applied), object::name(applied));
-    let which = format!("{namespace}/{named}; {shown}, Kind={name}");
+    let (namespace, object_name) = (object::namespace(applied), object::name(applied));
+    let which = format!("{namespace}/{object_name}; {group_version}, Kind={name}");
     Err(error_without_reason(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
 }
 

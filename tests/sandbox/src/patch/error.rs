@@ -9,10 +9,12 @@ pub(super) fn invalid_json(why: &str) -> Failure {
     Failure::bad_request(format!("error decoding patch: {why}"))
 }
 
-/// Returns the 400 error for JSON of another type than the Go type `wanted`.
-pub(super) fn wrong_json_type(value: &Value, wanted: &str) -> Failure {
-    let sort = go::json_type(value);
-    Failure::bad_request(format!("error decoding patch: json: cannot unmarshal {sort} into Go value of type {wanted}"))
+/// Returns the 400 error for JSON of another type than the Go type `go_type`.
+pub(super) fn wrong_json_type(value: &Value, go_type: &str) -> Failure {
+    let json_type = go::json_type(value);
+    Failure::bad_request(format!(
+        "error decoding patch: json: cannot unmarshal {json_type} into Go value of type {go_type}"
+    ))
 }
 
 /// Returns the 422 error for a patch that can't be applied to the object. Like in Kubernetes, its message says no more.

@@ -143,9 +143,9 @@ impl Pointer {
     /// Replaces the target; `None` if that is not possible. Unlike in RFC 6902, a missing key of an object is added.
     fn replace(&self, object: &mut Value, value: Value) -> Option<()> {
         if self.segments.is_empty() {
-            let whole = value.is_object() || value.is_array();
+            let is_container = value.is_object() || value.is_array();
             *object = value;
-            return whole.then_some(());
+            return is_container.then_some(());
         }
         let (container, key) = self.container(object)?;
         match container {

@@ -54,9 +54,9 @@ impl Patch {
                     Value::Object(patch) => Ok((Self::Strategic(patch), duplicate_warnings(&duplicates))),
                     Value::Null => Ok((Self::Strategic(Map::new()), Vec::new())),
                     other => {
-                        let sort = go::json_type(&other);
+                        let json_type = go::json_type(&other);
                         let into = "Go value of type map[string]interface {}";
-                        Err(Failure::bad_request(format!("json: cannot unmarshal {sort} into {into}")))
+                        Err(Failure::bad_request(format!("json: cannot unmarshal {json_type} into {into}")))
                     }
                 }
             }
@@ -107,11 +107,11 @@ impl Patch {
 
     /// Returns the 422 error for a patched object that can't be decoded.
     pub(crate) fn decoding_error(&self, new: &Value, old: &Value, why: &str) -> Failure {
-        let shown = match self {
+        let value = match self {
             Self::Strategic(patch) => go::format_value(&Value::Object(patch.clone())),
             _ => go::format_patched(new, old),
         };
-        let message_text = format!("Invalid value: {shown:?}: {why}");
+        let message_text = format!("Invalid value: {value:?}: {why}");
         let mut failure = Failure::unprocessable(format!(" \"\" is invalid: patch: {message_text}"));
         let cause = serde_json::json!({"reason": "FieldValueInvalid", "message": message_text, "field": "patch"});
         failure.details.insert("causes".into(), Value::Array(vec![cause]));

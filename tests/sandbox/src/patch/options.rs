@@ -40,7 +40,7 @@ fn manager_violation(manager: &str) -> Option<Cause> {
     }
     let (at, letter) = manager.char_indices().find(|(_, letter)| letter.is_control())?;
     let why = format!("invalid character U+{:04X} (at position {at})", letter as u32);
-    let shown: String = manager
+    let escaped: String = manager
         .chars()
         .map(|letter| match letter {
             '\n' => "\\n".to_owned(),
@@ -51,7 +51,7 @@ fn manager_violation(manager: &str) -> Option<Cause> {
             letter => letter.to_string(),
         })
         .collect();
-    let message = format!("Invalid value: \"{shown}\": {why}");
+    let message = format!("Invalid value: \"{escaped}\": {why}");
     Some(Cause { reason: "FieldValueInvalid", message, field: "fieldManager".into() })
 }
 

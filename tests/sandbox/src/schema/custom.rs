@@ -12,14 +12,14 @@ fn metadata_definition() -> Metadata {
 }
 
 /// Parses the structural schema of a whole custom resource.
-pub(crate) fn structural(written: &Value) -> Schema {
-    opgen_schema::structural(written, metadata_definition())
+pub(crate) fn structural(schema: &Value) -> Schema {
+    opgen_schema::structural(schema, metadata_definition())
 }
 
-/// Validates the schema of a version of a CRD. `place` is its path in the CRD. Returns the errors; none if it is valid.
-pub(crate) fn check_definition(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the schema of a version of a CRD. `field_path` is its path in the CRD. Returns the errors; none if it is valid.
+pub(crate) fn check_definition(version: &Value, field_path: &str) -> Vec<Cause> {
     let options = CheckOptions { metadata: metadata_definition(), compile: rules::compile };
-    opgen_schema::check(version, place, options).into_iter().map(|violation| violation.cause).collect()
+    opgen_schema::check(version, field_path, options).into_iter().map(|violation| violation.cause).collect()
 }
 
 /// Validates a custom resource against its schema and its CEL rules. `subresource` is the written subresource; `None`

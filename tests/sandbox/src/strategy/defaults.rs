@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 /// The defaults observed on kube-apiserver, by definition, in order of precedence.
 const TEXT: &str = include_str!("../../table/defaults.json");
 
-/// A rule: a value of the definition `of` whose fields equal `when` (null: absent) gets the fields of `set`.
+/// A rule: a value of the definition `of` whose fields equal `when` gets the missing fields of `set`. Null in `when`
+/// stands for an absent field.
 #[derive(Debug, Deserialize)]
 pub(super) struct DefaultRule {
     of: String,

@@ -37,8 +37,9 @@ pub(super) fn default_volume(volume: &mut Map<String, Value>) {
 
 /// Writes the account name into both `serviceAccountName` and its old name `serviceAccount`.
 pub(super) fn default_spec(spec: &mut Map<String, Value>) {
-    let named = |key: &str| spec.get(key).and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned);
-    if let Some(name) = named("serviceAccountName").or_else(|| named("serviceAccount")) {
+    let non_empty =
+        |key: &str| spec.get(key).and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned);
+    if let Some(name) = non_empty("serviceAccountName").or_else(|| non_empty("serviceAccount")) {
         spec.insert("serviceAccountName".into(), name.as_str().into());
         spec.insert("serviceAccount".into(), name.into());
     }
@@ -97,8 +98,8 @@ pub(super) fn keep_qos_class(status: &mut Value, old: &Value) {
 /// Returns the QoS class: `Guaranteed` if the requests of each container equal its limits, `BestEffort` if no container
 /// has any.
 fn qos_class(pod: &Value) -> &'static str {
-    let listed = |key: &str| object::at(pod, &["spec", key]).and_then(Value::as_array).into_iter().flatten();
-    let mut all: Vec<&Value> = listed("containers").chain(listed("initContainers")).collect();
+    let containers = |key: &str| object::at(pod, &["spec", key]).and_then(Value::as_array).into_iter().flatten();
+    let mut all: Vec<&Value> = containers("containers").chain(containers("initContainers")).collect();
     if let Some(pod_resources) = object::at(pod, &["spec", "resources"]) {
         all = vec![pod_resources];
     }

@@ -94,7 +94,7 @@ fn keep_node_ports(new: &mut Value, old: &Value) {
     if !has_node_ports(object::text(old, &["spec", "type"])) || !has_node_ports(object::text(new, &["spec", "type"])) {
         return;
     }
-    let held = ports(old);
+    let old_ports = ports(old);
     let requested: Vec<i64> = ports(new).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
     let spec = object::map_at(new, &["spec"]);
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
@@ -102,8 +102,8 @@ fn keep_node_ports(new: &mut Value, old: &Value) {
             continue;
         }
         let name = object::text(port, &["name"]).to_owned();
-        let same = held.iter().rev().find(|held| object::text(held, &["name"]) == name);
-        let number = same.and_then(|held| object::number(held, &["nodePort"]));
+        let same = old_ports.iter().rev().find(|port| object::text(port, &["name"]) == name);
+        let number = same.and_then(|old_port| object::number(old_port, &["nodePort"]));
         if let Some(number) = number.filter(|number| !requested.contains(number)) {
             object::map_at(port, &[]).insert("nodePort".into(), number.into());
         }

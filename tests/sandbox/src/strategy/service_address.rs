@@ -39,8 +39,8 @@ fn allocate_cluster_ip(server: &Server, service: &mut Value) {
     let selects = object::at(service, &["spec", "selector"]).is_some();
     let spec = object::map_at(service, &["spec"]);
     if !spec.get("clusterIP").is_some_and(|address| address != "") {
-        let listed = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
-        let address = listed.unwrap_or_else(|| free_cluster_ip(server).into());
+        let first = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
+        let address = first.unwrap_or_else(|| free_cluster_ip(server).into());
         spec.insert("clusterIP".into(), address);
     }
     let address = spec.get("clusterIP").cloned().unwrap_or_default();
@@ -49,8 +49,8 @@ fn allocate_cluster_ip(server: &Server, service: &mut Value) {
     // A headless Service without a selector may have addresses of both families.
     let policy = if headless && !selects { "RequireDualStack" } else { "SingleStack" };
     let policy = spec.entry("ipFamilyPolicy").or_insert_with(|| policy.into());
-    let both = headless && !selects && *policy == "RequireDualStack";
-    spec.entry("ipFamilies").or_insert_with(|| if both { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
+    let is_dual_stack = headless && !selects && *policy == "RequireDualStack";
+    spec.entry("ipFamilies").or_insert_with(|| if is_dual_stack { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
 }
 
 /// Sets missing node ports. Ports with the same number and different protocols share one node port.
@@ -78,8 +78,8 @@ fn allocate_node_ports(server: &Server, service: &mut Value) {
 
 /// Returns the node ports that a Service sets.
 fn node_ports(service: &Value) -> Vec<u16> {
-    let own = ports(service).iter().filter_map(|port| object::number(port, &["nodePort"]));
-    own.filter_map(|port| u16::try_from(port).ok()).collect()
+    let numbers = ports(service).iter().filter_map(|port| object::number(port, &["nodePort"]));
+    numbers.filter_map(|port| u16::try_from(port).ok()).collect()
 }
 
 /// Returns a cluster IP that no stored Service uses.
@@ -108,19 +108,19 @@ fn free_node_port(server: &Server, used: &[u16]) -> u16 {
 /// all are used, returns any.
 fn unused_number(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16) -> String) -> u16 {
     let (_, services) = server.store.list(SERVICES, None);
-    let taken = |number: u16| {
+    let is_used = |number: u16| {
         let text = text(number);
         services.iter().any(|service| service.json.mentions(&text))
     };
     let draw = || server.environment.chance(|chance| chance.u16(range.clone()));
     let mut number = draw();
     for _ in 0..DRAWS {
-        if !taken(number) {
+        if !is_used(number) {
             return number;
         }
         number = draw();
     }
-    range.clone().find(|number| !taken(*number)).unwrap_or(number)
+    range.clone().find(|number| !is_used(*number)).unwrap_or(number)
 }
 
 /// Whether a stored Service uses the cluster IP.

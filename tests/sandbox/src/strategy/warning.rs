@@ -94,34 +94,34 @@ fn warn_finalizers(new: &Value, old: Option<&Value>, messages: &mut Vec<String>)
 /// Adds the warnings about the pod spec at a path of an object (upstream: `warningsForPodSpecAndMeta`).
 fn warn_pod_spec(object: &Value, path: &[&str], messages: &mut Vec<String>) {
     let Some(spec) = object::at(object, path) else { return };
-    let place = path.join(".");
+    let field_path = path.join(".");
     for (label, since) in DEPRECATED_LABELS {
         if object::at(spec, &["nodeSelector", label]).is_some() {
-            messages.push(format!("{place}.nodeSelector[{label}]: deprecated since {since} instead"));
+            messages.push(format!("{field_path}.nodeSelector[{label}]: deprecated since {since} instead"));
         }
     }
     for (index, secret) in items(spec, "imagePullSecrets").enumerate() {
         if object::text(secret, &["name"]).is_empty() {
-            messages.push(format!("{place}.imagePullSecrets[{index}].name: invalid empty name \"\""));
+            messages.push(format!("{field_path}.imagePullSecrets[{index}].name: invalid empty name \"\""));
         }
     }
     for containers in ["initContainers", "containers"] {
         for (index, container) in items(spec, containers).enumerate() {
-            let place = format!("{place}.{containers}[{index}]");
-            warn_fractional_bytes(container, &place, messages);
-            warn_duplicate_variables(container, &place, messages);
-            warn_duplicate_ports(container, &place, messages);
+            let field_path = format!("{field_path}.{containers}[{index}]");
+            warn_fractional_bytes(container, &field_path, messages);
+            warn_duplicate_variables(container, &field_path, messages);
+            warn_duplicate_ports(container, &field_path, messages);
         }
     }
 }
 
 /// Adds the warnings about resources of a container that are not a whole number of bytes.
-fn warn_fractional_bytes(container: &Value, place: &str, messages: &mut Vec<String>) {
+fn warn_fractional_bytes(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     for bound in ["limits", "requests"] {
         for resource in ["memory", "ephemeral-storage"] {
             let text = object::text(container, &["resources", bound, resource]);
             if let Some(why) = fraction_warning(text) {
-                messages.push(format!("{place}.resources.{bound}[{resource}]: {why}"));
+                messages.push(format!("{field_path}.resources.{bound}[{resource}]: {why}"));
             }
         }
     }
@@ -129,29 +129,31 @@ fn warn_fractional_bytes(container: &Value, place: &str, messages: &mut Vec<Stri
 
 /// Returns the warning about an amount of bytes that is no integer; `None` if it is one or can't be parsed.
 fn fraction_warning(text: &str) -> Option<String> {
-    let whole = Quantity::parse(text).ok()?.is_whole();
-    (!whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
+    let is_whole = Quantity::parse(text).ok()?.is_whole();
+    (!is_whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
 }
 
 /// Adds the warnings about environment variables that hide an earlier one of the same name.
-fn warn_duplicate_variables(container: &Value, place: &str, messages: &mut Vec<String>) {
+fn warn_duplicate_variables(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     let names: Vec<&str> = items(container, "env").map(|variable| object::text(variable, &["name"])).collect();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
             let why = "which may be dropped when using apply";
-            messages.push(format!("{place}.env[{index}]: hides previous definition of {name:?}, {why}"));
+            messages.push(format!("{field_path}.env[{index}]: hides previous definition of {name:?}, {why}"));
         }
     }
 }
 
 /// Adds the warnings about ports of a container that equal an earlier one.
-fn warn_duplicate_ports(container: &Value, place: &str, messages: &mut Vec<String>) {
+fn warn_duplicate_ports(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     let identifying_fields = ["containerPort", "protocol", "hostPort", "hostIP"];
     let ports: Vec<[Option<&Value>; 4]> =
         items(container, "ports").map(|port| identifying_fields.map(|part| port.get(part))).collect();
     for (index, port) in ports.iter().enumerate() {
         if let Some(first) = ports[..index].iter().position(|other| other == port) {
-            messages.push(format!("{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"));
+            messages.push(format!(
+                "{field_path}.ports[{index}]: duplicate port definition with {field_path}.ports[{first}]"
+            ));
         }
     }
 }

@@ -86,12 +86,12 @@ fn validate_field_ref(field: &Field<'_>, causes: &mut Causes) {
         path.required(causes, "");
         return;
     }
-    let subscripted =
-        ["metadata.labels['", "metadata.annotations['"].iter().any(|begin| path.text().starts_with(begin));
-    let known = POD_FIELDS.contains(&path.text());
+    let is_label_or_annotation =
+        ["metadata.labels['", "metadata.annotations['"].iter().any(|prefix| path.text().starts_with(prefix));
+    let is_known = POD_FIELDS.contains(&path.text());
     if path.text() == "metadata.labels" || path.text() == "metadata.annotations" {
         path.unsupported(causes, &POD_FIELDS);
-    } else if !known && !subscripted {
+    } else if !is_known && !is_label_or_annotation {
         path.invalid(causes, &format!("error converting fieldPath: field label not supported: {}", path.text()));
     }
 }

@@ -111,9 +111,9 @@ fn immutable_template(spec: &Field<'_>, suspended: bool) -> serde_json::Value {
         for key in ["nodeSelector", "affinity", "tolerations", "schedulingGates"] {
             spec.remove(key);
         }
-        for containers in ["containers", "initContainers"] {
-            let listed = spec.get_mut(containers).and_then(serde_json::Value::as_array_mut);
-            for container in listed.into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
+        for list in ["containers", "initContainers"] {
+            let containers = spec.get_mut(list).and_then(serde_json::Value::as_array_mut);
+            for container in containers.into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
                 container.remove("resources");
             }
         }

@@ -180,9 +180,9 @@ fn forbid_new_finalizers(metadata: &Field<'_>, old: &Field<'_>, causes: &mut Cau
         finalizers.items().map(|field| field.text()).filter(|name| !old_finalizers.contains(name)).collect();
     added.sort_unstable();
     if !added.is_empty() {
-        let listed = added.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let quoted = added.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
         let detail = format!(
-            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{listed}}}"
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{quoted}}}"
         );
         finalizers.forbidden(causes, &detail);
     }

@@ -41,7 +41,7 @@ pub(super) fn rule_of(kind: &Kind) -> NameRule {
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => NameRule::Subdomain,
         "namespaces" | "services" | "statefulsets" => NameRule::Label,
-        // The name of an APIService is `version.group`, which its own validation checks.
+        // The name of an APIService is `version.group`, and the group may be empty.
         "apiservices" => NameRule::Segment,
         "cronjobs" => NameRule::Schedule,
         _ if rbac => NameRule::Segment,

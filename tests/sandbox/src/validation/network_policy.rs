@@ -86,7 +86,7 @@ fn validate_ip_block(block: &Field<'_>, causes: &mut Causes) {
         cidr.required(causes, "");
         return;
     }
-    let Some(whole) = address_range(cidr.text()) else {
+    let Some(block_range) = address_range(cidr.text()) else {
         if !cidr.text().contains(':') {
             cidr.invalid(causes, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
         }
@@ -95,7 +95,11 @@ fn validate_ip_block(block: &Field<'_>, causes: &mut Causes) {
     for except in block.child("except").items() {
         match address_range(except.text()) {
             None => except.invalid(causes, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"),
-            Some(part) if !(whole.start() <= part.start() && part.end() <= whole.end() && whole != part) => {
+            Some(except_range)
+                if !(block_range.start() <= except_range.start()
+                    && except_range.end() <= block_range.end()
+                    && block_range != except_range) =>
+            {
                 except.invalid(causes, &format!("must be a strict subset of `{}`", cidr.text()));
             }
             Some(_) => {}

@@ -87,9 +87,9 @@ fn immutable_fields(spec: &Field<'_>, gated: bool) -> Map<String, Value> {
     if gated {
         fields.remove("nodeSelector");
     }
-    for containers in ["containers", "initContainers"] {
-        let listed = fields.get_mut(containers).and_then(Value::as_array_mut);
-        for container in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
+    for list in ["containers", "initContainers"] {
+        let containers = fields.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
             MUTABLE_CONTAINER_FIELDS.iter().for_each(|key| drop(container.remove(*key)));
         }
     }

@@ -46,10 +46,10 @@ pub(super) fn matches_labels(selector: &Value, labels: &Value) -> bool {
     let expressions = selector.child("matchExpressions");
     let fulfills_expressions = expressions.items().all(|expression| {
         let value = label(expression.child("key").text());
-        let listed = |text: &str| expression.child("values").items().any(|item| item.text() == text);
+        let is_listed = |text: &str| expression.child("values").items().any(|item| item.text() == text);
         match expression.child("operator").text() {
-            "In" => value.is_some_and(listed),
-            "NotIn" => !value.is_some_and(listed),
+            "In" => value.is_some_and(is_listed),
+            "NotIn" => !value.is_some_and(is_listed),
             "Exists" => value.is_some(),
             "DoesNotExist" => value.is_none(),
             _ => false,

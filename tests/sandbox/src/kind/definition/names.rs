@@ -25,16 +25,18 @@ pub(super) fn is_subdomain(text: &str) -> bool {
 
 /// Whether a text has only lowercase letters, digits and hyphens, with no hyphen at either end.
 fn is_dns_part(text: &str) -> bool {
-    let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
-    text.starts_with(inner) && text.ends_with(inner) && text.chars().all(|letter| inner(letter) || letter == '-')
+    let is_alphanumeric = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    text.starts_with(is_alphanumeric)
+        && text.ends_with(is_alphanumeric)
+        && text.chars().all(|letter| is_alphanumeric(letter) || letter == '-')
 }
 
 /// Returns the error about a CRD whose name is not `plural.group`; `None` if it is.
 pub(super) fn validate_object_name(crd: &Value) -> Option<Cause> {
     let name = object::name(crd);
-    let wanted = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));
+    let expected = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));
     let why = "must be spec.names.plural+\".\"+spec.group";
-    (name != wanted).then(|| Cause::invalid("metadata.name", &name.into(), why))
+    (name != expected).then(|| Cause::invalid("metadata.name", &name.into(), why))
 }
 
 /// Validates `spec.names`. Returns the errors; none if they are valid.

@@ -38,8 +38,8 @@ impl SharedFields {
 /// Validates a CRD. `old` is its old state; `None` for a new CRD. Returns the errors; none if it is valid.
 pub(crate) fn validate(new: &Value, old: Option<&Value>) -> Vec<Cause> {
     // Plural and group are immutable, so the name of an existing CRD stays valid.
-    let named = old.is_none().then(|| names::validate_object_name(new)).flatten();
-    let mut causes: Vec<Cause> = named.into_iter().collect();
+    let name_error = old.is_none().then(|| names::validate_object_name(new)).flatten();
+    let mut causes: Vec<Cause> = name_error.into_iter().collect();
     let versions = new["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
     causes.extend(validate_spec(new, versions));
     causes.extend(validate_versions(versions));
@@ -97,22 +97,22 @@ fn validate_versions(versions: &[Value]) -> Vec<Cause> {
         }
         causes.extend(parts::validate_deprecation(version, &format!("{version_path}.deprecationWarning")));
         let first = index == 0;
-        let place = |is_shared: bool, shared_key: &str, version_key: &str| match (is_shared, first) {
+        let field_path = |is_shared: bool, shared_key: &str, version_key: &str| match (is_shared, first) {
             (true, true) => Some(format!("spec.{shared_key}")),
             (true, false) => None,
             (false, _) => Some(format!("{version_path}.{version_key}")),
         };
-        if let Some(place) = place(shared.schema, "validation", "schema") {
-            causes.extend(schema::check_definition(version, &format!("{place}.openAPIV3Schema")));
+        if let Some(field_path) = field_path(shared.schema, "validation", "schema") {
+            causes.extend(schema::check_definition(version, &format!("{field_path}.openAPIV3Schema")));
         }
-        if let Some(place) = place(shared.subresources, "subresources", "subresources") {
-            causes.extend(parts::validate_scale(version, &place));
+        if let Some(field_path) = field_path(shared.subresources, "subresources", "subresources") {
+            causes.extend(parts::validate_scale(version, &field_path));
         }
-        if let Some(place) = place(shared.columns, "additionalPrinterColumns", "additionalPrinterColumns") {
-            causes.extend(parts::validate_columns(version, &place));
+        if let Some(field_path) = field_path(shared.columns, "additionalPrinterColumns", "additionalPrinterColumns") {
+            causes.extend(parts::validate_columns(version, &field_path));
         }
-        if let Some(place) = place(shared.selectable, "selectableFields", "selectableFields") {
-            causes.extend(parts::validate_selectable_fields(version, &place));
+        if let Some(field_path) = field_path(shared.selectable, "selectableFields", "selectableFields") {
+            causes.extend(parts::validate_selectable_fields(version, &field_path));
         }
     }
     let versions_error = |why: &str| Cause {
@@ -169,15 +169,15 @@ fn validate_immutable_fields(new: &Value, old: &Value) -> Vec<Cause> {
 
 /// Validates that `status.storedVersions` contains the storage version, and only versions of the CRD.
 fn validate_stored_versions(crd: &Value, versions: &[Value]) -> Vec<Cause> {
-    let place = "status.storedVersions";
+    let field_path = "status.storedVersions";
     let stored = at(crd, &["status", "storedVersions"]).and_then(Value::as_array).filter(|stored| !stored.is_empty());
     let Some(stored) = stored else {
-        return vec![Cause::invalid(place, &Value::Null, "must have at least one stored version")];
+        return vec![Cause::invalid(field_path, &Value::Null, "must have at least one stored version")];
     };
     let mut causes = Vec::new();
     for version in versions.iter().filter(|version| version["storage"] == true && !stored.contains(&version["name"])) {
         let why = format!("must have the storage version {}", text(version, &["name"]));
-        causes.push(Cause::invalid(place, &stored.clone().into(), &why));
+        causes.push(Cause::invalid(field_path, &stored.clone().into(), &why));
     }
     for (index, stored) in stored.iter().enumerate() {
         if !versions.iter().any(|version| version["name"] == *stored) {
@@ -185,7 +185,7 @@ fn validate_stored_versions(crd: &Value, versions: &[Value]) -> Vec<Cause> {
             let why = format!(
                 "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
             );
-            causes.push(Cause::invalid(format!("{place}[{index}]"), stored, &why));
+            causes.push(Cause::invalid(format!("{field_path}[{index}]"), stored, &why));
         }
     }
     causes
@@ -200,13 +200,13 @@ fn validate_approval(crd: &Value) -> Option<Cause> {
     let is_protected = domains
         .iter()
         .any(|domain| group == *domain || group.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')));
-    let place = format!("metadata.annotations[{ANNOTATION}]");
+    let field_path = format!("metadata.annotations[{ANNOTATION}]");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
     match at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
         _ if !is_protected => None,
         "" => {
             let why = format!("protected groups must have approval annotation {ANNOTATION:?}, {see}");
-            Some(Cause::required(place, &why))
+            Some(Cause::required(field_path, &why))
         }
         approval
             if approval.starts_with("unapproved")
@@ -219,7 +219,7 @@ fn validate_approval(crd: &Value) -> Option<Cause> {
             let why = format!(
                 "protected groups must have approval annotation {ANNOTATION:?} with either a URL or a reason starting with \"unapproved\", {see}"
             );
-            Some(Cause::invalid(place, &approval.into(), &why))
+            Some(Cause::invalid(field_path, &approval.into(), &why))
         }
     }
 }

@@ -146,12 +146,10 @@ impl RuleScope<'_> {
         match program.execute(scope) {
             Ok(Cel::Bool(true)) => None,
             Ok(Cel::Bool(false)) => Some(self.rule_violation(rule, scope)),
-            Ok(_) => {
-                Some(self.rule_error(&format!(
-                    "rule compile error: cel expression must evaluate to a bool: {}",
-                    rule.written
-                )))
-            }
+            Ok(_) => Some(self.rule_error(&format!(
+                "rule compile error: cel expression must evaluate to a bool: {}",
+                rule.expression
+            ))),
             Err(error) => Some(self.rule_error(&format!("{} evaluating rule: {}", error_text(&error), rule.name()))),
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn type_errors(rule: &ValidationRule, schema: &Value) -> Option<Strin
         Ok(program) => program,
         Err(error) => return Some(format!("compilation failed: {}", error.replace("\n|", "\n |"))),
     };
-    if let Some(unknown) = unknown_names(program, &rule.written, schema) {
+    if let Some(unknown) = unknown_names(program, &rule.expression, schema) {
         return Some(format!("compilation failed: {unknown}"));
     }
     (!may_be_true(program, schema)).then(|| "cel expression must evaluate to a bool".to_owned())

@@ -49,8 +49,8 @@ pub(super) fn to_cel(value: &Value, schema: Option<&Keywords>) -> Cel {
         Value::Null => Cel::Null,
         Value::Bool(truth) => Cel::Bool(*truth),
         Value::Number(number) => {
-            let whole = number.as_i64().filter(|_| !schema.is_some_and(|schema| schema.has_type("number")));
-            whole.map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int)
+            let integer = number.as_i64().filter(|_| !schema.is_some_and(|schema| schema.has_type("number")));
+            integer.map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int)
         }
         Value::String(text) => text_to_cel(text, schema),
         Value::Array(items) => {
@@ -60,9 +60,9 @@ pub(super) fn to_cel(value: &Value, schema: Option<&Keywords>) -> Cel {
         Value::Object(map) => {
             let is_map = schema.is_some_and(|schema| schema.is_map);
             let entry = |(name, value): (&String, &Value)| {
-                let below = schema.and_then(|schema| schema.field(name));
+                let field_schema = schema.and_then(|schema| schema.field(name));
                 let name = if is_map { name.clone() } else { escape_field_name(name) };
-                (Key::String(Arc::new(name)), to_cel(value, below))
+                (Key::String(Arc::new(name)), to_cel(value, field_schema))
             };
             Cel::Map(Map { map: Arc::new(map.iter().map(entry).collect::<HashMap<_, _>>()) })
         }
