@@ -23,7 +23,7 @@ impl ResourceRequest<'_> {
     /// Converts objects to the version of the request.
     ///
     /// # Errors
-    /// The failure of the webhook.
+    /// Fails if the webhook fails.
     pub(crate) async fn convert(&self, items: &[Arc<Stored>]) -> Result<(), Failure> {
         convert_objects(self.server, self.kind, items).await
     }
@@ -31,7 +31,7 @@ impl ResourceRequest<'_> {
     /// Converts all objects that the request lists to its version, if a webhook converts the kind.
     ///
     /// # Errors
-    /// The failure of the webhook.
+    /// Fails if the webhook fails.
     pub(crate) async fn convert_all(&self) -> Result<(), Failure> {
         match webhook_converted(self.kind) {
             Some(_) => self.convert(&self.server.store.list(&self.kind.group_resource, Some(self.namespace)).1).await,
@@ -42,7 +42,7 @@ impl ResourceRequest<'_> {
     /// Converts an object to the storage version; returns the object and its API version.
     ///
     /// # Errors
-    /// The failure of the webhook.
+    /// Fails if the webhook fails.
     pub(crate) async fn for_storage(&self, object: Value) -> Result<(Value, Cow<'_, str>), Failure> {
         let kind = self.kind;
         let Some(custom) = webhook_converted(kind).filter(|custom| custom.storage_version != kind.version) else {
@@ -118,7 +118,7 @@ impl Kind {
 /// Converts the objects that are stored in another version of the kind and not yet converted, and caches the results.
 ///
 /// # Errors
-/// The failure of the webhook.
+/// Fails if the webhook fails.
 async fn convert_objects(server: &Server, kind: &Kind, items: &[Arc<Stored>]) -> Result<(), Failure> {
     let Some(custom) = webhook_converted(kind) else { return Ok(()) };
     let foreign =

@@ -1,4 +1,4 @@
-//! Server-side apply: merges an applied configuration and updates its managers.
+//! Implements server-side apply: merges an applied configuration and updates its managers.
 
 use std::collections::BTreeMap;
 

@@ -28,7 +28,7 @@ const KUBECTL: &str = "kubectl";
 /// Parses the applied object, JSON or YAML, and returns warnings for the client.
 ///
 /// # Errors
-/// BadRequest if the body is invalid or no object.
+/// Fails with `BadRequest` if the body is invalid or no object.
 pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>), Failure> {
     let body = &request.call.body;
     let (object, warnings) = match serde_json::from_slice(body) {
@@ -51,7 +51,7 @@ pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>),
 /// the apply creates the object.
 ///
 /// # Errors
-/// Conflict with other managers, and the errors of [`check_applied`].
+/// Fails with `Conflict` if other managers own fields that the apply changes, and as [`check_applied`].
 pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
     check_applied(request, applied)?;
     let name = request.call.field_manager();

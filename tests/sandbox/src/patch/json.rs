@@ -18,7 +18,7 @@ impl JsonPatch {
     /// Parses a patch, and returns warnings about unknown and duplicate fields.
     ///
     /// # Errors
-    /// BadRequest if the body is no list of operations; RequestEntityTooLarge if it has too many.
+    /// Fails if the body is no list of operations, or has too many operations.
     pub(super) fn of(body: &[u8]) -> Result<(Self, Vec<String>), Failure> {
         let (body, duplicates) = read_json(body).map_err(|why| invalid_json(&why))?;
         let entries = match body {
@@ -49,7 +49,7 @@ impl JsonPatch {
     /// Applies the operations in order.
     ///
     /// # Errors
-    /// Unprocessable if an operation can't be applied.
+    /// Fails if an operation can't be applied.
     pub(super) fn apply_to(&self, object: &mut Value) -> Result<(), Failure> {
         self.operations
             .iter()

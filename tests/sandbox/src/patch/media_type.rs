@@ -23,7 +23,7 @@ impl Media {
     /// Returns the type of the patch of a request, and validates the query parameters for it.
     ///
     /// # Errors
-    /// UnsupportedMediaType, or Invalid parameters.
+    /// Fails if the media type is not supported or a parameter is invalid.
     pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         let is_custom = matches!(request.kind.origin, Origin::Custom(_));
         let content_type = request.call.content_type.as_str();

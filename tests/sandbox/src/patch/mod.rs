@@ -35,7 +35,7 @@ impl Patch {
     /// Parses the patch of a request; also returns the warnings for the client.
     ///
     /// # Errors
-    /// BadRequest if the body has another format.
+    /// Fails if the body is no such patch.
     pub(crate) fn read(request: ResourceRequest<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &request.call.body;
         match media {
@@ -67,7 +67,7 @@ impl Patch {
     /// Returns the object after the patch.
     ///
     /// # Errors
-    /// Unprocessable or Invalid if the patch doesn't fit the object; Conflict for an apply.
+    /// Fails if the patch doesn't fit the object, or an apply conflicts with other managers.
     pub(crate) fn applied_to(&self, request: ResourceRequest<'_>, old: &Value) -> Result<Value, Failure> {
         let mut new = old.clone();
         match self {
@@ -87,7 +87,7 @@ impl Patch {
     /// Returns the object that an apply creates.
     ///
     /// # Errors
-    /// NotFound for other patches, which don't create objects.
+    /// Fails with `NotFound` for other patches, which don't create objects.
     pub(crate) fn created_object(&self, request: ResourceRequest<'_>) -> Result<Value, Failure> {
         match self {
             Self::Apply(applied) => apply(request, None, applied),

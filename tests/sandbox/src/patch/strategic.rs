@@ -22,7 +22,7 @@ const DELETE: &str = "$deleteFromPrimitiveList/";
 /// Merges a patch into an object. Without a schema, lists are replaced.
 ///
 /// # Errors
-/// An invalid directive, or a list item without its merge key.
+/// Fails if a directive is invalid or a list item lacks its merge key.
 pub(super) fn merge(schema: Option<&Schema>, object: &mut JsonObject, mut patch: JsonObject) -> Result<(), Failure> {
     match patch.get(DIRECTIVE) {
         Some(directive) if directive == "replace" => {
@@ -83,7 +83,7 @@ fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
 /// Handles `$retainKeys`: removes the fields that it does not name.
 ///
 /// # Errors
-/// BadRequest if it is no list or the patch sets other fields.
+/// Fails if it is no list or the patch sets other fields.
 fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let Some(retained) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let invalid = || Failure::bad_request("invalid patch format of retainKeys");

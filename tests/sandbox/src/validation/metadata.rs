@@ -37,7 +37,7 @@ pub(super) fn validate_update(kind: &Kind, metadata: &Field<'_>, old: &Field<'_>
     if revalidates_metadata(kind) {
         validate_object_meta_update(metadata, old, causes);
     }
-    if !names_finalizers(kind) {
+    if !restricts_finalizer_names(kind) {
         return;
     }
     validate_finalizer_names(metadata, causes);
