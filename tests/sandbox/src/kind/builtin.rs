@@ -118,6 +118,7 @@ impl KindRow {
 }
 
 impl SubresourceRow {
+    /// Converts the row to a subresource.
     fn into_subresource(self) -> Subresource {
         let ResponseKind { group, version, kind } = self.response_kind;
         Subresource { name: self.subresource, verbs: self.verbs, answers: (group, version, kind) }

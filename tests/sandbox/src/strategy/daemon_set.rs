@@ -41,6 +41,7 @@ pub(super) fn update_template_generation(new: &mut Value, old: &Value) {
     set_template_generation(new, generation);
 }
 
+/// Writes the template generation to the annotation.
 fn set_template_generation(set: &mut Value, generation: i64) {
     object::map_at(set, &["metadata", "annotations"]).insert(TEMPLATE_GENERATION.into(), generation.to_string().into());
 }

@@ -9,6 +9,7 @@ use crate::{object, server::Server};
 const NETWORK: [u8; 2] = [10, 96];
 const FIRST_ADDRESS: u16 = 256;
 const LAST_ADDRESS: u16 = 65534;
+/// The range of node ports, as kube-apiserver has it by default.
 const FIRST_PORT: u16 = 30000;
 const LAST_PORT: u16 = 32767;
 const SERVICES: &str = "services";

@@ -138,3 +138,20 @@ fn validate_scaling_rules(rules: &Field<'_>, causes: &mut Causes) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn resource_metrics_require_an_average_value_or_a_utilization() {
+        let target = json!({"type": "Utilization"});
+        for source_type in ["Resource", "ContainerResource"] {
+            let mut causes = Causes::new();
+            validate_metric_target(&Field::top(&target), source_type, &mut causes);
+            assert!(causes.iter().any(|cause| cause.field == "averageUtilization"), "{source_type}");
+        }
+    }
+}

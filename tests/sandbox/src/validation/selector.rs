@@ -95,3 +95,17 @@ fn fields_in_order(object: &Field<'_>, names: &[&str]) -> String {
         fields.filter(|(_, field)| field.is_set()).map(|(name, field)| format!("{name:?}:{}", field.value)).collect();
     format!("{{{}}}", members.join(","))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_absent_selector_matches_nothing_and_an_empty_one_everything() {
+        let labels = json!({"a": "b"});
+        assert!(!matches_labels(&Value::Null, &labels));
+        assert!(matches_labels(&json!({}), &labels));
+    }
+}
