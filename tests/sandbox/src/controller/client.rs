@@ -64,7 +64,7 @@ impl ControllerClient {
 
     /// Returns the kind of a group resource in the first served version.
     pub(crate) fn kind(&self, group_resource: &str) -> Option<Arc<Kind>> {
-        self.server.kinds.on(group_resource)
+        self.server.kinds.of_group_resource(group_resource)
     }
 
     /// Returns the kind of a group resource; an error if it is not served.

@@ -53,7 +53,7 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
 
 async fn create(request: ResourceRequest<'_>, patch: &Patch, warnings: &[String]) -> Result<WriteOutcome, WriteError> {
     super::create::refuse_terminating(request, request.name)?;
-    let new = patch.creates(request)?;
+    let new = patch.created_object(request)?;
     let uid = object::uid(&new);
     if !uid.is_empty() {
         let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
@@ -110,7 +110,7 @@ fn completed(
         Strictness::Strict if !all_warnings.is_empty() => {
             let whole = whole.unwrap_or_default();
             return Err(patch
-                .spoils(&whole, old, &format!("strict decoding error: {}", all_warnings.join(", ")))
+                .decoding_error(&whole, old, &format!("strict decoding error: {}", all_warnings.join(", ")))
                 .into());
         }
         Strictness::Strict | Strictness::Ignore => all_warnings.clear(),
@@ -153,5 +153,5 @@ fn check_type(request: ResourceRequest<'_>, patch: &Patch, new: &Value, old: &Va
     } else {
         request.other_type(api_version, name)
     };
-    Err(patch.spoils(new, old, &why))
+    Err(patch.decoding_error(new, old, &why))
 }

@@ -85,7 +85,7 @@ impl Printer {
             IncludeObject::Metadata => {
                 let mut metadata = object::at(object, &["metadata"]).cloned().unwrap_or_default();
                 if self.of_daemon_sets {
-                    daemon_set::without_count(&mut metadata);
+                    daemon_set::remove_template_generation(&mut metadata);
                 }
                 json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
             }

@@ -149,13 +149,13 @@ fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> D
     }
     if !policy::is_graceful(request.kind) {
         set_propagation(request, &mut new, options.propagation);
-        if definition::is(request.kind) {
+        if definition::is_crd(request.kind) {
             definition::mark_deleted(request.server, &mut new);
         }
         if object::finalizers(&new).is_empty() {
             return DeletionStep::Remove;
         }
-        if !definition::is(request.kind) {
+        if !definition::is_crd(request.kind) {
             mark(request, &mut new, 0);
         }
         return DeletionStep::Mark(new);

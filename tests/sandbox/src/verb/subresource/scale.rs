@@ -144,7 +144,7 @@ async fn apply(request: ResourceRequest<'_>, held: &Arc<Stored>, applied: &Value
     if request.kind.custom().is_some() && scale_of(request.kind, &new)["spec"] != scale_of(request.kind, &old)["spec"] {
         let which = format!("{}/{}; autoscaling/v1, Kind=Scale", object::namespace(applied), object::name(applied));
         let why = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1";
-        return Err(patch::untold(format!("failed to convert new object ({which}) {why}")).into());
+        return Err(patch::error_without_reason(format!("failed to convert new object ({which}) {why}")).into());
     }
     request.complete(&mut new);
     write::update(request, held, new, Tracking::Done).await
