@@ -16,7 +16,7 @@ use crate::{
 impl Server {
     /// Handles a request of a user, and records it.
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> ApiResponse {
-        let wanted = authentication::ImpersonationHeaders::of(request.headers());
+        let wanted = authentication::ImpersonationHeaders::parse(request.headers());
         let mut call = match Call::new(user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),

@@ -2,16 +2,16 @@
 
 use super::{Review, expression::AccessCheck};
 use crate::{
-    authorization::{self, About},
+    authorization::{self, AccessTarget},
     user::User,
 };
 
 /// Returns whether RBAC allows a check for the user of the request, or for the ServiceAccount that the check names.
 pub(super) fn allows(review: &Review<'_>, check: &AccessCheck) -> bool {
     let server = review.request.server;
-    let about = match &check.path {
-        Some(path) => About::Path(path),
-        None => About::Resource {
+    let target = match &check.path {
+        Some(path) => AccessTarget::Path(path),
+        None => AccessTarget::Resource {
             group: &check.group,
             namespace: &check.namespace,
             resource: &check.resource,
@@ -21,8 +21,8 @@ pub(super) fn allows(review: &Review<'_>, check: &AccessCheck) -> bool {
     };
     match &check.account {
         Some((namespace, name)) => {
-            authorization::may(server, &User::service_account(namespace, name, ""), &check.verb, about)
+            authorization::may(server, &User::service_account(namespace, name, ""), &check.verb, target)
         }
-        None => authorization::may(server, &review.request.call.user, &check.verb, about),
+        None => authorization::may(server, &review.request.call.user, &check.verb, target),
     }
 }

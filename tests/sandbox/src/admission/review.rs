@@ -111,7 +111,7 @@ impl<'a> Review<'a> {
         if let Some(manager) = &call.options.field_manager {
             options["fieldManager"] = manager.clone().into();
         }
-        if let Some(validation) = call.options.other("fieldValidation") {
+        if let Some(validation) = call.options.raw("fieldValidation") {
             options["fieldValidation"] = validation.into();
         }
         options

@@ -64,8 +64,13 @@ impl TokenClaims<'_> {
     }
 }
 
-/// Returns the token for the Secret of an account; it is valid until the Secret is deleted.
-pub(crate) fn legacy(server: &Server, namespace: &str, account: &BoundObject, secret: &str) -> Result<String, NoKey> {
+/// Returns the token for the Secret of a ServiceAccount. It is valid until the Secret is deleted.
+pub(crate) fn secret_token(
+    server: &Server,
+    namespace: &str,
+    account: &BoundObject,
+    secret: &str,
+) -> Result<String, NoKey> {
     let claims = json!({
         "iss": LEGACY_ISSUER,
         "kubernetes.io/serviceaccount/namespace": namespace,

@@ -65,7 +65,7 @@ impl Controller for Tokens {
         }
         data.insert("namespace".into(), STANDARD.encode(namespace).into());
         if !data.contains_key("token") {
-            let Ok(token) = claims::legacy(&client.server, namespace, &account, name) else {
+            let Ok(token) = claims::secret_token(&client.server, namespace, &account, name) else {
                 return Ok(Action::AwaitChange);
             };
             data.insert("token".into(), STANDARD.encode(token).into());

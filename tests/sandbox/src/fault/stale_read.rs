@@ -19,7 +19,7 @@ pub(super) async fn read(
     request: &Request<Bytes>,
     version: u64,
 ) -> Option<Response<Bytes>> {
-    let Target::Resource(target) = Target::of(request.uri().path()) else { return None };
+    let Target::Resource(target) = Target::parse(request.uri().path()) else { return None };
     if request.method() != http::Method::GET || target.subresource.is_some() {
         return None;
     }

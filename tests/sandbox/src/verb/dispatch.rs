@@ -44,9 +44,9 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
     if misplaced || !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
-    if call.accept.form() == Representation::Foreign {
-        let shapeless = call.accept.has(Representation::Shapeless);
-        return Err(if shapeless { Failure::no_such_shape() } else { Failure::no_such_representation() });
+    if call.accept.representation() == Representation::Unsupported {
+        let unknown_shape = call.accept.contains(Representation::UnknownShape);
+        return Err(if unknown_shape { Failure::no_such_shape() } else { Failure::no_such_representation() });
     }
     // A request to a deprecated version gets a warning, whether it succeeds or fails.
     let answer = by_verb(request).await;

@@ -24,7 +24,7 @@ pub(super) struct Filter {
 impl Filter {
     pub(super) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         let options = &request.call.options;
-        let fields = FieldSelector::of(&options.field_selector)?;
+        let fields = FieldSelector::parse(&options.field_selector)?;
         for requirement in &fields.0 {
             let field = &requirement.field;
             match discovery::selectable(request.kind, field) {
@@ -41,7 +41,7 @@ impl Filter {
         Ok(Self {
             name: request.name.to_owned(),
             namespace: request.namespace.to_owned(),
-            labels: LabelSelector::of(&options.label_selector)?,
+            labels: LabelSelector::parse(&options.label_selector)?,
             fields,
         })
     }

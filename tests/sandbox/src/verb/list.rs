@@ -52,7 +52,7 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     let page = page(request)?;
     request.convert(&page.items).await?;
     let mut metadata = Map::from_iter([("resourceVersion".to_owned(), json!(page.version.to_string()))]);
-    let form = request.call.accept.form();
+    let form = request.call.accept.representation();
     match page.token {
         Some(token) => drop(metadata.insert("continue".into(), token.into())),
         // The lists of custom kinds always have this field.
@@ -82,7 +82,7 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
             let what = "you requested PartialObjectMetadata, but the requested object is a list";
             Err(Failure::not_acceptable(format!("{what} ({})", go_type(kind, "List"))))
         }
-        Representation::Foreign | Representation::Shapeless => Err(Failure::no_such_representation()),
+        Representation::Unsupported | Representation::UnknownShape => Err(Failure::no_such_representation()),
         Representation::Json | Representation::Yaml | Representation::Discovery => {
             Ok(ApiResponse::json(StatusCode::OK, whole(request, &metadata, &page.items)))
         }

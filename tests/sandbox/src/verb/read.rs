@@ -26,7 +26,7 @@ pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Fai
     }
     let held = request.stored_object()?;
     request.convert(std::slice::from_ref(&held)).await?;
-    if request.call.accept.form() == Representation::Json {
+    if request.call.accept.representation() == Representation::Json {
         return Ok(ApiResponse::json(StatusCode::OK, text(request.kind, &held)));
     }
     answer(request, StatusCode::OK, held.object(request.kind))
@@ -39,7 +39,7 @@ pub(super) fn write_response(
     state: WrittenObject,
 ) -> Result<ApiResponse, Failure> {
     match state {
-        WrittenObject::Stored(stored) if request.call.accept.form() == Representation::Json => {
+        WrittenObject::Stored(stored) if request.call.accept.representation() == Representation::Json => {
             Ok(ApiResponse::json(code, text(request.kind, &stored)))
         }
         state => answer(request, code, state.object(request.kind)),
@@ -48,7 +48,7 @@ pub(super) fn write_response(
 
 /// Returns an object in the representation that the request accepts.
 pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Value) -> Result<ApiResponse, Failure> {
-    let mut object = match request.call.accept.form() {
+    let mut object = match request.call.accept.representation() {
         Representation::Table => {
             let metadata = object::version(&object).map_or(json!({}), |version| json!({"resourceVersion": version}));
             print::table(request, &[object], &metadata)?
@@ -58,10 +58,10 @@ pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Val
             let what = "you requested PartialObjectMetadataList, but the requested object is not a list";
             return Err(Failure::not_acceptable(format!("{what} ({})", go_type(request.kind, ""))));
         }
-        Representation::Foreign | Representation::Shapeless => return Err(Failure::no_such_representation()),
+        Representation::Unsupported | Representation::UnknownShape => return Err(Failure::no_such_representation()),
         Representation::Json | Representation::Yaml | Representation::Discovery => object,
     };
-    if matches!(request.call.accept.form(), Representation::Table | Representation::Metadata) {
+    if matches!(request.call.accept.representation(), Representation::Table | Representation::Metadata) {
         object["apiVersion"] = request.call.accept.meta_version().into();
     }
     Ok(ApiResponse::json(code, line(&object)))

@@ -67,12 +67,12 @@ pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure
     list_options::check(options, request.call.verb)?;
     let from = list_options::version(options, request.call.verb)?.filter(|version| *version > 0);
     let filter = Filter::of(request)?;
-    let encoder = match request.call.accept.form() {
+    let encoder = match request.call.accept.representation() {
         Representation::Table => {
             EventEncoder::Table { printer: Printer::of(request)?, clock: server.environment.clock(), began: false }
         }
         Representation::Metadata | Representation::MetadataList => EventEncoder::Metadata,
-        Representation::Foreign | Representation::Shapeless | Representation::Yaml => {
+        Representation::Unsupported | Representation::UnknownShape | Representation::Yaml => {
             return Err(Failure::no_such_representation());
         }
         Representation::Json | Representation::Discovery => {

@@ -108,7 +108,7 @@ fn propagation(body: &Value) -> Result<Option<Propagation>, Failure> {
             let why = "orphanDependents and deletionPropagation cannot be both set";
             Err(Failure::invalid_options("DeleteOptions", &Cause::invalid("propagationPolicy", &written.into(), why)))
         }
-        (Some(written), None) => Propagation::of(written).map(Some),
+        (Some(written), None) => Propagation::parse(written).map(Some),
         (None, Some(true)) => Ok(Some(Propagation::Orphan)),
         (None, Some(false)) => Ok(Some(Propagation::Background)),
         (None, None) => Ok(None),

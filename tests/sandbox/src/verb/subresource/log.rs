@@ -31,7 +31,7 @@ pub(super) fn container(request: ResourceRequest<'_>, pod: &Value) -> Result<Str
     };
     let own = names("containers");
     let annotated = pod["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"].as_str();
-    let named = request.call.options.other("container").filter(|name| !name.is_empty());
+    let named = request.call.options.raw("container").filter(|name| !name.is_empty());
     match named.or(annotated.filter(|name| own.iter().any(|own| own == name))) {
         Some(named) => {
             let all = [own, names("initContainers"), names("ephemeralContainers")].concat();
