@@ -55,7 +55,7 @@ pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failur
     let decoded = request.decode()?;
     let mut token_request = decoded.object;
     // `fill_in` refuses a different name with its own error.
-    ResourceRequest { name: "", ..request }.place(&mut token_request)?;
+    ResourceRequest { name: "", ..request }.set_name_from_path(&mut token_request)?;
     fill_in(request, &mut token_request, &account.uid)?;
     set_managed_fields(request, &mut token_request);
     let seconds = check_seconds(request, &token_request)?;

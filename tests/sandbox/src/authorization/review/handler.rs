@@ -10,7 +10,7 @@ use crate::{failure::Failure, fields, request::ResourceRequest, response::ApiRes
 pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let decoded = request.decode()?;
     let mut review = decoded.object;
-    request.place(&mut review)?;
+    request.set_name_from_path(&mut review)?;
     let response = match request.kind.kind.as_str() {
         "SelfSubjectRulesReview" => rules::answer(request, &review)?,
         "SelfSubjectReview" => user::self_review(request),
