@@ -93,7 +93,7 @@ impl Sandbox {
         };
         let certificate::Certificates { authority, tls } = certificates;
         let token = options.token.map_or_else(random_token, Ok)?;
-        let kubeconfig = kubeconfig::text(address, &authority, &token);
+        let kubeconfig = kubeconfig::format(address, &authority, &token);
         let path = options.folder.map(|folder| folder.join("kubeconfig"));
         if let Some(path) = &path {
             kubeconfig::write(path, &kubeconfig)?;
