@@ -25,7 +25,7 @@ pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
 /// Recomputes the rules of all aggregated ClusterRoles, and writes those that changed.
 async fn aggregate_all(server: &Server) {
     let (_, roles) = server.store.list(GROUP_RESOURCE, None);
-    let may_aggregate = |role: &&Arc<Stored>| role.json.mentions("aggregationRule");
+    let may_aggregate = |role: &&Arc<Stored>| role.json.contains_text("aggregationRule");
     for role in roles.iter().filter(may_aggregate) {
         let (rules, Some(selectors)) = rules_and_selectors(role) else { continue };
         let aggregated = aggregated_rules(role, &selectors, &roles);

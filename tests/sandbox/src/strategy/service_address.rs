@@ -99,7 +99,7 @@ fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16
     let (_, held) = server.store.list(SERVICES, None);
     let taken = |number: u16| {
         let text = text(number);
-        held.iter().any(|service| service.json.mentions(&text))
+        held.iter().any(|service| service.json.contains_text(&text))
     };
     let drawn = || server.environment.chance(|chance| chance.u16(range.clone()));
     let mut number = drawn();
@@ -116,5 +116,5 @@ fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16
 pub(crate) fn is_taken(server: &Server, address: &str) -> bool {
     let text = format!("\"clusterIP\":\"{address}\"");
     let (_, held) = server.store.list(SERVICES, None);
-    held.iter().any(|service| service.json.mentions(&text))
+    held.iter().any(|service| service.json.contains_text(&text))
 }

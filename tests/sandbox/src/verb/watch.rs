@@ -127,7 +127,7 @@ impl WatchStream {
     async fn next_piece(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
         loop {
             // Waits until changes are in the file: a restart could lose earlier ones.
-            if self.has_more() && !self.store.settled().await {
+            if self.has_more() && !self.store.wait_until_persisted().await {
                 return None;
             }
             if let Some(piece) = self.encoded.pop_front() {
