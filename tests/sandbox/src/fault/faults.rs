@@ -156,7 +156,7 @@ impl Faults {
         self.state().first_lists_as_of = Some((version, BTreeSet::new()));
     }
 
-    /// Whether the client made more calls than [allowed](Self::at_most).
+    /// Returns whether the client made more calls than [allowed](Self::at_most).
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         let state = self.state();
@@ -195,7 +195,7 @@ impl Faults {
         let _ = ended.wait_for(|ended| *ended >= life).await;
     }
 
-    /// Whether the current life has ended.
+    /// Returns whether the current life has ended.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         *self.ended.borrow() >= self.state().life

@@ -67,7 +67,7 @@ fn pod_template_paths(review: &Review<'_>) -> Option<(&'static [&'static str], &
     }
 }
 
-/// Whether the write changes the pod spec; a change of metadata only is not checked.
+/// Returns whether the write changes the pod spec; a change of metadata only is not checked.
 fn changes_spec(review: &Review<'_>, path: &[&str]) -> bool {
     review.old.as_ref().is_none_or(|old| object::at(old, path) != object::at(&review.object, path))
 }
