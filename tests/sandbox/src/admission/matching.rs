@@ -67,6 +67,7 @@ impl MatchRules {
     }
 }
 
+/// Returns whether a label selector matches the labels of an object.
 fn selects(selector: &LabelSelector, object: &Value) -> bool {
     let labels: Vec<(&str, &str)> = object::labels(object).collect();
     selector.matches(|key| labels.iter().find(|(label, _)| *label == key).map(|(_, value)| *value))

@@ -160,6 +160,7 @@ impl<'a> Review<'a> {
         Failure::forbidden(self.request.kind, self.name(), why)
     }
 
+    /// Returns whether the write must not be stored (`dryRun=All`).
     pub(crate) fn is_dry_run(&self) -> bool {
         self.request.call.options.dry_run == DryRun::All
     }

@@ -58,7 +58,7 @@ impl TokenClaims<'_> {
             "jti": server.environment.uid(),
             "kubernetes.io": private,
             "nbf": now,
-            "sub": subject(self.namespace, &self.account.name),
+            "sub": account_user_name(self.namespace, &self.account.name),
         });
         server.authentication.key(server)?.token(&claims)
     }
@@ -77,11 +77,12 @@ pub(crate) fn secret_token(
         "kubernetes.io/serviceaccount/secret.name": secret,
         "kubernetes.io/serviceaccount/service-account.name": account.name,
         "kubernetes.io/serviceaccount/service-account.uid": account.uid,
-        "sub": subject(namespace, &account.name),
+        "sub": account_user_name(namespace, &account.name),
     });
     server.authentication.key(server)?.token(&claims)
 }
 
-fn subject(namespace: &str, name: &str) -> Value {
+/// Returns the user name of a ServiceAccount.
+fn account_user_name(namespace: &str, name: &str) -> Value {
     format!("system:serviceaccount:{namespace}:{name}").into()
 }

@@ -17,10 +17,13 @@ use crate::{
     user::{MASTERS, User},
 };
 
+/// The API group of the resources whose impersonation is checked.
 const GROUP: &str = "authentication.k8s.io";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
-const ACCOUNT: &str = "system:serviceaccount:";
-const NODE: &str = "system:node:";
+/// The prefix of the user names of ServiceAccounts.
+const SERVICE_ACCOUNT_PREFIX: &str = "system:serviceaccount:";
+/// The prefix of the user names of nodes.
+const NODE_PREFIX: &str = "system:node:";
 
 /// The user that the headers of a request name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +113,7 @@ fn with_implied_groups(mut user: User) -> User {
 /// user, so that there is nothing to check.
 fn check_constrained(server: &Server, call: &Call, requested: &User) -> Result<(), Option<Failure>> {
     let only_name = requested.groups.is_empty() && requested.uid.is_empty() && requested.extra.is_empty();
-    let (mode, target) = match (parse_service_account(&requested.name), requested.name.strip_prefix(NODE)) {
+    let (mode, target) = match (parse_service_account(&requested.name), requested.name.strip_prefix(NODE_PREFIX)) {
         (Some((namespace, name)), _) if only_name => {
             ("serviceaccount", resource_target("serviceaccounts", namespace, "", name))
         }
@@ -174,13 +177,14 @@ fn check_permission(server: &Server, attributes: Attributes<'_>, why: &str) -> R
     }
 }
 
+/// Returns a resource of the group `authentication.k8s.io` as the target of a permission check.
 fn resource_target<'a>(resource: &'a str, namespace: &'a str, subresource: &'a str, name: &'a str) -> AccessTarget<'a> {
     AccessTarget::Resource { group: GROUP, namespace, resource, subresource, name }
 }
 
 /// Returns the namespace and name of the ServiceAccount that a user name stands for; `None` for another user.
 fn parse_service_account(name: &str) -> Option<(&str, &str)> {
-    let (namespace, name) = name.strip_prefix(ACCOUNT)?.split_once(':')?;
+    let (namespace, name) = name.strip_prefix(SERVICE_ACCOUNT_PREFIX)?.split_once(':')?;
     (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
 }
 

@@ -34,6 +34,7 @@ pub(super) struct SigningKey {
     id: String,
 }
 
+/// A key pair of one of the two supported algorithms.
 #[derive(Debug)]
 enum Pair {
     Rsa(Box<RsaKeyPair>),

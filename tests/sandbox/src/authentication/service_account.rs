@@ -136,6 +136,7 @@ fn is_gone(server: &Server, stored: &Stored) -> bool {
     deletion.is_some_and(|deletion| deletion.checked_add(LEEWAY).is_ok_and(|end| end < now))
 }
 
+/// Returns the strings of a JSON list.
 fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -20,14 +20,16 @@ use crate::{
     response::ApiResponse,
 };
 
-/// The default validity of a token and the minimum that a request may ask for, in seconds.
+/// The default validity of a token in seconds.
 const DEFAULT_SECONDS: i64 = 3600;
+
+/// The minimum validity that a request may ask for, in seconds.
 const MIN_SECONDS: i64 = 600;
 
 /// The kind `TokenRequest`, which is served only as a subresource.
 static TOKEN_REQUEST: LazyLock<Option<Arc<Kind>>> = LazyLock::new(|| {
     let (group, version, kind) = ("authentication.k8s.io", "v1", "TokenRequest");
-    let review = builtin::by_plural("tokenreviews").find(|own| own.group == group)?;
+    let review = builtin::by_plural("tokenreviews").find(|kind| kind.group == group)?;
     Some(Arc::new(Kind {
         group: group.to_owned(),
         version: version.to_owned(),

@@ -91,15 +91,15 @@ fn check_binding(request: ResourceRequest<'_>, new: &Value) -> Result<(), Failur
 /// Fails if the user lacks some of the rules (`ConfirmNoEscalation` of kube-apiserver). `name` is the name of the
 /// written object, for the message.
 fn confirm_no_escalation(request: ResourceRequest<'_>, name: &str, rules: &[PolicyRule]) -> Result<(), Failure> {
-    let (missing, unknown) = missing_rules(request, rules);
+    let (missing, errors) = missing_rules(request, rules);
     if missing.is_empty() {
         return Ok(());
     }
     let user = &request.call.user;
-    let unknown = unknown.join(", ").replace("role.rbac", "roles.rbac");
-    let unknown = if unknown.is_empty() { unknown } else { format!("; resolution errors: [{unknown}]") };
+    let errors = errors.join(", ").replace("role.rbac", "roles.rbac");
+    let errors = if errors.is_empty() { errors } else { format!("; resolution errors: [{errors}]") };
     let why = format!(
-        "user {:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}{unknown}",
+        "user {:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}{errors}",
         user.name,
         quoted(&user.groups),
         format_rules(&missing)
@@ -110,8 +110,8 @@ fn confirm_no_escalation(request: ResourceRequest<'_>, name: &str, rules: &[Poli
 /// Returns the rules that the user lacks, and the errors for roles bound to the user that don't exist.
 fn missing_rules(request: ResourceRequest<'_>, rules: &[PolicyRule]) -> (Vec<PolicyRule>, Vec<String>) {
     let policy = request.server.policies.current(&request.server.store);
-    let (held, unknown) = policy.rules_of(&request.call.user, request.namespace);
-    (uncovered(&held, rules), unknown)
+    let (held, errors) = policy.rules_of(&request.call.user, request.namespace);
+    (uncovered(&held, rules), errors)
 }
 
 /// Returns whether a write changes only owners, finalizers and other metadata that grant no permissions. The garbage

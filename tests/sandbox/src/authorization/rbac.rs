@@ -22,6 +22,7 @@ pub(crate) struct RbacCache {
     state: Mutex<RbacState>,
 }
 
+/// The cached policy, and the subscriptions that tell whether it is outdated.
 #[derive(Debug)]
 struct RbacState {
     subscription: [Subscription; 4],
@@ -62,6 +63,7 @@ struct RbacBinding {
 /// A subject: `User` or `Group` and a name; a ServiceAccount has its user name.
 type RbacSubject = (SubjectKind, String);
 
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum SubjectKind {
     User,
@@ -77,6 +79,7 @@ pub(crate) struct RoleRef {
     pub(crate) name: String,
 }
 
+/// The part of a binding that is parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BindingText {
@@ -85,6 +88,7 @@ struct BindingText {
     subjects: Option<Vec<SubjectText>>,
 }
 
+/// A subject of a binding.
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
@@ -94,6 +98,7 @@ struct SubjectText {
     namespace: String,
 }
 
+/// The part of a role that is parsed.
 #[derive(Deserialize)]
 struct RoleText {
     rules: Option<Vec<PolicyRule>>,
@@ -266,6 +271,7 @@ impl RbacBinding {
         Self { stored, subjects, role }
     }
 
+    /// Returns the namespace and the name.
     fn key(&self) -> (&str, &str) {
         (&self.stored.namespace, &self.stored.name)
     }

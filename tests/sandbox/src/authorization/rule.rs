@@ -80,13 +80,13 @@ impl PolicyRule {
 
     /// Returns whether the rule allows everything that a part of another rule allows.
     pub(crate) fn covers(&self, part: &Self) -> bool {
-        let resource = |wanted: &String| {
-            let (resource, subresource) = wanted.split_once('/').unwrap_or((wanted, ""));
+        let covers_resource = |name: &String| {
+            let (resource, subresource) = name.split_once('/').unwrap_or((name, ""));
             self.resources.iter().any(|listed| resource_covers(listed, resource, subresource))
         };
         part.verbs.iter().all(|verb| lists(&self.verbs, verb))
             && part.api_groups.iter().all(|group| lists(&self.api_groups, group))
-            && part.resources.iter().all(resource)
+            && part.resources.iter().all(covers_resource)
             && part.paths.iter().all(|path| self.paths.iter().any(|listed| path_covers(listed, path)))
             && (self.resource_names.is_empty()
                 || !part.resource_names.is_empty()

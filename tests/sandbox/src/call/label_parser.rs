@@ -59,6 +59,7 @@ fn is_identifier(token: &str) -> bool {
 }
 
 impl<'a> Parser<'a> {
+    /// Returns the next token without consuming it; empty at the end.
     fn peek(&self) -> &'a str {
         Self { input: self.input }.next_token()
     }

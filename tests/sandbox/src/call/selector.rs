@@ -39,6 +39,7 @@ impl LabelSelector {
         Self(labels.chain(expressions).collect())
     }
 
+    /// Returns whether the selector selects everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -74,6 +75,7 @@ impl FieldSelector {
             .map_err(|part| Failure::bad_request(format!("invalid selector: '{selector}'; can't understand '{part}'")))
     }
 
+    /// Returns whether the selector selects everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

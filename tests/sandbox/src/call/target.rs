@@ -72,6 +72,7 @@ pub(super) fn is_watch(path: &str) -> bool {
     matches!(segments[..], ["api", _, "watch", _, ..] | ["apis", _, _, "watch", _])
 }
 
+/// Decodes percent-encoded characters of a path.
 fn percent_decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -159,6 +159,7 @@ impl Drop for Serving {
     }
 }
 
+/// Returns 16 random bytes in hexadecimal digits. Returns an error if the system provides no randomness.
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system gives no random numbers"))?;

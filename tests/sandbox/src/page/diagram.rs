@@ -53,6 +53,7 @@ fn draw_tools(chart: &Chart) -> Markup {
     }
 }
 
+/// Formats a number with its noun: `1 call`, `2 calls`.
 fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
@@ -177,10 +178,12 @@ fn draw_row(id: &str, chart: &Chart, row: &TimelineRow) -> Markup {
     }
 }
 
+/// Returns the tooltip of a marker: its line of the log.
 fn title(chart: &Chart, column: usize) -> String {
     chart.lines.get(column).map(|line| format!("{}: {}", seconds(line.at), line.text)).unwrap_or_default()
 }
 
+/// Draws a phase of an object as a bar.
 fn draw_phase(phase: &Phase) -> Markup {
     html! {
         span class={ "phase " (phase.class) } style=(extent(phase.from, phase.to)) title=(phase.full_text) { b { (phase.label) } }

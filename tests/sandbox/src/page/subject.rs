@@ -54,6 +54,7 @@ impl Subject {
         Self { resource: self.resource.clone(), ..Self::default() }
     }
 
+    /// Returns whether the subject is a single object.
     pub(super) fn is_object(&self) -> bool {
         !self.name.is_empty()
     }

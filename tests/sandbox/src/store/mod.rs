@@ -34,6 +34,7 @@ pub(crate) struct Store {
     lifecycle: Notifier,
 }
 
+/// The objects and the data file, behind the lock of the store.
 #[derive(Debug)]
 struct StoreState {
     version: u64,

@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(crate) struct Notifier(Arc<NotifierState>);
 
+/// The state that a notifier shares with its subscriptions.
 #[derive(Debug, Default)]
 struct NotifierState {
     /// The number of notifications so far.
@@ -37,6 +38,7 @@ pub(crate) struct Subscription {
 pub(crate) struct Ended;
 
 impl Notifier {
+    /// Notifies all subscriptions.
     pub(crate) fn notify(&self) {
         self.0.notifications.fetch_add(1, Ordering::AcqRel);
         self.0.waiting.notify_waiters();

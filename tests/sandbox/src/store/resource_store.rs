@@ -38,6 +38,7 @@ pub(crate) struct Change {
     pub(crate) before: Option<Arc<Stored>>,
 }
 
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     Added,
@@ -59,6 +60,7 @@ impl Change {
 pub(crate) type Listed = Vec<Arc<Stored>>;
 
 impl ResourceStore {
+    /// Creates an empty store. `compacted` is the version from which its history starts.
     pub(super) fn new(max_changes: usize, compacted: u64) -> Self {
         let notifier = Notifier::default();
         Self {

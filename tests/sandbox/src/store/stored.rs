@@ -125,6 +125,7 @@ fn append_field_name(name: &str, text: &mut Vec<u8>) {
 }
 
 impl Stored {
+    /// Serializes an object with a resourceVersion.
     pub(crate) fn new(object: Value, version: u64, api_version: &str) -> Self {
         Draft::new(object, api_version).with_version(version)
     }

@@ -229,6 +229,7 @@ fn parse_token(options: &Options) -> Result<Option<ContinueToken>, Failure> {
 }
 
 impl ContinueToken {
+    /// Returns the token as base64.
     fn encode(&self) -> String {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
     }

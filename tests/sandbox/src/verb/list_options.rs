@@ -8,6 +8,7 @@ use crate::{
     request::ResourceRequest,
 };
 
+/// The field of the errors about `resourceVersionMatch`.
 const MATCH: &str = "resourceVersionMatch";
 
 /// Rejects options that contradict each other or are not supported.

@@ -24,8 +24,10 @@ use crate::{
 /// The duration of a watch without `timeoutSeconds`.
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
 
-/// The interval between bookmarks, and the time between the last one and the end.
+/// The interval between bookmarks.
 const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The time between the last bookmark and the end of the watch.
 const LAST_BOOKMARK_MARGIN: Duration = Duration::from_secs(2);
 
 /// The maximum number of changes encoded at a time; it limits the memory for a slow reader.
@@ -320,6 +322,7 @@ fn fill_required(schema: &Schema, value: &mut Value) {
     }
 }
 
+/// Encodes an event as a line of the stream.
 fn encode_event(type_: &str, object: &Value) -> Bytes {
     Bytes::from(format!("{{\"type\":{type_:?},\"object\":{object}}}\n"))
 }

@@ -34,6 +34,7 @@ use super::wording;
 /// The maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
+/// A client that connects by HTTPS and pools its connections.
 type HttpsClient = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
 
 /// The key of a client: the certificate authorities that it trusts, and the address if the URL does not give it.

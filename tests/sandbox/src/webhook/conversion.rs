@@ -10,6 +10,7 @@ use crate::{failure::Failure, object, server::Server};
 /// The timeout of a conversion.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The API version of a `ConversionReview`.
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
 /// Converts objects of one version by the webhook of their kind's `spec.conversion`; `desired` is `GROUP/VERSION`.

@@ -37,6 +37,7 @@ impl Expression {
         Ok(Self { source: source.to_owned(), tree, parsed })
     }
 
+    /// Evaluates the expression with the variables and functions of a context.
     pub(super) fn evaluate(&self, context: &Context<'_>) -> Result<Value, ExecutionError> {
         Value::resolve(&self.tree, context)
     }

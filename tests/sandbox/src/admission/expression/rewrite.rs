@@ -91,6 +91,7 @@ fn rewrite_entries(entries: Vec<IdedEntryExpr>) -> Expr {
     Expr::Map(MapExpr { entries: entries.into_iter().map(rewrite_entry).collect() })
 }
 
+/// Returns a syntax tree of a string literal.
 fn string_literal(text: &str) -> Expression {
     Expression { id: 0, expr: Expr::Literal(LiteralValue::String(text.into())) }
 }

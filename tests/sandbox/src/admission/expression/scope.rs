@@ -100,6 +100,7 @@ struct LazyVariables<'a> {
 }
 
 impl LazyVariables<'_> {
+    /// Returns the error of a variable that the expression used; `None` if there was none.
     fn take_error(&self) -> Option<String> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

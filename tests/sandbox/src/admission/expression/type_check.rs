@@ -92,6 +92,7 @@ fn find_word(source: &str, name: &str) -> Option<usize> {
     })
 }
 
+/// The type check of an expression: the variables of the enclosing comprehensions, and the errors so far.
 struct ExpressionTypeCheck<'a> {
     declared: &'a Declarations<'a>,
     local: Vec<String>,

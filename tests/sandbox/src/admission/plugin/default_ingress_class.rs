@@ -6,6 +6,7 @@ use crate::{
     object,
 };
 
+/// The annotation that marks the default class.
 const DEFAULT_ANNOTATION: &str = "ingressclass.kubernetes.io/is-default-class";
 
 /// The annotation that contained the class before the field existed.

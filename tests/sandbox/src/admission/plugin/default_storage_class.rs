@@ -6,7 +6,9 @@ use crate::{
     object,
 };
 
+/// The annotation that marks the default class.
 const DEFAULT_ANNOTATION: &str = "storageclass.kubernetes.io/is-default-class";
+/// The beta version of the annotation, which still counts if no class has the other one.
 const BETA_DEFAULT_ANNOTATION: &str = "storageclass.beta.kubernetes.io/is-default-class";
 
 /// The annotation that contained the class before the field existed.

@@ -7,6 +7,7 @@ use crate::{
     object,
 };
 
+/// The taints that a Pod tolerates for some time by default.
 const TAINTS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
 /// Adds the tolerations for a not-ready and an unreachable node to a Pod that does not tolerate these taints.

@@ -13,6 +13,7 @@ use crate::{
     quantity::Quantity,
 };
 
+/// The annotation that lists the defaults set in a Pod.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
 /// Sets the defaults of the LimitRanges for the requests and limits that the containers of a new Pod omit, and lists

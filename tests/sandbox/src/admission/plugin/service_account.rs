@@ -12,6 +12,7 @@ use crate::{
     object,
 };
 
+/// The path at which the token is mounted.
 const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// The annotation of a mirror Pod. The kubelet runs the static Pod regardless of the server; its mirror needs no

@@ -63,7 +63,7 @@ fn merge_fields(
         let metadata = (path == ".metadata").then(|| builtin::definition(METADATA)).flatten();
         match metadata.map(Definition::schema).or_else(|| fields.field(name)) {
             Some(schema) => merge(schema, target_fields.entry(name).or_insert(Value::Null), value, &path)?,
-            None if matches!(fields.others, Others::Unknown) && !TYPE.contains(&path.as_str()) => {
+            None if matches!(fields.others, Others::Unknown) && !TYPE_FIELDS.contains(&path.as_str()) => {
                 return Err(type_error(&path, "field not declared in schema"));
             }
             None => drop(target_fields.insert(name.clone(), value.clone())),
@@ -72,8 +72,10 @@ fn merge_fields(
     Ok(())
 }
 
+/// The definition of the metadata.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-const TYPE: [&str; 2] = [".apiVersion", ".kind"];
+/// The fields of the type, which schemas do not define.
+const TYPE_FIELDS: [&str; 2] = [".apiVersion", ".kind"];
 
 /// Merges the items of a list with the type `map`: each into the item with the same keys, or as a new item.
 fn merge_map_list(
@@ -116,10 +118,12 @@ fn as_list_mut(value: &mut Value) -> &mut Vec<Value> {
     }
 }
 
+/// Returns kube-apiserver's message for a change of an atomic list or map.
 fn atomic_error(path: &str) -> String {
     format!("error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {path}")
 }
 
+/// Returns kube-apiserver's message for a configuration that does not fit the schema.
 fn type_error(path: &str, why: &str) -> String {
     format!("error applying patch: failed to convert patch object to typed object: {path}: {why}")
 }

@@ -113,6 +113,7 @@ impl Validation {
     }
 }
 
+/// The default reason and status code of a denial.
 pub(super) const INVALID: (&str, u16) = ("Invalid", 422);
 
 /// A compiled MutatingAdmissionPolicy.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::definition::{PolicyBinding, PolicyCommon};
 use crate::{admission::review::Review, call::selector::LabelSelector, object};
 
+/// The error if no parameter exists and `parameterNotFoundAction` is not `Allow`.
 const NOT_FOUND: &str =
     "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
 

@@ -44,6 +44,7 @@ struct PolicyTypeCheck<'a> {
 }
 
 impl PolicyTypeCheck<'_> {
+    /// Returns the items of a list in the spec with their indices.
     fn list(&self, key: &str) -> impl Iterator<Item = (usize, &Value)> {
         self.spec[key].as_array().into_iter().flatten().enumerate()
     }
@@ -130,6 +131,7 @@ fn check_expression(
     }
 }
 
+/// Returns whether a name is a CEL identifier.
 fn is_identifier(name: &str) -> bool {
     let mut characters = name.chars();
     characters.next().is_some_and(|character| character.is_ascii_alphabetic() || character == '_')

@@ -62,6 +62,7 @@ struct ReviewParts<'a> {
     path: Option<Value>,
 }
 
+/// Returns the parts of the spec of a review.
 fn parts(review: &Value) -> ReviewParts<'_> {
     let spec = &review["spec"];
     let part = |key| object::at(spec, &[key]).cloned();

@@ -46,6 +46,7 @@ fn resource_rule(rule: &PolicyRule) -> Value {
     Value::Object(fields)
 }
 
+/// Returns a rule as a `NonResourceRule`.
 fn non_resource_rule(rule: &PolicyRule) -> Value {
     json!({"verbs": rule.verbs, "nonResourceURLs": rule.paths})
 }

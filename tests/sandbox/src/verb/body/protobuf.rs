@@ -236,6 +236,7 @@ fn first_field(bytes: &[u8]) -> Option<&[u8]> {
     WireFields(bytes).flatten().find_map(|(number, part)| if number == 1 { part.bytes() } else { None })
 }
 
+/// Returns the text of field 1, empty if it is missing; `None` if it is not UTF-8.
 fn first_text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(first_field(bytes).unwrap_or_default()).ok()
 }

@@ -209,6 +209,7 @@ fn unexpected_end() -> String {
     "unexpected end of JSON input".to_owned()
 }
 
+/// Returns the error for an unexpected byte; `place` names the context.
 fn unexpected(byte: u8, place: &str) -> String {
     format!("invalid character {} {place}", go_quoted(byte))
 }

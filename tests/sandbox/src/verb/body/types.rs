@@ -28,7 +28,9 @@ struct FieldTypeCheck<'a> {
 }
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
-const NO_QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+/// The error for a text that is not a quantity.
+const INVALID_QUANTITY: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INT_OR_STRING: &str = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
 /// The time types, with the layout by which Go parses each.
 const TIMES: [(&str, &str); 2] = [
@@ -48,7 +50,7 @@ impl<'a> FieldTypeCheck<'a> {
             match (named.name, value) {
                 (QUANTITY, Value::String(text)) => return quantity_error(text),
                 (QUANTITY, Value::Number(_)) => return None,
-                (QUANTITY, _) => return Some(NO_QUANTITY.to_owned()),
+                (QUANTITY, _) => return Some(INVALID_QUANTITY.to_owned()),
                 (INT_OR_STRING, Value::Number(number)) if number.is_i64() => return None,
                 (INT_OR_STRING, Value::String(_)) => return None,
                 (INT_OR_STRING, Value::Number(number)) => {
@@ -209,7 +211,7 @@ fn quantity_error(text: &str) -> Option<String> {
     let suffixes = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let is_number = digits.bytes().any(|byte| byte.is_ascii_digit()) && digits.matches('.').count() < 2;
     let is_valid = is_number && text.len() - number.len() < 2 && (suffixes.contains(&suffix) || exponent().is_some());
-    (!is_valid).then(|| NO_QUANTITY.to_owned())
+    (!is_valid).then(|| INVALID_QUANTITY.to_owned())
 }
 
 #[cfg(test)]

@@ -23,8 +23,10 @@ pub(super) use policy::is_deletion_complete;
 mod options;
 mod policy;
 
-/// The finalizers of the garbage collector.
+/// The finalizer with which the garbage collector deletes the dependents before the object.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+
+/// The finalizer with which the garbage collector orphans the dependents.
 pub(crate) const ORPHAN: &str = "orphan";
 
 /// The result of a deletion.

@@ -61,15 +61,16 @@ impl DeleteOptions {
     /// Checks the preconditions against the stored object. Returns a conflict if the uid or the resourceVersion
     /// differs.
     pub(crate) fn check(&self, request: ResourceRequest<'_>, stored: &Value) -> Result<(), Failure> {
-        let conflict = |field: &str, wanted: &str, actual: &str, hint: &str| {
+        let conflict = |field: &str, requested: &str, actual: &str, hint: &str| {
             if request.kind.is("", "namespaces") {
-                let why =
-                    format!("Precondition failed: {field} in precondition: {wanted}, {field} in object meta: {actual}");
+                let why = format!(
+                    "Precondition failed: {field} in precondition: {requested}, {field} in object meta: {actual}"
+                );
                 return Failure::conflict(request.kind, request.name, &why);
             }
             let kind = request.kind.qualified();
             let why = format!(
-                "the {field} in the precondition ({wanted}) does not match the {field} in record ({actual}). {hint}"
+                "the {field} in the precondition ({requested}) does not match the {field} in record ({actual}). {hint}"
             );
             let mut failure = Failure::conflict(request.kind, request.name, &why);
             failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", request.name);
@@ -80,12 +81,12 @@ impl DeleteOptions {
             failure
         };
         let uid = object::uid(stored);
-        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
-            return Err(conflict("UID", wanted, uid, "The object might have been deleted and then recreated"));
+        if let Some(requested) = self.uid.as_deref().filter(|requested| *requested != uid) {
+            return Err(conflict("UID", requested, uid, "The object might have been deleted and then recreated"));
         }
         let version = object::version(stored).unwrap_or_default();
-        if let Some(wanted) = self.version.as_deref().filter(|wanted| *wanted != version) {
-            return Err(conflict("ResourceVersion", wanted, version, "The object might have been modified"));
+        if let Some(requested) = self.version.as_deref().filter(|requested| *requested != version) {
+            return Err(conflict("ResourceVersion", requested, version, "The object might have been modified"));
         }
         Ok(())
     }

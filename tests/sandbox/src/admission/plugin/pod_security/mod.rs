@@ -16,6 +16,7 @@ mod baseline;
 mod restricted;
 mod spec;
 
+/// The prefix of the labels of a namespace: the mode follows.
 const LABELS: &str = "pod-security.kubernetes.io/";
 
 /// Checks a written Pod or pod template. Rejects a Pod that violates the level of `enforce`, and warns about violations
@@ -79,8 +80,9 @@ fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
     let rules: Vec<PodRule> = match level {
         "baseline" => baseline::RULES.iter().map(|(rule, _)| *rule).collect(),
         "restricted" => {
-            let kept = baseline::RULES.iter().filter(|(_, is_kept)| *is_kept).map(|(rule, _)| *rule);
-            kept.chain(restricted::RULES).collect()
+            let baseline_rules =
+                baseline::RULES.iter().filter(|(_, in_restricted)| *in_restricted).map(|(rule, _)| *rule);
+            baseline_rules.chain(restricted::RULES).collect()
         }
         _ => return None,
     };

@@ -20,6 +20,7 @@ pub(super) struct Offenders<'a> {
 }
 
 impl<'a> Spec<'a> {
+    /// Collects the containers of a Pod spec.
     pub(super) fn new(pod: &'a Value, annotations: &'a Value) -> Self {
         let lists = ["initContainers", "containers", "ephemeralContainers"];
         let containers = lists.iter().flat_map(|list| list_items(pod, list)).collect();
@@ -39,6 +40,7 @@ impl<'a> Spec<'a> {
         Offenders { pod: predicate(&self.pod["securityContext"]), containers }
     }
 
+    /// Returns whether the Pod runs on Windows nodes.
     pub(super) fn is_for_windows(&self) -> bool {
         object::text(self.pod, &["os", "name"]) == "windows"
     }
