@@ -101,9 +101,9 @@ impl Authorizer {
 
 /// Registers the methods of the authorizer and of its decisions.
 pub(super) fn register(context: &mut Context<'_>) {
-    type Text = Arc<String>;
+    type CelString = Arc<String>;
     let setter = |set: fn(&mut AccessCheck, &str)| {
-        move |This(this): This<Value>, text: Text| -> Result<Value, ExecutionError> {
+        move |This(this): This<Value>, text: CelString| -> Result<Value, ExecutionError> {
             let mut authorizer = downcast_authorizer(&this)?;
             set(&mut authorizer.check, &text);
             Ok(authorizer.value())
@@ -117,13 +117,14 @@ pub(super) fn register(context: &mut Context<'_>) {
     context.add_function("path", setter(|check, text| check.path = Some(text.to_owned())));
     context.add_function(
         "serviceAccount",
-        |This(this): This<Value>, namespace: Text, name: Text| -> Result<Value, ExecutionError> {
+        |This(this): This<Value>, namespace: CelString, name: CelString| -> Result<Value, ExecutionError> {
             let mut authorizer = downcast_authorizer(&this)?;
             authorizer.check.account = Some((namespace.to_string(), name.to_string()));
             Ok(authorizer.value())
         },
     );
-    context.add_function("check", |This(this): This<Value>, verb: Text| downcast_authorizer(&this)?.evaluate(&verb));
+    context
+        .add_function("check", |This(this): This<Value>, verb: CelString| downcast_authorizer(&this)?.evaluate(&verb));
     context.add_function("allowed", |This(this): This<Value>| is_allowed(&this).map(Value::Bool));
     context.add_function("errored", |This(this): This<Value>| is_allowed(&this).map(|_| Value::Bool(false)));
     let empty = |This(this): This<Value>| is_allowed(&this).map(|_| Value::String(Arc::default()));
