@@ -107,11 +107,11 @@ impl Faults {
         Self { state: Arc::new(Mutex::new(state)), ended: Arc::new(watch::channel(0).0) }
     }
 
-    /// Chooses faults at random by a seed. After `duration` there are none.
+    /// Chooses faults at random by a seed. After `lasts` there are none.
     #[must_use]
-    pub fn by_chance(seed: u64, classes: &[FaultClass], duration: Duration) -> Self {
+    pub fn by_chance(seed: u64, classes: &[FaultClass], lasts: Duration) -> Self {
         let faults = Self::none();
-        faults.state().random = Some(RandomFaults::new(seed, classes, duration));
+        faults.state().random = Some(RandomFaults::new(seed, classes, lasts));
         faults
     }
 
@@ -131,8 +131,8 @@ impl Faults {
 
     /// Runs an action just before the n-th call.
     #[must_use]
-    pub fn before_call(self, number: u64, action: FaultAction) -> Self {
-        self.state().actions.insert(number, action);
+    pub fn before_call(self, number: u64, deed: FaultAction) -> Self {
+        self.state().actions.insert(number, deed);
         self
     }
 
