@@ -96,8 +96,8 @@ pub(crate) fn fill(server: &Server) {
 
 impl BootstrapObject {
     fn build(&self, uid: Arc<str>, time: Arc<str>) -> Stored {
-        let text = Text::printed(self.print, self.version, uid.clone(), time);
-        Stored::headed(&self.heading, self.version, uid, text)
+        let text = Text::from_template(self.print, self.version, uid.clone(), time);
+        Stored::from_heading(&self.heading, self.version, uid, text)
     }
 }
 

@@ -20,7 +20,7 @@ impl ApiResponse {
         if self.content_type != JSON {
             return self;
         }
-        if call.accept.form() == Representation::Yaml {
+        if call.accept.representation() == Representation::Yaml {
             if let Some(text) = yaml(text) {
                 self.content = Content::Whole(text);
                 self.content_type = YAML;
@@ -33,7 +33,7 @@ impl ApiResponse {
 }
 
 fn wants_pretty(call: &Call) -> bool {
-    match call.options.other("pretty").unwrap_or_default() {
+    match call.options.raw("pretty").unwrap_or_default() {
         "" => PEOPLE.iter().any(|program| call.user_agent.starts_with(program)),
         written => matches!(written, "1" | "t" | "T" | "true" | "TRUE" | "True"),
     }

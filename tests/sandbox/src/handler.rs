@@ -16,7 +16,7 @@ use crate::{
 impl Server {
     /// Handles a request of a user, and records it.
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> ApiResponse {
-        let wanted = authentication::ImpersonationHeaders::of(request.headers());
+        let wanted = authentication::ImpersonationHeaders::parse(request.headers());
         let mut call = match Call::new(user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),
@@ -28,7 +28,7 @@ impl Server {
         let answer = answer.encoded(&call);
         // A response is sent only after the changes that it shows are in the file; a watch waits for each of its
         // events.
-        let answer = if call.verb == Verb::Watch || self.store.settled().await {
+        let answer = if call.verb == Verb::Watch || self.store.wait_until_persisted().await {
             answer
         } else {
             Failure::internal("the data file can't be written").into()

@@ -198,7 +198,7 @@ impl Builder {
     /// Outside a tokio runtime.
     pub fn open(mut self, file: impl AsRef<Path>) -> io::Result<Sandbox> {
         let store = Store::new(self.history);
-        let key = store.open_file(file.as_ref(), || Authentication::fresh_key().map_err(io::Error::other))?;
+        let key = store.open_file(file.as_ref(), || Authentication::generate_key().map_err(io::Error::other))?;
         if self.seed.is_none() {
             self.authentication.set_key(&key).map_err(io::Error::other)?;
         }

@@ -48,7 +48,7 @@ impl Controller for Quotas {
         let kind = client.known(QUOTAS)?;
         let Some(mut quota) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let before = quota["status"].clone();
-        let used = quota_usage::counted(&client.server, &quota, &quota_usage::limits(&quota));
+        let used = quota_usage::count_usage(&client.server, &quota, &quota_usage::limits(&quota));
         quota_usage::set_status(&mut quota, &used);
         if quota["status"] == before || object::is_deleting(&quota) {
             return Ok(Action::AwaitChange);

@@ -32,12 +32,12 @@ impl Controller for Tokens {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let namespace = event.object.namespace.to_string();
         match group_resource {
-            SECRETS if !event.gone && event.object.json.mentions(TYPE) => {
+            SECRETS if !event.gone && event.object.json.contains_text(TYPE) => {
                 vec![(namespace, event.object.name.to_string())]
             }
             ACCOUNTS if event.gone => {
                 let (_, secrets) = client.server.store.list(SECRETS, Some(&namespace));
-                let of_accounts = secrets.iter().filter(|secret| secret.json.mentions(TYPE));
+                let of_accounts = secrets.iter().filter(|secret| secret.json.contains_text(TYPE));
                 of_accounts.map(|secret| (namespace.clone(), secret.name.to_string())).collect()
             }
             _ => Vec::new(),
@@ -65,7 +65,7 @@ impl Controller for Tokens {
         }
         data.insert("namespace".into(), STANDARD.encode(namespace).into());
         if !data.contains_key("token") {
-            let Ok(token) = claims::legacy(&client.server, namespace, &account, name) else {
+            let Ok(token) = claims::secret_token(&client.server, namespace, &account, name) else {
                 return Ok(Action::AwaitChange);
             };
             data.insert("token".into(), STANDARD.encode(token).into());

@@ -22,7 +22,7 @@ pub(super) fn answer(call: &Call, words: &[&str]) -> ApiResponse {
     if !one.is_empty() {
         return if checks(of).any(|known| known == one) { ApiResponse::text("ok") } else { no_page() };
     }
-    if call.options.other("verbose").is_none() {
+    if call.options.raw("verbose").is_none() {
         return ApiResponse::text("ok");
     }
     let excluded = |name: &str| call.options.all.iter().any(|(key, value)| key == "exclude" && value == name);

@@ -37,7 +37,7 @@ fn is_read_only(path: &str) -> bool {
 fn find(server: &Server, call: &Call, path: &str) -> Result<ApiResponse, Failure> {
     let words: Vec<&str> = path.split('/').skip(1).collect();
     let groups = || Groups::of(server);
-    let aggregated = call.accept.form() == Representation::Discovery;
+    let aggregated = call.accept.representation() == Representation::Discovery;
     Ok(match words[..] {
         ["api"] if aggregated => aggregated::core(&groups()),
         ["apis"] if aggregated => aggregated::others(&groups()),

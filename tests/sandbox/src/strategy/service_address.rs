@@ -111,7 +111,7 @@ fn unused_number(server: &Server, range: std::ops::RangeInclusive<u16>, text: im
     let (_, services) = server.store.list(SERVICES, None);
     let is_used = |number: u16| {
         let text = text(number);
-        services.iter().any(|service| service.json.mentions(&text))
+        services.iter().any(|service| service.json.contains_text(&text))
     };
     let draw = || server.environment.chance(|chance| chance.u16(range.clone()));
     let mut number = draw();
@@ -128,5 +128,5 @@ fn unused_number(server: &Server, range: std::ops::RangeInclusive<u16>, text: im
 pub(crate) fn is_allocated(server: &Server, address: &str) -> bool {
     let text = format!("\"clusterIP\":\"{address}\"");
     let (_, services) = server.store.list(SERVICES, None);
-    services.iter().any(|service| service.json.mentions(&text))
+    services.iter().any(|service| service.json.contains_text(&text))
 }

@@ -15,13 +15,13 @@ const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protob
 
 /// Serves the document as JSON or protobuf, as the request accepts.
 pub(crate) fn answer(groups: &Groups, call: &Call) -> Result<ApiResponse, Failure> {
-    let form = call.accept.form();
-    if form == Representation::Foreign && !call.accept.is_gnostic() {
+    let form = call.accept.representation();
+    if form == Representation::Unsupported && !call.accept.is_gnostic() {
         return Err(Failure::not_acceptable("only the following media types are accepted: application/json"));
     }
     let document = document(groups);
     let mut answer = ApiResponse::json(http::StatusCode::OK, document.to_string().into());
-    if form == Representation::Foreign {
+    if form == Representation::Unsupported {
         answer.content = Content::Whole(gnostic::document(&document).into());
         answer.content_type = PROTOBUF;
     }

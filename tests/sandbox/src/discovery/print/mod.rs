@@ -42,7 +42,7 @@ enum IncludeObject {
 
 impl Printer {
     pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
-        let shown = match request.call.options.other("includeObject").unwrap_or_default() {
+        let shown = match request.call.options.raw("includeObject").unwrap_or_default() {
             "" | "Metadata" => IncludeObject::Metadata,
             "Object" => IncludeObject::Object,
             "None" => IncludeObject::Nothing,
