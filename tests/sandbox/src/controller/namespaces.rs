@@ -102,7 +102,7 @@ impl Namespaces {
 
 fn rest_if_gone(answer: Result<Value, ApiError>) -> ReconcileResult {
     match answer {
-        Err(refused) if !refused.is_gone() => Err(refused),
+        Err(refused) if !refused.is_not_found() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
 }
@@ -145,7 +145,7 @@ async fn delete_all(client: &ControllerClient, kind: &Kind, namespace: &str, lef
     } else {
         for item in there.iter().filter(|item| !item.deleting) {
             match client.delete(kind, (namespace, &item.name), &options).await {
-                Err(refused) if !refused.is_gone() => left.failures.push(refused.message),
+                Err(refused) if !refused.is_not_found() => left.failures.push(refused.message),
                 _ => {}
             }
         }

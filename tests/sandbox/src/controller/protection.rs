@@ -50,13 +50,13 @@ impl Controller for Protection {
         client: &ControllerClient,
         (group_resource, namespace, name): &Self::Key,
     ) -> ReconcileResult {
-        let kind = client.known(group_resource)?;
+        let kind = client.served_kind(group_resource)?;
         let Some(held) = client.get(&kind, namespace, name).filter(object::is_deleting) else {
             return Ok(Action::AwaitChange);
         };
         let finalizer = FINALIZERS.iter().find(|(own, _)| own == group_resource).map_or("", |(_, finalizer)| finalizer);
         if object::finalizers(&held).contains(&finalizer) && !is_used(client, group_resource, &held) {
-            client.release(&kind, &held, finalizer).await?;
+            client.remove_finalizer(&kind, &held, finalizer).await?;
         }
         Ok(Action::AwaitChange)
     }

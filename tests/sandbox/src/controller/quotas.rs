@@ -45,7 +45,7 @@ impl Controller for Quotas {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(QUOTAS)?;
+        let kind = client.served_kind(QUOTAS)?;
         let Some(mut quota) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let before = quota["status"].clone();
         let used = quota_usage::counted(&client.server, &quota, &quota_usage::limits(&quota));
@@ -54,7 +54,7 @@ impl Controller for Quotas {
             return Ok(Action::AwaitChange);
         }
         match client.replace(&kind, "status", &quota).await {
-            Err(refused) if !refused.is_gone() => Err(refused),
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }

@@ -40,7 +40,7 @@ impl Controller for Claims {
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let done = if namespace.is_empty() { reclaim(client, name).await } else { bind(client, namespace, name).await };
         match done {
-            Err(refused) if !refused.is_gone() => Err(refused),
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }
@@ -48,7 +48,7 @@ impl Controller for Claims {
 
 /// Binds a claim to the volume that it names, to a suitable one, or to a new one.
 async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<(), ApiError> {
-    let (kind, volumes) = (client.known(CLAIMS)?, client.known(VOLUMES)?);
+    let (kind, volumes) = (client.served_kind(CLAIMS)?, client.served_kind(VOLUMES)?);
     let Some(mut claim) = client.get(&kind, namespace, name) else { return Ok(()) };
     if object::is_deleting(&claim) || claim["status"]["phase"] == "Bound" {
         return Ok(());
@@ -134,14 +134,14 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
         }
     }
     match client.create(volumes, &volume).await {
-        Err(refused) if refused.is_there_already() => client.get(volumes, "", &name).ok_or(refused),
+        Err(refused) if refused.is_already_exists() => client.get(volumes, "", &name).ok_or(refused),
         made => made,
     }
 }
 
 /// Deletes a volume whose claim is gone, or sets its phase to `Released`.
 async fn reclaim(client: &ControllerClient, name: &str) -> Result<(), ApiError> {
-    let (kind, claims) = (client.known(VOLUMES)?, client.known(CLAIMS)?);
+    let (kind, claims) = (client.served_kind(VOLUMES)?, client.served_kind(CLAIMS)?);
     let Some(mut volume) = client.get(&kind, "", name) else { return Ok(()) };
     let wanted = volume["spec"]["claimRef"].clone();
     let uid = object::text(&wanted, &["uid"]);

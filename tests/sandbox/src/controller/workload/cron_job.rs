@@ -27,7 +27,7 @@ impl Controller for CronJobs {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, jobs) = (client.known(CRON_JOBS)?, client.known(JOBS)?);
+        let (kind, jobs) = (client.served_kind(CRON_JOBS)?, client.served_kind(JOBS)?);
         let Some(mut cron) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&cron) {
             return Ok(Action::AwaitChange);
@@ -123,9 +123,9 @@ async fn run_due(
         }
         _ => {}
     }
-    let jobs = client.known(JOBS)?;
+    let jobs = client.served_kind(JOBS)?;
     match client.create(&jobs, &job(kind, cron, due)).await {
-        Err(refused) if refused.is_there_already() => {}
+        Err(refused) if refused.is_already_exists() => {}
         Err(refused) => return Err(refused),
         Ok(made) => {
             let what = format!("Created job {}", object::name(&made));
@@ -173,8 +173,8 @@ async fn clean_up(client: &ControllerClient, cron: &Value, finished: &[Value]) -
 async fn delete(client: &ControllerClient, job: &Value) -> Result<(), ApiError> {
     let options = json!({"propagationPolicy": "Background", "preconditions": {"uid": object::uid(job)}});
     let at = (object::namespace(job), object::name(job));
-    match client.delete(&*client.known(JOBS)?, at, &options).await {
-        Err(refused) if !refused.is_gone() => Err(refused),
+    match client.delete(&*client.served_kind(JOBS)?, at, &options).await {
+        Err(refused) if !refused.is_not_found() => Err(refused),
         _ => Ok(()),
     }
 }

@@ -41,7 +41,7 @@ impl Controller for DaemonSets {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(SETS)?;
+        let kind = client.served_kind(SETS)?;
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&set) {
             return Ok(Action::AwaitChange);
@@ -57,7 +57,7 @@ impl Controller for DaemonSets {
 /// Returns the nodes that need a Pod.
 fn nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>, ApiError> {
     let wanted = set["spec"]["template"]["spec"]["nodeSelector"].as_object();
-    let nodes = client.list(&*client.known(NODES)?, None);
+    let nodes = client.list(&*client.served_kind(NODES)?, None);
     let suits = |node: &&Value| {
         wanted.into_iter().flatten().all(|(key, value)| node["metadata"]["labels"].get(key) == Some(value))
     };
@@ -86,7 +86,7 @@ async fn place(
     nodes: &[String],
     hash: &str,
 ) -> Result<(), ApiError> {
-    let own = pods::controlled(client, &*client.known(PODS)?, object::namespace(set), object::uid(set));
+    let own = pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(set), object::uid(set));
     for pod in &own {
         let unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
         if unwanted && !object::is_deleting(pod) {
@@ -94,7 +94,7 @@ async fn place(
         }
     }
     for node in nodes.iter().filter(|node| !own.iter().any(|pod| node_of(pod) == node.as_str())) {
-        let created = client.create(&*client.known(PODS)?, &pod(kind, set, node, hash)).await?;
+        let created = client.create(&*client.served_kind(PODS)?, &pod(kind, set, node, hash)).await?;
         let what = format!("Created pod: {}", object::name(&created));
         event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
     }
@@ -148,8 +148,8 @@ fn pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
 
 async fn delete(client: &ControllerClient, set: &Value, pod: &Value) -> Result<(), ApiError> {
     let at = (object::namespace(pod), object::name(pod));
-    match client.delete(&*client.known(PODS)?, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-        Err(refused) if !refused.is_gone() => return Err(refused),
+    match client.delete(&*client.served_kind(PODS)?, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+        Err(refused) if !refused.is_not_found() => return Err(refused),
         _ => {}
     }
     let what = format!("Deleted pod: {}", object::name(pod));
@@ -166,7 +166,7 @@ async fn update_status(
     hash: &str,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
-    let own = pods::controlled(client, &*client.known(PODS)?, object::namespace(&set), object::uid(&set));
+    let own = pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
     let on_node = |pod: &&Value| !object::is_deleting(pod) && nodes.iter().any(|node| node == node_of(pod));
     let placed: Vec<&Value> = own.iter().filter(on_node).collect();
     let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
@@ -190,7 +190,7 @@ async fn update_status(
     if set["status"] != status {
         set["status"] = status;
         match client.replace(kind, "status", &set).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }

@@ -31,7 +31,7 @@ impl Controller for Deployments {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, sets) = (client.known(DEPLOYMENTS)?, client.known(REPLICA_SETS)?);
+        let (kind, sets) = (client.served_kind(DEPLOYMENTS)?, client.served_kind(REPLICA_SETS)?);
         let Some(mut deployment) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         pods::adopt(client, &sets, &kind, &deployment).await?;
         let own = pods::controlled(client, &sets, namespace, object::uid(&deployment));
@@ -96,7 +96,7 @@ async fn keep_new(
     deployment: &mut Value,
     rollout: &mut Rollout,
 ) -> Result<Option<String>, ApiError> {
-    let sets = client.known(REPLICA_SETS)?;
+    let sets = client.served_kind(REPLICA_SETS)?;
     let newest = rollout.old().filter_map(revision_of).max().unwrap_or(0);
     let mut created_set = None;
     if let Some(at) = rollout.new {
@@ -111,7 +111,7 @@ async fn keep_new(
         let mut set = set;
         set["spec"]["replicas"] = size.into();
         let set = match client.create(&sets, &set).await {
-            Err(refused) if refused.is_there_already() => return Err(refused),
+            Err(refused) if refused.is_already_exists() => return Err(refused),
             set => set?,
         };
         created_set = Some(object::name(&set).to_owned());
@@ -127,7 +127,7 @@ async fn keep_new(
         let patch = json!({"metadata": {"annotations": {REVISION: revision}}});
         let at = (object::namespace(deployment), object::name(deployment));
         // The annotation is written with the status, so that the generation doesn't change.
-        *deployment = client.merge(kind, at, "status", &patch).await?;
+        *deployment = client.merge_patch(kind, at, "status", &patch).await?;
     }
     Ok(created_set)
 }
@@ -205,7 +205,7 @@ async fn clean_up(
     let surplus = old.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
     for set in &old[..surplus] {
         match client.delete(sets, (object::namespace(set), object::name(set)), &json!({})).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }

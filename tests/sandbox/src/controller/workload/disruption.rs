@@ -30,7 +30,7 @@ impl Controller for Budgets {
         if group_resource == BUDGETS {
             return vec![pods::key(event)];
         }
-        let Ok(kind) = client.known(BUDGETS) else { return Vec::new() };
+        let Ok(kind) = client.served_kind(BUDGETS) else { return Vec::new() };
         let states = [Some(&event.object), event.before.as_ref()];
         let budgets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let concerned = budgets.filter(|budget| states.iter().flatten().any(|state| selects(budget, state)));
@@ -38,11 +38,11 @@ impl Controller for Budgets {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(BUDGETS)?;
+        let kind = client.served_kind(BUDGETS)?;
         let Some(mut budget) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let now = client.server.environment.now();
         let (_, all) = client.server.store.list(PODS, Some(namespace));
-        let pods = client.known(PODS)?;
+        let pods = client.served_kind(PODS)?;
         let own: Vec<Value> = all
             .iter()
             .filter(|pod| selects(&budget, pod))
@@ -67,7 +67,7 @@ impl Controller for Budgets {
         if budget["status"] != status {
             budget["status"] = status;
             match client.replace(&kind, "status", &budget).await {
-                Err(refused) if !refused.is_gone() => return Err(refused),
+                Err(refused) if !refused.is_not_found() => return Err(refused),
                 _ => {}
             }
         }

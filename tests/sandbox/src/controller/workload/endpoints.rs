@@ -37,7 +37,7 @@ impl Controller for Endpoints {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, services) = (client.known(ENDPOINTS)?, client.known(SERVICES)?);
+        let (kind, services) = (client.served_kind(ENDPOINTS)?, client.served_kind(SERVICES)?);
         let held = client.get(&kind, namespace, name);
         let Some(service) = client.get(&services, namespace, name) else {
             // Deletes the Endpoints with their Service, if the controller created them.
@@ -77,7 +77,7 @@ impl Controller for Endpoints {
 
 pub(super) fn answer(answer: Result<Value, ApiError>) -> ReconcileResult {
     match answer {
-        Err(refused) if !refused.is_gone() && !refused.is_there_already() => Err(refused),
+        Err(refused) if !refused.is_not_found() && !refused.is_already_exists() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn is_headless(service: &Value) -> bool {
 
 /// Returns the Pods of a Service that have an address.
 pub(super) fn pods_of(client: &ControllerClient, service: &Value) -> Result<Vec<Value>, ApiError> {
-    let kind = client.known(PODS)?;
+    let kind = client.served_kind(PODS)?;
     let selector = selector(service);
     let (_, all) = client.server.store.list(PODS, Some(object::namespace(service)));
     let own = all.iter().filter(|pod| selector.matches(|key| pod.label(key))).map(|pod| pod.object(&kind));

@@ -14,7 +14,7 @@ pub(super) async fn record(
     reason: &str,
     message: &str,
 ) {
-    let Ok(kind) = client.known("events") else { return };
+    let Ok(kind) = client.served_kind("events") else { return };
     let now = client.server.environment.time();
     let (namespace, name) = (object::namespace(about), object::name(about));
     let chance = client.server.environment.chance(|chance| chance.u64(..));

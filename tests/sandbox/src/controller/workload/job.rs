@@ -43,7 +43,7 @@ impl Controller for Jobs {
 
     async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
         let (namespace, name) = key;
-        let kind = client.known(JOBS)?;
+        let kind = client.served_kind(JOBS)?;
         let Some(job) = client.get(&kind, namespace, name) else {
             self.failures.remove(key);
             release_orphans(client, namespace, name).await?;
@@ -165,7 +165,7 @@ async fn scale(
         vec![None; missing]
     };
     for index in &indexes {
-        let created = client.create(&*client.known(PODS)?, &pod(kind, job, *index)).await?;
+        let created = client.create(&*client.served_kind(PODS)?, &pod(kind, job, *index)).await?;
         let what = format!("Created pod: {}", object::name(&created));
         event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
     }
@@ -196,9 +196,9 @@ fn pod(kind: &Kind, job: &Value, index: Option<i64>) -> Value {
 }
 
 async fn delete(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(), ApiError> {
-    let (kind, at) = (client.known(PODS)?, (object::namespace(pod), object::name(pod)));
+    let (kind, at) = (client.served_kind(PODS)?, (object::namespace(pod), object::name(pod)));
     match client.delete(&kind, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-        Err(refused) if !refused.is_gone() => return Err(refused),
+        Err(refused) if !refused.is_not_found() => return Err(refused),
         _ => {}
     }
     let what = format!("Deleted pod: {}", object::name(pod));
@@ -208,10 +208,10 @@ async fn delete(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(
 
 /// Removes the tracking finalizer from counted Pods.
 async fn release(client: &ControllerClient, pods: impl Iterator<Item = &Value>) -> Result<(), ApiError> {
-    let kind = client.known(PODS)?;
+    let kind = client.served_kind(PODS)?;
     for pod in pods {
         if object::finalizers(pod).contains(&TRACKING) {
-            client.release(&kind, pod, TRACKING).await?;
+            client.remove_finalizer(&kind, pod, TRACKING).await?;
         }
     }
     Ok(())
@@ -219,7 +219,7 @@ async fn release(client: &ControllerClient, pods: impl Iterator<Item = &Value>) 
 
 /// Removes the tracking finalizer from the Pods of a deleted Job, which nobody counts.
 async fn release_orphans(client: &ControllerClient, namespace: &str, job: &str) -> Result<(), ApiError> {
-    let all = client.list(&*client.known(PODS)?, Some(namespace));
+    let all = client.list(&*client.served_kind(PODS)?, Some(namespace));
     let of_job = |pod: &&Value| {
         object::owners(pod).iter().any(|owner| owner.controller && owner.kind == "Job" && owner.name == job)
     };
@@ -243,7 +243,7 @@ async fn expire(client: &ControllerClient, kind: &Kind, job: &Value) -> Reconcil
     }
     let options = json!({"propagationPolicy": "Foreground", "preconditions": {"uid": object::uid(job)}});
     match client.delete(kind, (object::namespace(job), object::name(job)), &options).await {
-        Err(refused) if !refused.is_gone() => Err(refused),
+        Err(refused) if !refused.is_not_found() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
 }

@@ -37,7 +37,7 @@ impl Controller for Kubelet {
         if namespace.is_empty() {
             return register(client).await;
         }
-        let kind = client.known(PODS)?;
+        let kind = client.served_kind(PODS)?;
         let Some(pod) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::text(&pod, &["spec", "nodeName"]).is_empty() {
             return Ok(Action::AwaitChange);
@@ -51,10 +51,10 @@ impl Controller for Kubelet {
             client.delete(&kind, at, &options).await
         } else {
             let Some(status) = fate::next_status(&pod) else { return Ok(Action::AwaitChange) };
-            client.merge(&kind, at, "status", &json!({"status": status})).await
+            client.merge_patch(&kind, at, "status", &json!({"status": status})).await
         };
         match answer {
-            Err(refused) if !refused.is_gone() => Err(refused),
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }
@@ -62,16 +62,16 @@ impl Controller for Kubelet {
 
 /// Creates the node, ready, and removes the taint that admission adds to every new node.
 async fn register(client: &ControllerClient) -> ReconcileResult {
-    let kind = client.known(NODES)?;
+    let kind = client.served_kind(NODES)?;
     let labels = json!({"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"});
     let node = json!({"metadata": {"name": NODE, "labels": labels}});
     let created = client.create(&kind, &node).await;
     let there = |answer: Result<Value, ApiError>| match answer {
-        Err(refused) if !refused.is_there_already() => Err(refused),
+        Err(refused) if !refused.is_already_exists() => Err(refused),
         _ => Ok(()),
     };
     there(created)?;
-    client.merge(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
-    client.merge(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
+    client.merge_patch(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
+    client.merge_patch(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
     Ok(Action::AwaitChange)
 }

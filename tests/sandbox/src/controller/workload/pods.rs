@@ -89,8 +89,8 @@ pub(super) async fn adopt(client: &ControllerClient, of: &Kind, kind: &Kind, own
         let mut references = object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
         references.push(controlled_by(kind, owner));
         let patch = json!({"metadata": {"uid": *item.uid, "ownerReferences": references}});
-        match client.merge(of, (&item.namespace, &item.name), "", &patch).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+        match client.merge_patch(of, (&item.namespace, &item.name), "", &patch).await {
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }

@@ -70,14 +70,14 @@ impl Controller for ReplicaSets {
             return pods::controllers(event, self.kind);
         }
         // A Pod without an owner may match the selector of a set.
-        let Ok(kind) = client.known(self.group_resource) else { return Vec::new() };
+        let Ok(kind) = client.served_kind(self.group_resource) else { return Vec::new() };
         let sets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let selects = |set: &Value| self.selector(set).matches(|label| event.object.label(label));
         sets.filter(selects).map(|set| (object::namespace(&set).to_owned(), object::name(&set).to_owned())).collect()
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, pods) = (client.known(self.group_resource)?, client.known(PODS)?);
+        let (kind, pods) = (client.served_kind(self.group_resource)?, client.served_kind(PODS)?);
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         pods::adopt(client, &pods, &kind, &set).await?;
         let own = pods::controlled(client, &pods, namespace, object::uid(&set));
@@ -96,7 +96,7 @@ impl ReplicaSets {
         set: &Value,
         own: Vec<Value>,
     ) -> Result<(), ApiError> {
-        let pods = client.known(PODS)?;
+        let pods = client.served_kind(PODS)?;
         let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
         let wanted =
             object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
@@ -108,7 +108,7 @@ impl ReplicaSets {
                     event::record(client, self.component, set, "Normal", "SuccessfulCreate", &what).await;
                 }
                 // No Event for this: the set is deleted with its namespace.
-                Err(refused) if refused.is_in_ending_namespace() => return Ok(()),
+                Err(refused) if refused.is_namespace_terminating() => return Ok(()),
                 Err(refused) => {
                     let what = format!("Error creating: {}", refused.message);
                     event::record(client, self.component, set, "Warning", "FailedCreate", &what).await;
@@ -121,7 +121,7 @@ impl ReplicaSets {
             for pod in active[..active.len() - wanted].iter().take(BURST) {
                 let at = (object::namespace(pod), object::name(pod));
                 match client.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-                    Err(refused) if !refused.is_gone() => return Err(refused),
+                    Err(refused) if !refused.is_not_found() => return Err(refused),
                     _ => {}
                 }
                 let what = format!("Deleted pod: {}", object::name(pod));
@@ -140,7 +140,7 @@ async fn update_status(
     failure: Option<&ApiError>,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
-    let pods = pods::controlled(client, &*client.known(PODS)?, object::namespace(&set), object::uid(&set));
+    let pods = pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
     let (active, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(pods::is_active);
     let labels: Vec<(String, String)> =
         object::labels(&set["spec"]["template"]).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -185,7 +185,7 @@ async fn update_status(
     if set["status"] != status {
         set["status"] = status;
         match client.replace(kind, "status", &set).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }

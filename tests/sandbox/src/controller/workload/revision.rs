@@ -31,7 +31,7 @@ pub(super) async fn of(
     set: &Value,
     label: &str,
 ) -> Result<(Value, Vec<Value>), ApiError> {
-    let revisions = client.known(REVISIONS)?;
+    let revisions = client.served_kind(REVISIONS)?;
     let mut own = pods::controlled(client, &revisions, object::namespace(set), object::uid(set));
     own.sort_by_key(|revision| revision["revision"].as_i64());
     let mut template = set["spec"]["template"].clone();
@@ -62,7 +62,7 @@ pub(super) async fn of(
         new_revision["metadata"]["annotations"] = annotations.clone();
     }
     let new_revision = match client.create(&revisions, &new_revision).await {
-        Err(refused) if refused.is_there_already() => {
+        Err(refused) if refused.is_already_exists() => {
             client.get(&revisions, object::namespace(set), &name).ok_or(refused)?
         }
         new_revision => new_revision?,

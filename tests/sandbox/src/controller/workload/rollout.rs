@@ -153,7 +153,7 @@ pub(super) async fn scale(
     deployment: &Value,
     rollout: &mut Rollout,
 ) -> Result<(), ApiError> {
-    let sets = client.known(REPLICA_SETS)?;
+    let sets = client.served_kind(REPLICA_SETS)?;
     let sizes = rollout.sizes(deployment["spec"]["paused"] == true);
     for (set, size) in rollout.sets.iter_mut().zip(sizes) {
         let before = count(set, ["spec", "replicas"]);
@@ -215,7 +215,7 @@ pub(super) async fn update_status(
     if deployment["status"] != status {
         deployment["status"] = status;
         match client.replace(kind, "status", &deployment).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }

@@ -39,7 +39,7 @@ impl Controller for Slices {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, services) = (client.known(SLICES)?, client.known(SERVICES)?);
+        let (kind, services) = (client.served_kind(SLICES)?, client.served_kind(SERVICES)?);
         let Some(service) = client.get(&services, namespace, name) else { return Ok(Action::AwaitChange) };
         if !endpoints::leads_to_pods(&service) || object::is_deleting(&service) {
             return Ok(Action::AwaitChange);

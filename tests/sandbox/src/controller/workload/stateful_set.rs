@@ -42,12 +42,12 @@ impl Controller for StatefulSets {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(SETS)?;
+        let kind = client.served_kind(SETS)?;
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&set) {
             return Ok(Action::AwaitChange);
         }
-        pods::adopt(client, &*client.known(PODS)?, &kind, &set).await?;
+        pods::adopt(client, &*client.served_kind(PODS)?, &kind, &set).await?;
         let (revision, all) = revision::of(client, &kind, &set, revision::OF_STATEFUL_SET).await?;
         let update = object::name(&revision).to_owned();
         let held = object::text(&set, &["status", "currentRevision"]).to_owned();
@@ -62,7 +62,7 @@ impl Controller for StatefulSets {
 impl SetContext<'_> {
     fn pods(&self) -> Result<Vec<Value>, ApiError> {
         let (namespace, uid) = (object::namespace(self.set), object::uid(self.set));
-        let mut own = pods::controlled(self.client, &*self.client.known(PODS)?, namespace, uid);
+        let mut own = pods::controlled(self.client, &*self.client.served_kind(PODS)?, namespace, uid);
         own.sort_by_key(ordinal);
         Ok(own)
     }
@@ -153,8 +153,8 @@ impl SetContext<'_> {
             pod["spec"]["subdomain"] = service.clone();
         }
         self.claim(&name, &mut pod).await?;
-        match self.client.create(&*self.client.known(PODS)?, &pod).await {
-            Err(refused) if refused.is_there_already() => return Ok(()),
+        match self.client.create(&*self.client.served_kind(PODS)?, &pod).await {
+            Err(refused) if refused.is_already_exists() => return Ok(()),
             made => made?,
         };
         let what = format!("Create Pod {name} in StatefulSet {} successful", object::name(self.set));
@@ -165,7 +165,7 @@ impl SetContext<'_> {
     /// Creates the claims of a Pod and mounts them. They outlive the Pod; they outlive the set unless its retention
     /// policy deletes them.
     async fn claim(&self, pod_name: &str, pod: &mut Value) -> Result<(), ApiError> {
-        let kind = self.client.known(CLAIMS)?;
+        let kind = self.client.served_kind(CLAIMS)?;
         let namespace = object::namespace(self.set);
         for template in self.set["spec"]["volumeClaimTemplates"].as_array().into_iter().flatten() {
             let volume = object::name(template);
@@ -180,11 +180,11 @@ impl SetContext<'_> {
                 claim["metadata"]["annotations"] = annotations.clone();
             }
             if self.set["spec"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete" {
-                let sets = self.client.known(SETS)?;
+                let sets = self.client.served_kind(SETS)?;
                 claim["metadata"]["ownerReferences"] = json!([pods::controlled_by(&sets, self.set)]);
             }
             match self.client.create(&kind, &claim).await {
-                Err(refused) if refused.is_there_already() => {}
+                Err(refused) if refused.is_already_exists() => {}
                 Err(refused) => return Err(refused),
                 Ok(_) => {
                     let set = object::name(self.set);
@@ -207,8 +207,8 @@ impl SetContext<'_> {
     async fn delete(&self, pod: &Value) -> Result<(), ApiError> {
         let at = (object::namespace(pod), object::name(pod));
         let options = json!({"preconditions": {"uid": object::uid(pod)}});
-        match self.client.delete(&*self.client.known(PODS)?, at, &options).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+        match self.client.delete(&*self.client.served_kind(PODS)?, at, &options).await {
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
         let what = format!("Delete Pod {} in StatefulSet {} successful", object::name(pod), object::name(self.set));
@@ -250,7 +250,7 @@ impl SetContext<'_> {
             let mut set = self.set.clone();
             set["status"] = status;
             match self.client.replace(kind, "status", &set).await {
-                Err(refused) if !refused.is_gone() => return Err(refused),
+                Err(refused) if !refused.is_not_found() => return Err(refused),
                 _ => {}
             }
         }
