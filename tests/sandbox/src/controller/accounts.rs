@@ -32,8 +32,8 @@ impl Controller for Accounts {
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
         let name = &*event.object.name;
         match group_resource {
-            NAMESPACES if !event.gone && event.before.is_none() => vec![name.to_owned()],
-            ACCOUNTS if event.gone && name == ACCOUNT => vec![event.object.namespace.to_string()],
+            NAMESPACES if !event.deleted && event.before.is_none() => vec![name.to_owned()],
+            ACCOUNTS if event.deleted && name == ACCOUNT => vec![event.object.namespace.to_string()],
             // Also for a created ConfigMap: the server may have started to listen on a new certificate in the meantime.
             MAPS if name == ROOT_CA => vec![event.object.namespace.to_string()],
             _ => Vec::new(),

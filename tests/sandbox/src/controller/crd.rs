@@ -156,7 +156,7 @@ impl Crds {
     fn resolve_names(&self, crd: &Value) -> Option<Value> {
         let group = text(crd, &["spec", "group"]);
         let in_group = self.states.values().filter(|state| state.group == group);
-        naming::settle(crd, in_group.map(|state| &state.names), &self.server.environment.time())
+        naming::resolve(crd, in_group.map(|state| &state.names), &self.server.environment.time())
     }
 
     /// Serves the kinds that the CRD defines now, if its names are accepted. Does nothing if they are served already.

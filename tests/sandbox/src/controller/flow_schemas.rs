@@ -25,9 +25,9 @@ impl Controller for FlowSchemas {
 
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
         if group_resource == SCHEMAS {
-            return if event.gone { Vec::new() } else { vec![event.object.name.to_string()] };
+            return if event.deleted { Vec::new() } else { vec![event.object.name.to_string()] };
         }
-        if !event.gone && event.before.is_some() {
+        if !event.deleted && event.before.is_some() {
             return Vec::new();
         }
         let (_, schemas) = client.server.store.list(SCHEMAS, None);

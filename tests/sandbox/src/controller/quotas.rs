@@ -33,11 +33,11 @@ impl Controller for Quotas {
         let namespace = &*event.object.namespace;
         if group_resource == QUOTAS {
             let own = (namespace.to_owned(), event.object.name.to_string());
-            return if event.gone { Vec::new() } else { vec![own] };
+            return if event.deleted { Vec::new() } else { vec![own] };
         }
         // Admission has already counted new objects.
-        let less = event.gone || group_resource == PODS && event.before.is_some();
-        if !less || namespace.is_empty() {
+        let may_decrease = event.deleted || group_resource == PODS && event.before.is_some();
+        if !may_decrease || namespace.is_empty() {
             return Vec::new();
         }
         let (_, quotas) = client.server.store.list(QUOTAS, Some(namespace));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{authorization, server::Server};
 
-/// Starts the controllers on the current runtime.
+/// Starts the controllers on the current tokio runtime; the workload controllers only if the options enable them.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     accounts::create_default_accounts(server);
     let tasks =

@@ -32,10 +32,10 @@ impl Controller for Tokens {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let namespace = event.object.namespace.to_string();
         match group_resource {
-            SECRETS if !event.gone && event.object.json.mentions(TYPE) => {
+            SECRETS if !event.deleted && event.object.json.mentions(TYPE) => {
                 vec![(namespace, event.object.name.to_string())]
             }
-            ACCOUNTS if event.gone => {
+            ACCOUNTS if event.deleted => {
                 let (_, secrets) = client.server.store.list(SECRETS, Some(&namespace));
                 let of_accounts = secrets.iter().filter(|secret| secret.json.mentions(TYPE));
                 of_accounts.map(|secret| (namespace.clone(), secret.name.to_string())).collect()

@@ -46,12 +46,12 @@ impl DependencyGraph {
     pub(super) fn update(&mut self, identity: &ObjectIdentity, event: &ChangeEvent) -> Vec<ObjectIdentity> {
         let mut affected = Vec::new();
         let before = event.before.as_deref().map(|before| &*before.owners).unwrap_or_default();
-        let now = if event.gone { &[][..] } else { &*event.object.owners };
+        let now = if event.deleted { &[][..] } else { &*event.object.owners };
         self.set_owners(identity, before, now);
         // Owners may wait until a dependent is gone or no longer blocks their deletion.
         affected.extend(before.iter().chain(now).filter_map(|uid| self.terminating.get(uid).cloned()));
         let uid = &event.object.uid;
-        if event.gone {
+        if event.deleted {
             self.terminating.remove(uid);
             affected.extend(self.dependents(uid).cloned());
             return affected;

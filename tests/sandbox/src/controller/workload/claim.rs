@@ -25,11 +25,11 @@ impl Controller for Claims {
 
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let mut keys = vec![pods::key(event)];
-        if group_resource == CLAIMS && event.gone {
+        if group_resource == CLAIMS && event.deleted {
             // The volume of the deleted claim is released.
             let claim: Value = serde_json::from_slice(&event.object.json).unwrap_or_default();
             keys.push((String::new(), object::text(&claim, &["spec", "volumeName"]).to_owned()));
-        } else if group_resource == VOLUMES && event.before.is_none() && !event.gone {
+        } else if group_resource == VOLUMES && event.before.is_none() && !event.deleted {
             // A claim may be waiting for this volume.
             let (_, claims) = client.server.store.list(CLAIMS, None);
             keys.extend(claims.iter().map(|claim| (claim.namespace.to_string(), claim.name.to_string())));

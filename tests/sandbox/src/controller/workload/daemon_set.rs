@@ -32,7 +32,7 @@ impl Controller for DaemonSets {
             SETS => vec![pods::key(event)],
             PODS => pods::controllers(event, "DaemonSet"),
             // A new or deleted node concerns all DaemonSets.
-            _ if event.gone || event.before.is_none() => {
+            _ if event.deleted || event.before.is_none() => {
                 let (_, sets) = client.server.store.list(SETS, None);
                 sets.iter().map(|set| (set.namespace.to_string(), set.name.to_string())).collect()
             }

@@ -97,7 +97,7 @@ impl Selectors {
     ) -> Vec<ObjectKey> {
         if group_resource == SERVICES {
             let key = pods::key(event);
-            let service = client.kind(SERVICES).filter(|_| !event.gone).map(|kind| event.object.object(&kind));
+            let service = client.kind(SERVICES).filter(|_| !event.deleted).map(|kind| event.object.object(&kind));
             match service.filter(leads_to_pods) {
                 Some(service) => self.0.insert(key.clone(), selector(&service)),
                 None => self.0.remove(&key),

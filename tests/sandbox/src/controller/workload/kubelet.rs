@@ -25,7 +25,7 @@ impl Controller for Kubelet {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if event.gone { Vec::new() } else { vec![pods::key(event)] }
+        if event.deleted { Vec::new() } else { vec![pods::key(event)] }
     }
 
     /// Returns the key of the node, which has no namespace.

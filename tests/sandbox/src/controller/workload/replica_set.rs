@@ -66,7 +66,7 @@ impl Controller for ReplicaSets {
         if group_resource == self.group_resource {
             return vec![pods::key(event)];
         }
-        if !event.object.owners.is_empty() || event.gone {
+        if !event.object.owners.is_empty() || event.deleted {
             return pods::controllers(event, self.kind);
         }
         // A Pod without an owner may match the selector of a set.

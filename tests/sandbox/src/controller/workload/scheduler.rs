@@ -19,7 +19,7 @@ impl Controller for Scheduler {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if event.gone || event.object.deleting { Vec::new() } else { vec![pods::key(event)] }
+        if event.deleted || event.object.deleting { Vec::new() } else { vec![pods::key(event)] }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {

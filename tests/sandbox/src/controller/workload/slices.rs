@@ -34,7 +34,7 @@ impl Controller for Slices {
         if group_resource != SLICES {
             return self.selectors.keys_for(client, group_resource, event);
         }
-        let service = event.object.label(SERVICE).filter(|_| event.gone || event.before.is_some());
+        let service = event.object.label(SERVICE).filter(|_| event.deleted || event.before.is_some());
         service.map(|service| (event.object.namespace.to_string(), service.to_owned())).into_iter().collect()
     }
 
