@@ -135,7 +135,7 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
     }
     match client.create(volumes, &volume).await {
         Err(refused) if refused.is_already_exists() => client.get(volumes, "", &name).ok_or(refused),
-        made => made,
+        created => created,
     }
 }
 

@@ -23,7 +23,7 @@ impl Controller for CronJobs {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if group_resource == CRON_JOBS { vec![pods::key(event)] } else { pods::controllers(event, "CronJob") }
+        if group_resource == CRON_JOBS { vec![pods::key(event)] } else { pods::controller_keys(event, "CronJob") }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
@@ -32,9 +32,10 @@ impl Controller for CronJobs {
         if object::is_deleting(&cron) {
             return Ok(Action::AwaitChange);
         }
-        let (finished, active): (Vec<_>, Vec<_>) = pods::controlled(client, &jobs, namespace, object::uid(&cron))
-            .into_iter()
-            .partition(|job| job_status::is_finished(&job["status"]));
+        let (finished, active): (Vec<_>, Vec<_>) =
+            pods::controlled_objects(client, &jobs, namespace, object::uid(&cron))
+                .into_iter()
+                .partition(|job| job_status::is_finished(&job["status"]));
         let mut status = status(&cron, &active, &finished);
         note_ends(client, &cron, &finished).await;
         clean_up(client, &cron, &finished).await?;
@@ -53,8 +54,8 @@ async fn note_ends(client: &ControllerClient, cron: &Value, finished: &[Value]) 
     let ran = |job: &&Value| held.is_some_and(|held| held.iter().any(|own| own["uid"] == job["metadata"]["uid"]));
     for job in finished.iter().filter(ran) {
         let end = if condition::holds(&job["status"], "Complete") { "Complete" } else { "Failed" };
-        let what = format!("Saw completed job: {}, condition: {end}", object::name(job));
-        event::record(client, COMPONENT, cron, "Normal", "SawCompletedJob", &what).await;
+        let message = format!("Saw completed job: {}, condition: {end}", object::name(job));
+        event::record(client, COMPONENT, cron, "Normal", "SawCompletedJob", &message).await;
     }
 }
 
@@ -127,12 +128,12 @@ async fn run_due(
     match client.create(&jobs, &job(kind, cron, due)).await {
         Err(refused) if refused.is_already_exists() => {}
         Err(refused) => return Err(refused),
-        Ok(made) => {
-            let what = format!("Created job {}", object::name(&made));
-            event::record(client, COMPONENT, cron, "Normal", "SuccessfulCreate", &what).await;
+        Ok(created) => {
+            let message = format!("Created job {}", object::name(&created));
+            event::record(client, COMPONENT, cron, "Normal", "SuccessfulCreate", &message).await;
             match status["active"].as_array_mut() {
-                Some(active) => active.push(reference(&made)),
-                None => status["active"] = json!([reference(&made)]),
+                Some(active) => active.push(reference(&created)),
+                None => status["active"] = json!([reference(&created)]),
             }
         }
     }
@@ -147,7 +148,7 @@ fn job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     let name = format!("{}-{}", object::name(cron), due.as_second() / 60);
     let mut metadata = json!({
         "name": name, "namespace": object::namespace(cron), "annotations": annotations,
-        "ownerReferences": [pods::controlled_by(kind, cron)],
+        "ownerReferences": [pods::controller_reference(kind, cron)],
     });
     if let Some(labels) = object::at(template, &["metadata", "labels"]) {
         metadata["labels"] = labels.clone();

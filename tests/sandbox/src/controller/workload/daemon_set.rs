@@ -30,7 +30,7 @@ impl Controller for DaemonSets {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         match group_resource {
             SETS => vec![pods::key(event)],
-            PODS => pods::controllers(event, "DaemonSet"),
+            PODS => pods::controller_keys(event, "DaemonSet"),
             // A new or deleted node concerns all DaemonSets.
             _ if event.deleted || event.before.is_none() => {
                 let (_, sets) = client.server.store.list(SETS, None);
@@ -86,7 +86,7 @@ async fn place(
     nodes: &[String],
     hash: &str,
 ) -> Result<(), ApiError> {
-    let own = pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(set), object::uid(set));
+    let own = pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(set), object::uid(set));
     for pod in &own {
         let unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
         if unwanted && !object::is_deleting(pod) {
@@ -95,8 +95,8 @@ async fn place(
     }
     for node in nodes.iter().filter(|node| !own.iter().any(|pod| node_of(pod) == node.as_str())) {
         let created = client.create(&*client.served_kind(PODS)?, &pod(kind, set, node, hash)).await?;
-        let what = format!("Created pod: {}", object::name(&created));
-        event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
+        let message = format!("Created pod: {}", object::name(&created));
+        event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &message).await;
     }
     let strategy = &set["spec"]["updateStrategy"];
     let old: Vec<&Value> = own.iter().filter(|pod| !is_new(pod, hash) && pods::is_active(pod)).collect();
@@ -152,8 +152,8 @@ async fn delete(client: &ControllerClient, set: &Value, pod: &Value) -> Result<(
         Err(refused) if !refused.is_not_found() => return Err(refused),
         _ => {}
     }
-    let what = format!("Deleted pod: {}", object::name(pod));
-    event::record(client, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
+    let message = format!("Deleted pod: {}", object::name(pod));
+    event::record(client, COMPONENT, set, "Normal", "SuccessfulDelete", &message).await;
     Ok(())
 }
 
@@ -166,7 +166,7 @@ async fn update_status(
     hash: &str,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
-    let own = pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
+    let own = pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
     let on_node = |pod: &&Value| !object::is_deleting(pod) && nodes.iter().any(|node| node == node_of(pod));
     let placed: Vec<&Value> = own.iter().filter(on_node).collect();
     let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
@@ -194,5 +194,5 @@ async fn update_status(
             _ => {}
         }
     }
-    Ok(tally.next_look(environment))
+    Ok(tally.next_action(environment))
 }

@@ -27,14 +27,14 @@ impl Controller for Deployments {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if group_resource == DEPLOYMENTS { vec![pods::key(event)] } else { pods::controllers(event, "Deployment") }
+        if group_resource == DEPLOYMENTS { vec![pods::key(event)] } else { pods::controller_keys(event, "Deployment") }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, sets) = (client.served_kind(DEPLOYMENTS)?, client.served_kind(REPLICA_SETS)?);
         let Some(mut deployment) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         pods::adopt(client, &sets, &kind, &deployment).await?;
-        let own = pods::controlled(client, &sets, namespace, object::uid(&deployment));
+        let own = pods::controlled_objects(client, &sets, namespace, object::uid(&deployment));
         if object::is_deleting(&deployment) {
             let rollout = Rollout::new(&deployment, own, &template_name(&deployment));
             return rollout::update_status(client, &kind, deployment, &rollout, None).await;
@@ -116,8 +116,8 @@ async fn keep_new(
         };
         created_set = Some(object::name(&set).to_owned());
         if size > 0 {
-            let what = format!("Scaled up replica set {} from 0 to {size}", object::name(&set));
-            event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+            let message = format!("Scaled up replica set {} from 0 to {size}", object::name(&set));
+            event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &message).await;
         }
         rollout.new = Some(rollout.sets.len());
         rollout.sets.push(set);
@@ -152,7 +152,7 @@ fn new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
         "metadata": {
             "name": template_name(deployment), "namespace": object::namespace(deployment),
             "labels": template["metadata"]["labels"], "annotations": annotations,
-            "ownerReferences": [pods::controlled_by(kind, deployment)],
+            "ownerReferences": [pods::controller_reference(kind, deployment)],
         },
         "spec": {
             "replicas": 0, "minReadySeconds": spec["minReadySeconds"].as_i64().unwrap_or(0),

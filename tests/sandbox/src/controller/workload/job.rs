@@ -38,7 +38,7 @@ impl Controller for Jobs {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if group_resource == JOBS { vec![pods::key(event)] } else { pods::controllers(event, "Job") }
+        if group_resource == JOBS { vec![pods::key(event)] } else { pods::controller_keys(event, "Job") }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
@@ -157,8 +157,8 @@ async fn scale(
     }
     let missing = wanted.saturating_sub(own.active.len());
     let indexes: Vec<Option<i64>> = if job["spec"]["completionMode"] == "Indexed" {
-        let done = indexes::read(object::text(status, &["completedIndexes"]));
-        let running: BTreeSet<i64> = own.active.iter().filter_map(indexes::of).collect();
+        let done = indexes::parse(object::text(status, &["completedIndexes"]));
+        let running: BTreeSet<i64> = own.active.iter().filter_map(indexes::index_of).collect();
         let free = (0..number("completions").unwrap_or(0)).filter(|at| !done.contains(at) && !running.contains(at));
         free.take(missing).map(Some).collect()
     } else {
@@ -166,8 +166,8 @@ async fn scale(
     };
     for index in &indexes {
         let created = client.create(&*client.served_kind(PODS)?, &pod(kind, job, *index)).await?;
-        let what = format!("Created pod: {}", object::name(&created));
-        event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
+        let message = format!("Created pod: {}", object::name(&created));
+        event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &message).await;
     }
     Ok(own.active.len() - surplus + indexes.len())
 }
@@ -201,8 +201,8 @@ async fn delete(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(
         Err(refused) if !refused.is_not_found() => return Err(refused),
         _ => {}
     }
-    let what = format!("Deleted pod: {}", object::name(pod));
-    event::record(client, COMPONENT, job, "Normal", "SuccessfulDelete", &what).await;
+    let message = format!("Deleted pod: {}", object::name(pod));
+    event::record(client, COMPONENT, job, "Normal", "SuccessfulDelete", &message).await;
     Ok(())
 }
 

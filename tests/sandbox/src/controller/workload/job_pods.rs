@@ -19,7 +19,9 @@ pub(super) struct JobPods {
 impl JobPods {
     pub(super) fn of(client: &ControllerClient, job: &Value) -> Result<Self, ApiError> {
         let mut own = Self::default();
-        for pod in pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(job), object::uid(job)) {
+        for pod in
+            pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(job), object::uid(job))
+        {
             match object::text(&pod, &["status", "phase"]) {
                 "Succeeded" => own.succeeded.push(pod),
                 "Failed" => own.failed.push(pod),

@@ -73,10 +73,10 @@ pub(super) fn count(job: &Value, own: &JobPods, now: Timestamp) -> Value {
     }
     status["uncountedTerminatedPods"] = uncounted;
     if job["spec"]["completionMode"] == "Indexed" {
-        let mut done = indexes::read(object::text(held, &["completedIndexes"]));
-        done.extend(own.succeeded.iter().filter_map(indexes::of));
+        let mut done = indexes::parse(object::text(held, &["completedIndexes"]));
+        done.extend(own.succeeded.iter().filter_map(indexes::index_of));
         if !done.is_empty() {
-            status["completedIndexes"] = indexes::write(&done).into();
+            status["completedIndexes"] = indexes::format_ranges(&done).into();
             status["succeeded"] = done.len().into();
         }
     }
@@ -174,7 +174,7 @@ fn suspend(status: &mut Value, job: &Value, time: &str) {
 /// Sets a condition unless the status already contains it.
 fn set(status: &mut Value, type_: &'static str, holds: bool, (reason, message): (&str, &str), time: &str) {
     let new_condition = Condition::new(type_, holds, reason, message);
-    if !condition::find(status, type_).is_some_and(|before| new_condition.is_as(before)) {
+    if !condition::find(status, type_).is_some_and(|before| new_condition.matches_status(before)) {
         condition::set(status, &new_condition, time, Style::JOB);
     }
 }

@@ -67,7 +67,7 @@ impl Controller for ReplicaSets {
             return vec![pods::key(event)];
         }
         if !event.object.owners.is_empty() || event.deleted {
-            return pods::controllers(event, self.kind);
+            return pods::controller_keys(event, self.kind);
         }
         // A Pod without an owner may match the selector of a set.
         let Ok(kind) = client.served_kind(self.group_resource) else { return Vec::new() };
@@ -80,7 +80,7 @@ impl Controller for ReplicaSets {
         let (kind, pods) = (client.served_kind(self.group_resource)?, client.served_kind(PODS)?);
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         pods::adopt(client, &pods, &kind, &set).await?;
-        let own = pods::controlled(client, &pods, namespace, object::uid(&set));
+        let own = pods::controlled_objects(client, &pods, namespace, object::uid(&set));
         let failure = if object::is_deleting(&set) { None } else { self.scale(client, &kind, &set, own).await.err() };
         let next = update_status(client, &kind, set, failure.as_ref()).await?;
         failure.map_or(Ok(next), Err)
@@ -103,29 +103,29 @@ impl ReplicaSets {
         for _ in active.len()..wanted.min(active.len() + BURST) {
             let pod = pods::from_template(&set["spec"]["template"], kind, set);
             match client.create(&pods, &pod).await {
-                Ok(made) => {
-                    let what = format!("Created pod: {}", object::name(&made));
-                    event::record(client, self.component, set, "Normal", "SuccessfulCreate", &what).await;
+                Ok(created) => {
+                    let message = format!("Created pod: {}", object::name(&created));
+                    event::record(client, self.component, set, "Normal", "SuccessfulCreate", &message).await;
                 }
                 // No Event for this: the set is deleted with its namespace.
                 Err(refused) if refused.is_namespace_terminating() => return Ok(()),
                 Err(refused) => {
-                    let what = format!("Error creating: {}", refused.message);
-                    event::record(client, self.component, set, "Warning", "FailedCreate", &what).await;
+                    let message = format!("Error creating: {}", refused.message);
+                    event::record(client, self.component, set, "Warning", "FailedCreate", &message).await;
                     return Err(refused);
                 }
             }
         }
         if active.len() > wanted {
-            pods::sort_by_worth(&mut active);
+            pods::sort_for_deletion(&mut active);
             for pod in active[..active.len() - wanted].iter().take(BURST) {
                 let at = (object::namespace(pod), object::name(pod));
                 match client.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
                     Err(refused) if !refused.is_not_found() => return Err(refused),
                     _ => {}
                 }
-                let what = format!("Deleted pod: {}", object::name(pod));
-                event::record(client, self.component, set, "Normal", "SuccessfulDelete", &what).await;
+                let message = format!("Deleted pod: {}", object::name(pod));
+                event::record(client, self.component, set, "Normal", "SuccessfulDelete", &message).await;
             }
         }
         Ok(())
@@ -140,7 +140,8 @@ async fn update_status(
     failure: Option<&ApiError>,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
-    let pods = pods::controlled(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
+    let pods =
+        pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
     let (active, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(pods::is_active);
     let labels: Vec<(String, String)> =
         object::labels(&set["spec"]["template"]).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -169,7 +170,7 @@ async fn update_status(
     match failure {
         Some(refused) => {
             let failed = Condition::new("ReplicaFailure", true, "FailedCreate", &*refused.message);
-            if !condition::find(&status, failed.type_).is_some_and(|before| failed.is_for(before)) {
+            if !condition::find(&status, failed.type_).is_some_and(|before| failed.matches_reason(before)) {
                 condition::set(&mut status, &failed, &environment.time(), Style::REPLICA_SET);
             }
         }
@@ -189,5 +190,5 @@ async fn update_status(
             _ => {}
         }
     }
-    Ok(tally.next_look(environment))
+    Ok(tally.next_action(environment))
 }

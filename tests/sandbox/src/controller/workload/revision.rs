@@ -32,7 +32,7 @@ pub(super) async fn of(
     label: &str,
 ) -> Result<(Value, Vec<Value>), ApiError> {
     let revisions = client.served_kind(REVISIONS)?;
-    let mut own = pods::controlled(client, &revisions, object::namespace(set), object::uid(set));
+    let mut own = pods::controlled_objects(client, &revisions, object::namespace(set), object::uid(set));
     own.sort_by_key(|revision| revision["revision"].as_i64());
     let mut template = set["spec"]["template"].clone();
     template["$patch"] = "replace".into();
@@ -54,7 +54,7 @@ pub(super) async fn of(
     let mut new_revision = json!({
         "metadata": {
             "name": name, "namespace": object::namespace(set), "labels": labels,
-            "ownerReferences": [pods::controlled_by(kind, set)],
+            "ownerReferences": [pods::controller_reference(kind, set)],
         },
         "data": data, "revision": newest + 1,
     });

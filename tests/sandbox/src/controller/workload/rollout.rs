@@ -167,8 +167,8 @@ pub(super) async fn scale(
             .extend(sizes.map(|(key, size)| (key.to_owned(), size.to_string().into())));
         *set = client.replace(&sets, "", &new).await?;
         let way = if size > before { "up" } else { "down" };
-        let what = format!("Scaled {way} replica set {} from {before} to {size}", object::name(set));
-        event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+        let message = format!("Scaled {way} replica set {} from {before} to {size}", object::name(set));
+        event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &message).await;
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ fn counts(deployment: &Value, rollout: &Rollout) -> Value {
 
 /// Sets a condition unless the status already contains it with the same reason.
 fn note(status: &mut Value, condition: &Condition, now: &str) {
-    if !condition::find(status, condition.type_).is_some_and(|before| condition.is_for(before)) {
+    if !condition::find(status, condition.type_).is_some_and(|before| condition.matches_reason(before)) {
         condition::set(status, condition, now, Style::DEPLOYMENT);
     }
 }

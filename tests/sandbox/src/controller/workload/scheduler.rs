@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{fate::NODE, object};
 
+/// Binds Pods that name the default scheduler and have no scheduling gates.
 #[derive(Debug)]
 pub(super) struct Scheduler;
 

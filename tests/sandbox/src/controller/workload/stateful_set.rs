@@ -38,7 +38,7 @@ impl Controller for StatefulSets {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if group_resource == SETS { vec![pods::key(event)] } else { pods::controllers(event, "StatefulSet") }
+        if group_resource == SETS { vec![pods::key(event)] } else { pods::controller_keys(event, "StatefulSet") }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
@@ -62,7 +62,7 @@ impl Controller for StatefulSets {
 impl SetContext<'_> {
     fn pods(&self) -> Result<Vec<Value>, ApiError> {
         let (namespace, uid) = (object::namespace(self.set), object::uid(self.set));
-        let mut own = pods::controlled(self.client, &*self.client.served_kind(PODS)?, namespace, uid);
+        let mut own = pods::controlled_objects(self.client, &*self.client.served_kind(PODS)?, namespace, uid);
         own.sort_by_key(ordinal);
         Ok(own)
     }
@@ -155,10 +155,10 @@ impl SetContext<'_> {
         self.claim(&name, &mut pod).await?;
         match self.client.create(&*self.client.served_kind(PODS)?, &pod).await {
             Err(refused) if refused.is_already_exists() => return Ok(()),
-            made => made?,
+            created => created?,
         };
-        let what = format!("Create Pod {name} in StatefulSet {} successful", object::name(self.set));
-        event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
+        let message = format!("Create Pod {name} in StatefulSet {} successful", object::name(self.set));
+        event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulCreate", &message).await;
         Ok(())
     }
 
@@ -181,15 +181,15 @@ impl SetContext<'_> {
             }
             if self.set["spec"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] == "Delete" {
                 let sets = self.client.served_kind(SETS)?;
-                claim["metadata"]["ownerReferences"] = json!([pods::controlled_by(&sets, self.set)]);
+                claim["metadata"]["ownerReferences"] = json!([pods::controller_reference(&sets, self.set)]);
             }
             match self.client.create(&kind, &claim).await {
                 Err(refused) if refused.is_already_exists() => {}
                 Err(refused) => return Err(refused),
                 Ok(_) => {
                     let set = object::name(self.set);
-                    let what = format!("Create Claim {name} Pod {pod_name} in StatefulSet {set} success");
-                    event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulCreate", &what).await;
+                    let message = format!("Create Claim {name} Pod {pod_name} in StatefulSet {set} success");
+                    event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulCreate", &message).await;
                 }
             }
             let mount = json!({"name": volume, "persistentVolumeClaim": {"claimName": name}});
@@ -211,8 +211,8 @@ impl SetContext<'_> {
             Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
-        let what = format!("Delete Pod {} in StatefulSet {} successful", object::name(pod), object::name(self.set));
-        event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulDelete", &what).await;
+        let message = format!("Delete Pod {} in StatefulSet {} successful", object::name(pod), object::name(self.set));
+        event::record(self.client, COMPONENT, self.set, "Normal", "SuccessfulDelete", &message).await;
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl SetContext<'_> {
                 _ => {}
             }
         }
-        Ok(tally.next_look(environment))
+        Ok(tally.next_action(environment))
     }
 }
 
