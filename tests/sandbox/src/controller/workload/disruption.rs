@@ -44,18 +44,18 @@ impl Controller for Budgets {
         let now = client.server.environment.now();
         let (_, all) = client.server.store.list(PODS, Some(namespace));
         let pods = client.served_kind(PODS)?;
-        let matching: Vec<Value> = all
+        let budget_pods: Vec<Value> = all
             .iter()
             .filter(|pod| selects(&budget, pod))
             .map(|pod| pod.object(&pods))
             .filter(|pod| !pods::is_ended(pod))
             .collect();
-        let (disrupted, next) = disrupted_pods(&budget, &matching, now);
+        let (disrupted, next) = disrupted_pods(&budget, &budget_pods, now);
         let healthy = |pod: &&Value| {
             !object::is_deleting(pod) && pods::is_ready(pod) && disrupted.get(object::name(pod)).is_none()
         };
-        let healthy = i64::try_from(matching.iter().filter(healthy).count()).unwrap_or(i64::MAX);
-        let (expected, desired) = expected_and_desired(client, &budget, &matching);
+        let healthy = i64::try_from(budget_pods.iter().filter(healthy).count()).unwrap_or(i64::MAX);
+        let (expected, desired) = expected_and_desired(client, &budget, &budget_pods);
         let allowed = if expected == 0 { 0 } else { (healthy - desired).max(0) };
         let mut status = json!({
             "observedGeneration": budget["metadata"]["generation"], "disruptionsAllowed": allowed,
@@ -86,13 +86,13 @@ fn selects(budget: &Value, pod: &Stored) -> bool {
 /// expires.
 fn disrupted_pods(
     budget: &Value,
-    matching: &[Value],
+    budget_pods: &[Value],
     now: Timestamp,
 ) -> (serde_json::Map<String, Value>, Option<Timestamp>) {
     let mut in_progress = serde_json::Map::new();
     let mut next: Option<Timestamp> = None;
     for (name, since) in budget["status"]["disruptedPods"].as_object().into_iter().flatten() {
-        let exists = matching.iter().any(|pod| object::name(pod) == name && !object::is_deleting(pod));
+        let exists = budget_pods.iter().any(|pod| object::name(pod) == name && !object::is_deleting(pod));
         let expires_at =
             since.as_str().and_then(|since| since.parse::<Timestamp>().ok()?.checked_add(EVICTION_TIMEOUT).ok());
         if let Some(expires_at) = expires_at.filter(|expires_at| exists && *expires_at > now) {
@@ -105,23 +105,23 @@ fn disrupted_pods(
 
 /// Returns the expected number of Pods and the desired number of healthy Pods, like `getExpectedPodCount` of
 /// kube-controller-manager.
-fn expected_and_desired(client: &ControllerClient, budget: &Value, matching: &[Value]) -> (i64, i64) {
+fn expected_and_desired(client: &ControllerClient, budget: &Value, budget_pods: &[Value]) -> (i64, i64) {
     let spec = &budget["spec"];
     let percentage_of =
         |text: &str, total: i64| (total * text.trim_end_matches('%').parse::<i64>().unwrap_or(0) + 99) / 100;
-    let count = i64::try_from(matching.len()).unwrap_or(i64::MAX);
+    let count = i64::try_from(budget_pods.len()).unwrap_or(i64::MAX);
     match (&spec["minAvailable"], &spec["maxUnavailable"]) {
         (Value::Number(min_available), _) => (count, min_available.as_i64().unwrap_or(0)),
         (Value::String(min_available), _) => {
-            let expected = expected_scale(client, matching);
+            let expected = expected_scale(client, budget_pods);
             (expected, percentage_of(min_available, expected))
         }
         (_, Value::Number(max_unavailable)) => {
-            let expected = expected_scale(client, matching);
+            let expected = expected_scale(client, budget_pods);
             (expected, (expected - max_unavailable.as_i64().unwrap_or(0)).max(0))
         }
         (_, Value::String(max_unavailable)) => {
-            let expected = expected_scale(client, matching);
+            let expected = expected_scale(client, budget_pods);
             (expected, (expected - percentage_of(max_unavailable, expected)).max(0))
         }
         _ => (count, 1),
@@ -129,9 +129,9 @@ fn expected_and_desired(client: &ControllerClient, budget: &Value, matching: &[V
 }
 
 /// Returns the total number of replicas that the top-level controllers of the Pods request, each counted once.
-fn expected_scale(client: &ControllerClient, matching: &[Value]) -> i64 {
+fn expected_scale(client: &ControllerClient, budget_pods: &[Value]) -> i64 {
     let mut replicas_by_controller: BTreeMap<String, i64> = BTreeMap::new();
-    for pod in matching {
+    for pod in budget_pods {
         let mut owner = pod.clone();
         while let Some(owner_reference) =
             object::owners(&owner).into_iter().find(|owner_reference| owner_reference.controller)

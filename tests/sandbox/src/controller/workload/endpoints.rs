@@ -173,7 +173,9 @@ fn build_subsets(client: &ControllerClient, service: &Value) -> Result<Value, Ap
     // Each subset with its ports: the addresses of Pods with the same ports are listed together.
     let mut subsets: Vec<(Value, Value)> = Vec::new();
     for pod in pods_of(client, service)?.iter().filter(|pod| includes_unready || !object::is_deleting(pod)) {
-        let mut address = json!({"ip": pod["status"]["podIP"], "nodeName": pod["spec"]["nodeName"], "targetRef": target_reference(pod)});
+        let mut address = json!({
+            "ip": pod["status"]["podIP"], "nodeName": pod["spec"]["nodeName"], "targetRef": target_reference(pod),
+        });
         if pod["spec"]["subdomain"] == service["metadata"]["name"] && pod["spec"]["hostname"].is_string() {
             address["hostname"] = pod["spec"]["hostname"].clone();
         }

@@ -22,8 +22,8 @@ pub(super) async fn record(
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"name": format!("{name}.{suffix:016x}"), "namespace": namespace},
         "involvedObject": {
-            "kind": about["kind"], "namespace": namespace, "name": name, "uid": object::uid(involved),
-            "apiVersion": about["apiVersion"], "resourceVersion": object::version(involved),
+            "kind": involved["kind"], "namespace": namespace, "name": name, "uid": object::uid(involved),
+            "apiVersion": involved["apiVersion"], "resourceVersion": object::version(involved),
         },
         "reason": reason, "message": message, "type": type_, "count": 1,
         "source": {"component": component}, "reportingComponent": component, "reportingInstance": "",
