@@ -30,6 +30,7 @@ pub(super) struct ProtectedObject {
 }
 
 impl ProtectedObject {
+    /// Returns the identity of a stored object.
     fn new(group_resource: &str, object: &Stored) -> Self {
         Self {
             group_resource: group_resource.to_owned(),
@@ -77,7 +78,7 @@ impl Controller for Protection {
     }
 }
 
-/// Returns the terminating objects of a group resource.
+/// Returns the terminating objects of a group resource, in one namespace or in all.
 fn terminating(client: &ControllerClient, group_resource: &str, namespace: Option<&str>) -> Vec<ProtectedObject> {
     let (_, items) = client.server.store.list(group_resource, namespace);
     let terminating = items.iter().filter(|item| item.deleting);
