@@ -44,7 +44,7 @@ impl Case<'_> {
     /// The samples that the schedule edits, as a list in a message; all samples if it edits none.
     pub(super) fn edited_samples(&self) -> String {
         let (schedule, samples) = (self.schedule, &self.target.manifests.samples);
-        let variant = schedule.edit.or(schedule.fresh).or(schedule.change.map(|(_, variant)| variant));
+        let variant = schedule.edit.or(schedule.initial_variant).or(schedule.change.map(|(_, variant)| variant));
         let variant = variant.and_then(|variant| self.target.variants.get(variant)).unwrap_or(samples);
         let pairs = samples.iter().zip(variant);
         let edited: Vec<&Value> =

@@ -8,7 +8,7 @@ type Comparison = (&'static str, Snapshot, Snapshot);
 
 /// Whether a schedule leaves the desired state as it is until the samples are created.
 pub(super) fn is_only_disturbed(schedule: &Schedule) -> bool {
-    schedule.delete_at.is_none() && schedule.fresh.is_none() && schedule.change.is_none() && !schedule.upgrade
+    schedule.delete_at.is_none() && schedule.initial_variant.is_none() && schedule.change.is_none() && !schedule.upgrade
 }
 
 /// All comparisons of a run.
@@ -21,13 +21,13 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
         (Schedule { upgrade: true, .. }, Some(recovered)) => {
             comparisons.extend(after_upgrade(case, older, baseline, recovered));
         }
-        (Schedule { again: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
+        (Schedule { recreate_at: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
             "an object that is created again under its name is another than a new one",
             case,
             baseline,
             recovered,
         )),
-        (Schedule { beside: None, .. }, Some(recovered)) => {
+        (Schedule { second_object: None, .. }, Some(recovered)) => {
             comparisons.push(recovery("what somebody deleted is not made again", case, baseline, recovered));
         }
         _ => {}

@@ -48,11 +48,11 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Isolation => {
             "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
         }
-        Check::Repair if schedule.unseen => {
+        Check::Repair if schedule.hides_events => {
             "take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted"
         }
         Check::Repair => "watch what you make, so that its deletion leads to a pass",
-        Check::Deletion if schedule.again.is_some() => {
+        Check::Deletion if schedule.recreate_at.is_some() => {
             "keep what you remember of an object by its uid: a name that is deleted and created again is another object"
         }
         _ if is_superfluous => {

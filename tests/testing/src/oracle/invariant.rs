@@ -19,7 +19,7 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(panicked(case));
     findings.extend(recreated(case));
-    if case.schedule.chance.is_none() && case.schedule.stops.is_empty() {
+    if case.schedule.random_faults.is_none() && case.schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }
     findings.extend(regenerated(case, baseline));
@@ -35,7 +35,7 @@ fn recreated(case: &Case<'_>) -> Option<Finding> {
     let lost = if first.lost_data { ", and what was in it is lost" } else { "" };
     let problem =
         format!("{} was deleted and made anew after {}, though it was wanted{lost}", first.object, first.after);
-    let hint = if case.schedule.beside.is_some() {
+    let hint = if case.schedule.second_object.is_some() {
         "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
     } else {
         "change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more"
@@ -95,7 +95,7 @@ fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) 
 /// Random values, such as passwords, that changed although their object stayed.
 fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     // A random value may depend on the deleted child, and each release may have its own.
-    if case.schedule.lose.is_some() || case.schedule.upgrade {
+    if case.schedule.deleted_child.is_some() || case.schedule.upgrade {
         return None;
     }
     let outcome = case.outcome;
@@ -109,7 +109,7 @@ fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     })?;
     let event = match case.schedule {
         Schedule { edit: Some(_), .. } => "an edit",
-        Schedule { beside: Some(_), .. } => "a second object was made",
+        Schedule { second_object: Some(_), .. } => "a second object was made",
         _ => "a disturbance",
     };
     let problem = format!("{} has a generated value that is another after {event}", label_with_node(&child.raw));

@@ -15,7 +15,7 @@ use crate::{
 
 /// The first violation: of the second object by the first, or of the first by the second.
 pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
-    let number = case.schedule.beside?;
+    let number = case.schedule.second_object?;
     let (target, outcome) = (case.target, case.outcome);
     let created = outcome.after_create.as_ref()?;
     let (with_second, after) = (outcome.with_second.as_ref()?, outcome.after_recovery.as_ref()?);

@@ -23,7 +23,7 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     }
     findings.extend(invariant::violations(case, baseline));
     findings.extend(status::stale_status(case, baseline));
-    if comparison::is_only_disturbed(schedule) && schedule.again.is_none() {
+    if comparison::is_only_disturbed(schedule) && schedule.recreate_at.is_none() {
         findings.extend(invariant::recreated_child(case, baseline));
     }
     if schedule.propagation == Propagation::Orphan {

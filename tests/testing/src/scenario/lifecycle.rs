@@ -34,24 +34,28 @@ async fn live<'a>(
         cluster.target = older;
     }
     cluster.install().await?;
-    if let Some(number) = schedule.beside {
+    if let Some(number) = schedule.second_object {
         isolation::prepare(cluster, number).await?;
     }
     cluster.add_foreign_objects().await?;
-    let samples = match schedule.fresh {
+    let samples = match schedule.initial_variant {
         Some(index) => newer.variants.get(index).cloned().unwrap_or_default(),
         None => cluster.target.manifests.samples.clone(),
     };
-    cluster.set_base_version(schedule.old);
+    cluster.set_base_version(schedule.has_stale_list);
     for sample in &samples {
         let mut sample = sample.clone();
-        if schedule.held.is_some() {
+        if schedule.foreign_finalizers.is_some() {
             sample["metadata"]["finalizers"] = json!([FOREIGN_FINALIZER]);
         }
         let created = admin::create(&cluster.sandbox, &sample, &cluster.target.manifests.install).await;
         if let Err(error) = created {
-            outcome.after_edit = schedule.fresh.map(|_| Err(error.to_string()));
-            return if schedule.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is refused", error)) };
+            outcome.after_edit = schedule.initial_variant.map(|_| Err(error.to_string()));
+            return if schedule.initial_variant.is_some() {
+                Ok(())
+            } else {
+                Err(Failure::setup("the sample is refused", error))
+            };
         }
     }
     rest_after_creation(cluster, schedule).await?;
@@ -62,7 +66,7 @@ async fn live<'a>(
     }
     outcome.after_create = Some(created);
     disturb(cluster, newer, schedule, outcome).await?;
-    match schedule.held {
+    match schedule.foreign_finalizers {
         Some(which) => finalizer::run(cluster, which).await?,
         None => cluster.delete(&samples, schedule.propagation).await?,
     }
@@ -72,12 +76,12 @@ async fn live<'a>(
 }
 
 async fn rest_after_creation(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
-    if schedule.fresh.is_none() && schedule.change.is_none() {
+    if schedule.initial_variant.is_none() && schedule.change.is_none() {
         return cluster.rest(CREATED).await;
     }
     // The variant may refer to an object that does not exist.
     let limit = cluster.target.pause * WAIT_PAUSES;
-    if !cluster.rests_within(limit, CREATED).await? && schedule.again.is_none() {
+    if !cluster.rests_within(limit, CREATED).await? && schedule.recreate_at.is_none() {
         return Err(Failure::NotAtRest(CREATED));
     }
     Ok(())
@@ -95,16 +99,16 @@ async fn disturb<'a>(
     if schedule.idle {
         idle::run(cluster).await?;
     }
-    if let Some(index) = schedule.lose {
-        loss::run(cluster, index, schedule.unseen, outcome).await?;
+    if let Some(index) = schedule.deleted_child {
+        loss::run(cluster, index, schedule.hides_events, outcome).await?;
     }
     if let Some(index) = schedule.edit {
         edit::run(cluster, index, outcome).await?;
     }
-    if schedule.again == Some(0) {
+    if schedule.recreate_at == Some(0) {
         recreate::run(cluster, outcome).await?;
     }
-    if let Some(number) = schedule.beside {
+    if let Some(number) = schedule.second_object {
         isolation::run(cluster, number, outcome).await?;
     }
     Ok(())

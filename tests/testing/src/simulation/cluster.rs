@@ -66,7 +66,7 @@ impl<'a> Cluster<'a> {
     /// Starts a sandbox with the faults of a schedule, and starts to record panics.
     pub(crate) fn new(target: &'a Target, schedule: &Schedule) -> Self {
         panic_hook::start_recording();
-        let seed = schedule.dice.unwrap_or(1);
+        let seed = schedule.seed.unwrap_or(1);
         let log = WriteLog::new();
         let audit = log.clone();
         let sandbox = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record)).start();

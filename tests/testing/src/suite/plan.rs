@@ -54,7 +54,7 @@ pub(super) fn schedules(
             std::iter::once(Schedule::foreign_finalizers(0)).chain(alone).collect()
         }
         Check::Repair => (0..children)
-            .flat_map(|index| [false, true].map(|unseen| Schedule::child_deletion(index, unseen)))
+            .flat_map(|index| [false, true].map(|hides_events| Schedule::child_deletion(index, hides_events)))
             .collect(),
         Check::Isolation => (0..isolation_count(samples)).map(Schedule::second_objects).collect(),
         Check::Edit => edits(baseline.calls_to_create, variants),
@@ -69,18 +69,18 @@ pub(super) fn schedules(
 pub(super) fn check_of(schedule: &Schedule) -> Check {
     match schedule {
         Schedule { idle: true, .. } => Check::SteadyState,
-        Schedule { held: Some(_), .. } => Check::Finalizers,
+        Schedule { foreign_finalizers: Some(_), .. } => Check::Finalizers,
         Schedule { upgrade: true, .. } => Check::Upgrade,
-        Schedule { again: Some(_), .. } => Check::Deletion,
-        Schedule { chance: Some(_), .. } => Check::RandomFaults,
-        Schedule { lose: Some(_), .. } => Check::Repair,
-        Schedule { beside: Some(_), .. } => Check::Isolation,
-        Schedule { edit: Some(_), .. } | Schedule { change: Some(_), .. } | Schedule { fresh: Some(_), .. } => {
-            Check::Edit
-        }
+        Schedule { recreate_at: Some(_), .. } => Check::Deletion,
+        Schedule { random_faults: Some(_), .. } => Check::RandomFaults,
+        Schedule { deleted_child: Some(_), .. } => Check::Repair,
+        Schedule { second_object: Some(_), .. } => Check::Isolation,
+        Schedule { edit: Some(_), .. }
+        | Schedule { change: Some(_), .. }
+        | Schedule { initial_variant: Some(_), .. } => Check::Edit,
         Schedule { delete_at: Some(_), .. } => Check::Deletion,
         Schedule { propagation: Propagation::Foreground | Propagation::Orphan, .. } => Check::Deletion,
-        Schedule { old: true, .. } => Check::StaleList,
+        Schedule { has_stale_list: true, .. } => Check::StaleList,
         Schedule { stops, .. } if stops.len() > 1 => Check::TwoStops,
         Schedule { stops, .. } if stops.len() == 1 => Check::Stop,
         _ => Check::Convergence,
@@ -134,7 +134,7 @@ fn with_edit_or_deletion(mut schedule: Schedule, seed: u64, (variants, children)
     let nth = |count: usize| usize::try_from(seed / 4).unwrap_or_default() % count;
     match seed % 4 {
         1 if variants > 0 => schedule.edit = Some(nth(variants)),
-        3 if children > 0 => schedule.lose = Some(nth(children)),
+        3 if children > 0 => schedule.deleted_child = Some(nth(children)),
         _ => {}
     }
     schedule
