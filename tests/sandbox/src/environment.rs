@@ -51,7 +51,7 @@ impl Environment {
         Self { start, seeded: seed.is_some(), began: Instant::now(), chance: Mutex::new(chance) }
     }
 
-    /// Whether time and random numbers derive from a seed.
+    /// Returns whether time and random numbers derive from a seed.
     pub(crate) fn is_seeded(&self) -> bool {
         self.seeded
     }

@@ -1,11 +1,11 @@
-//! Hints of findings: how to fix what a check found.
+//! Provides the hints of findings: how to fix what a check found.
 
 use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation::RepeatedWrite};
 
 /// The hint about a silent connection.
 pub(super) const OF_SILENCE: &str = "give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever";
 
-/// The hint about a program that does not come to rest, by phase.
+/// Returns the hint about a program that does not come to rest, by phase.
 pub(super) fn of_no_rest(after: &str) -> &'static str {
     if after == EDIT_UNDONE {
         "begin each pass with what the spec says now: an error, a deletion or a wait that an earlier value led to must end with it"
@@ -14,7 +14,7 @@ pub(super) fn of_no_rest(after: &str) -> &'static str {
     }
 }
 
-/// The hint about a hot loop, by the client that writes.
+/// Returns the hint about a hot loop, by the client that writes.
 pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> &'static str {
     let is_own = write.user.rsplit(':').next() == Some(program);
     if is_own && !write.is_invalid() {
@@ -23,7 +23,7 @@ pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> 
     "look at what the server answers and stop to repeat it; and ask for no more than a cluster can hold"
 }
 
-/// The hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
+/// Returns the hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
 pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -> &'static str {
     let (is_superfluous, is_missing) = (
         lines.iter().any(|line| line.starts_with("+ ") && !line.starts_with("+   ")),

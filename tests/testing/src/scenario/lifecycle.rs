@@ -14,16 +14,21 @@ use crate::{
 const CREATED: &str = "the samples were made";
 const DELETED: &str = "the samples were deleted";
 
-/// Runs a schedule.
+/// Runs a schedule and returns its outcome.
 pub(super) async fn run(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     let mut outcome = Outcome::default();
     let mut cluster = Cluster::new(target, schedule);
-    let result = live(&mut cluster, older, schedule, &mut outcome).await;
+    let result = run_phases(&mut cluster, older, schedule, &mut outcome).await;
     cluster.finish(result, &mut outcome).await;
     outcome
 }
 
-async fn live<'a>(
+/// Runs the phases of a schedule: installs the program, creates the samples, disturbs the program, and deletes the samples.
+/// Writes the snapshots after each phase to the outcome.
+///
+/// # Errors
+/// The failure that ends the run early.
+async fn run_phases<'a>(
     cluster: &mut Cluster<'a>,
     older: Option<&'a Target>,
     schedule: &Schedule,
@@ -58,7 +63,7 @@ async fn live<'a>(
             };
         }
     }
-    rest_after_creation(cluster, schedule).await?;
+    rest_after_create(cluster, schedule).await?;
     outcome.calls_to_create = cluster.faults.calls();
     let created = cluster.snapshot();
     if schedule.change.is_some() {
@@ -75,7 +80,9 @@ async fn live<'a>(
     Ok(())
 }
 
-async fn rest_after_creation(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
+/// Waits until the program is at rest after the creation. A variant may make it wait for an object that does not exist; then
+/// the time is limited.
+async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
     if schedule.initial_variant.is_none() && schedule.change.is_none() {
         return cluster.rest(CREATED).await;
     }
@@ -87,6 +94,7 @@ async fn rest_after_creation(cluster: &mut Cluster<'_>, schedule: &Schedule) -> 
     Ok(())
 }
 
+/// Runs the disturbances of the schedule at rest.
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,

@@ -8,6 +8,7 @@ use crate::{
 
 const CHILD_DELETED: &str = "somebody deleted an object";
 
+/// Deletes the child with an index, and waits until the program is at rest; does nothing if there is no such child.
 pub(super) async fn run(
     cluster: &mut Cluster<'_>,
     index: usize,

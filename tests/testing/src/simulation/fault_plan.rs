@@ -1,4 +1,4 @@
-//! Turns a schedule into the faults of a run, and into the actions that other clients take before calls.
+//! Converts a schedule to the faults of a run, and to the actions that other clients take before calls.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const MAX_CALLS: u64 = 3_000;
 /// How long random faults are injected.
 const RANDOM_FAULTS: Duration = Duration::from_secs(120);
 
-/// The faults and actions of a schedule.
+/// Returns the faults and actions of a schedule.
 pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) -> Faults {
     let faults = match &schedule.random_faults {
         Some((seed, classes)) => Faults::by_chance(*seed, classes, RANDOM_FAULTS),
