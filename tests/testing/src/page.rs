@@ -113,8 +113,8 @@ fn page_body(report: &Report, title: &str) -> Markup {
 }
 
 /// Formats a number and a noun, in the plural unless the number is 1.
-fn count_text(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+fn count_text(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Renders the table of the checks, with links to their findings.

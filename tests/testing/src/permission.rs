@@ -40,7 +40,7 @@ pub(crate) fn granted(objects: &[Value]) -> BTreeSet<Permission> {
     let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
     let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
     let strings = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+        value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
     };
     let mut permissions = BTreeSet::new();
     for rule in rules {
@@ -96,7 +96,7 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
 /// Returns the permissions that a call needs; an apply that creates an object needs two. Empty for non-resource paths.
 fn needed(call: &ObservedCall) -> Vec<Permission> {
     let path = call.path();
-    let segments: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let (group, segments) = match segments[..] {
         ["api", _, ref segments @ ..] => ("", segments),
         ["apis", group, _, ref segments @ ..] => (group, segments),

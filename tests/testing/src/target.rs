@@ -15,7 +15,7 @@ use crate::{
     variant,
 };
 
-/// A program under test, and what its runs need to know of it.
+/// A program under test, with the data that all of its runs share.
 pub(crate) struct Target {
     pub(crate) program: Arc<dyn Program>,
     pub(crate) name: String,

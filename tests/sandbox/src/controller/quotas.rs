@@ -32,8 +32,8 @@ impl Controller for Quotas {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let namespace = &*event.object.namespace;
         if group_resource == QUOTAS {
-            let own = (namespace.to_owned(), event.object.name.to_string());
-            return if event.deleted { Vec::new() } else { vec![own] };
+            let key = (namespace.to_owned(), event.object.name.to_string());
+            return if event.deleted { Vec::new() } else { vec![key] };
         }
         // Admission has already counted new objects.
         let may_decrease = event.deleted || group_resource == PODS && event.before.is_some();

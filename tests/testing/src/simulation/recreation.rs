@@ -29,7 +29,7 @@ pub(crate) struct Recreation {
 }
 
 /// Returns the children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its
-/// dependents, and objects that the server allows nobody to update.
+/// dependents, and objects that the server does not allow to update.
 pub(crate) async fn recreations(
     sandbox: &Sandbox,
     target: &Target,
@@ -37,13 +37,15 @@ pub(crate) async fn recreations(
     deleted: Option<&Value>,
     after: &'static str,
 ) -> Vec<Recreation> {
-    let gone = gone(before, now, deleted);
+    let deleted_uids = deleted_uids(before, now, deleted);
     let mut recreations = Vec::new();
     for child in before.children(&target.name, &target.manifests.samples) {
         let old = &child.raw;
-        let Some(new) = now.find(old).filter(|new| gone.contains(uid(old)) && uid(new) != uid(old)) else { continue };
+        let Some(new) = now.find(old).filter(|new| deleted_uids.contains(uid(old)) && uid(new) != uid(old)) else {
+            continue;
+        };
         // The garbage collector, or another client, deleted these.
-        if is_owned_by(old, &gone) || deleted.is_some_and(|deleted| uid(deleted) == uid(old)) {
+        if is_owned_by(old, &deleted_uids) || deleted.is_some_and(|deleted| uid(deleted) == uid(old)) {
             continue;
         }
         let lost_data = KINDS_WITH_DATA.contains(&text(old, "/kind"));
@@ -70,7 +72,7 @@ async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new:
 }
 
 /// Returns the UIDs of the objects that no longer exist, and of the one that another client deleted.
-fn gone<'a>(before: &'a Snapshot, now: &Snapshot, deleted: Option<&'a Value>) -> BTreeSet<&'a str> {
+fn deleted_uids<'a>(before: &'a Snapshot, now: &Snapshot, deleted: Option<&'a Value>) -> BTreeSet<&'a str> {
     let existing: BTreeSet<&str> = now.objects.values().map(|entry| uid(&entry.raw)).collect();
     let all = before.objects.values().map(|entry| uid(&entry.raw));
     all.filter(|uid| !existing.contains(uid)).chain(deleted.map(uid)).collect()

@@ -56,12 +56,12 @@ impl Controller for Collector {
             return Ok(Action::AwaitChange);
         };
         let item = Candidate { client, kind, stored, identity };
-        let done =
+        let result =
             if item.stored.deleting { self.process_terminating(&item).await } else { self.process_owned(&item).await };
-        match done {
+        match result {
             // Another client was faster; the event of its write follows.
             Err(refused) if refused.is_not_found() => Ok(Action::AwaitChange),
-            done => done,
+            result => result,
         }
     }
 }

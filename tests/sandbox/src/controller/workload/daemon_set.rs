@@ -91,8 +91,8 @@ async fn sync_pods(
     let owned_pods =
         pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(set), object::uid(set));
     for pod in &owned_pods {
-        let unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
-        if unwanted && !object::is_deleting(pod) {
+        let is_unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
+        if is_unwanted && !object::is_deleting(pod) {
             delete_pod(client, set, pod).await?;
         }
     }
@@ -178,17 +178,17 @@ async fn update_status(
     let active: Vec<&Value> = owned_pods.iter().filter(on_node).collect();
     let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
     let tally = Tally::of(active.iter().copied(), seconds, environment.now());
-    let wanted = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+    let desired = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
     let updated = active.iter().filter(|pod| has_current_template(pod, hash)).count();
     let mut status = json!({
-        "currentNumberScheduled": active.len(), "numberMisscheduled": 0, "desiredNumberScheduled": wanted,
+        "currentNumberScheduled": active.len(), "numberMisscheduled": 0, "desiredNumberScheduled": desired,
         "numberReady": tally.ready, "observedGeneration": set["metadata"]["generation"],
     });
     let updated = i64::try_from(updated).unwrap_or(i64::MAX);
     for (name, count) in [
         ("updatedNumberScheduled", updated),
         ("numberAvailable", tally.available),
-        ("numberUnavailable", wanted - tally.available),
+        ("numberUnavailable", desired - tally.available),
     ] {
         if count > 0 {
             status[name] = count.into();

@@ -184,12 +184,12 @@ async fn annotate_size(
     {
         return Ok(());
     }
-    let wanted = [(DESIRED_REPLICAS, desired.to_string()), (MAX_REPLICAS, max_pods.to_string())];
+    let sizes = [(DESIRED_REPLICAS, desired.to_string()), (MAX_REPLICAS, max_pods.to_string())];
     let annotations = object::map_at(set, &["metadata", "annotations"]);
-    if wanted.iter().all(|(key, value)| annotations.get(*key).is_some_and(|existing| existing == value.as_str())) {
+    if sizes.iter().all(|(key, value)| annotations.get(*key).is_some_and(|existing| existing == value.as_str())) {
         return Ok(());
     }
-    annotations.extend(wanted.map(|(key, value)| (key.to_owned(), value.into())));
+    annotations.extend(sizes.map(|(key, value)| (key.to_owned(), value.into())));
     *set = client.replace(sets, "", set).await?;
     Ok(())
 }

@@ -164,17 +164,17 @@ async fn scale(
     let number = |name: &str| object::number(job, &["spec", name]);
     let succeeded = status["succeeded"].as_i64().unwrap_or(0);
     let parallelism = number("parallelism").unwrap_or(1);
-    let wanted = match number("completions") {
+    let desired = match number("completions") {
         Some(completions) => parallelism.min(completions - succeeded),
         None if succeeded > 0 => parallelism.min(i64::try_from(job_pods.active.len()).unwrap_or(0)),
         None => parallelism,
     };
-    let wanted = usize::try_from(wanted).unwrap_or(0);
-    let surplus = job_pods.active.len().saturating_sub(wanted);
+    let desired = usize::try_from(desired).unwrap_or(0);
+    let surplus = job_pods.active.len().saturating_sub(desired);
     for pod in job_pods.active.iter().rev().take(surplus) {
         delete_pod(client, job, pod).await?;
     }
-    let missing = wanted.saturating_sub(job_pods.active.len());
+    let missing = desired.saturating_sub(job_pods.active.len());
     let indexes: Vec<Option<i64>> = if job["spec"]["completionMode"] == "Indexed" {
         let completed = indexes::parse(object::text(status, &["completedIndexes"]));
         let running: BTreeSet<i64> = job_pods.active.iter().filter_map(indexes::index_of).collect();

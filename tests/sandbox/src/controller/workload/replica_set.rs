@@ -99,9 +99,9 @@ impl ReplicaSets {
     ) -> Result<(), ApiError> {
         let pods = client.served_kind(PODS)?;
         let mut active: Vec<Value> = owned_pods.into_iter().filter(pods::is_active).collect();
-        let wanted =
-            object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
-        for _ in active.len()..wanted.min(active.len() + BURST) {
+        let desired =
+            object::number(set, &["spec", "replicas"]).and_then(|desired| usize::try_from(desired).ok()).unwrap_or(1);
+        for _ in active.len()..desired.min(active.len() + BURST) {
             let pod = pods::from_template(&set["spec"]["template"], kind, set);
             match client.create(&pods, &pod).await {
                 Ok(created) => {
@@ -117,9 +117,9 @@ impl ReplicaSets {
                 }
             }
         }
-        if active.len() > wanted {
+        if active.len() > desired {
             pods::sort_for_deletion(&mut active);
-            for pod in active[..active.len() - wanted].iter().take(BURST) {
+            for pod in active[..active.len() - desired].iter().take(BURST) {
                 let key = (object::namespace(pod), object::name(pod));
                 match client.delete(&pods, key, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
                     Err(refused) if !refused.is_not_found() => return Err(refused),

@@ -52,8 +52,8 @@ impl Controller for StatefulSets {
         let (revision, revisions) = revision::ensure_current(client, &kind, &set, revision::OF_STATEFUL_SET).await?;
         let update_revision = object::name(&revision).to_owned();
         let status_revision = object::text(&set, &["status", "currentRevision"]).to_owned();
-        let known = revisions.iter().any(|revision| object::name(revision) == status_revision);
-        let current_revision = if known { status_revision } else { update_revision.clone() };
+        let is_known = revisions.iter().any(|revision| object::name(revision) == status_revision);
+        let current_revision = if is_known { status_revision } else { update_revision.clone() };
         let context = SetContext { client, kind: &kind, set: &set, update_revision, current_revision };
         context.sync_pods().await?;
         context.update_status(&kind).await

@@ -29,8 +29,8 @@ fn log_unreadable(error: &dyn std::error::Error) -> Descriptions {
 
 /// Adds the descriptions to a definition's schema.
 pub(super) fn describe(name: &str, schema: &mut Value) {
-    let Some(own) = DESCRIPTIONS.get(name) else { return };
-    for (field, description) in own {
+    let Some(descriptions) = DESCRIPTIONS.get(name) else { return };
+    for (field, description) in descriptions {
         let target = if field.is_empty() { Some(&mut *schema) } else { schema["properties"].get_mut(field) };
         if let Some(Value::Object(target)) = target {
             target.insert("description".into(), description.clone().into());

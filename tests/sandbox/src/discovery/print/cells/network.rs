@@ -84,8 +84,12 @@ fn external_ips(object: &Value) -> String {
 fn load_balancers(object: &Value) -> Vec<String> {
     let ingress = items(object, &["status", "loadBalancer", "ingress"]).iter();
     let mut all: Vec<String> = ingress
-        .map(|one| if text(one, &["ip"]).is_empty() { text(one, &["hostname"]) } else { text(one, &["ip"]) }.to_owned())
-        .filter(|one| !one.is_empty())
+        .map(|ingress| match text(ingress, &["ip"]) {
+            "" => text(ingress, &["hostname"]),
+            ip => ip,
+        })
+        .filter(|address| !address.is_empty())
+        .map(str::to_owned)
         .collect();
     all.sort();
     all.dedup();
