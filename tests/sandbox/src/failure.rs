@@ -123,7 +123,7 @@ impl Failure {
         Self::invalid_as("ListOptions", "meta.k8s.io", "", causes)
     }
 
-    /// Returns a 500 without a reason, for errors that Kubernetes does not wrap in a `Status`.
+    /// Returns a 500 without a reason, for errors to which Kubernetes gives none.
     pub(crate) fn unexplained(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
@@ -152,7 +152,7 @@ impl Failure {
         self
     }
 
-    /// Returns a 422 for a write that is refused before the object is decoded; its message names the resource instead
+    /// Returns a 422 for a write that is refused before the object is validated; its message names the resource instead
     /// of the kind.
     pub(crate) fn invalid_resource(kind: &Kind, name: &str, cause: &Cause) -> Self {
         let message = format!("{} {name:?} is invalid: {}: {}", kind.resource(), cause.field, cause.message);
@@ -235,8 +235,8 @@ impl Failure {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
     }
 
-    /// Returns a 429 for an eviction that a PodDisruptionBudget refuses; `retry_after_seconds` is 0 if the client
-    /// should not retry after a fixed time.
+    /// Returns a 429, such as for an eviction that a PodDisruptionBudget refuses. `retry_after_seconds` is 0 if the
+    /// response names no time to retry.
     pub(crate) fn too_many(message: impl Into<String>, retry_after_seconds: u32) -> Self {
         let mut failure = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
         if retry_after_seconds > 0 {

@@ -57,7 +57,7 @@ impl Quantity {
         }
     }
 
-    /// Parses a quantity such as `1500m`, `2Gi` or `1e3`. Amounts below a billionth are rounded up.
+    /// Parses a quantity such as `1500m`, `2Gi` or `1e3`. Amounts are rounded to billionths, away from zero.
     ///
     /// # Errors
     /// If the text is not a quantity, or has more digits than are stored exactly.

@@ -19,8 +19,7 @@ pub(crate) fn collection_path(object: &Value, installed: &[Value]) -> String {
     }
 }
 
-/// Returns the plural of a kind: from its CustomResourceDefinition, or derived from the kind like
-/// `meta.UnsafeGuessKindToResource`.
+/// Returns the plural of a kind: from its CustomResourceDefinition, otherwise formed by the rules of English.
 pub(crate) fn plural(object: &Value, installed: &[Value]) -> String {
     let kind = text(object, "/kind");
     let definition = find_definition(group(object), kind, installed);

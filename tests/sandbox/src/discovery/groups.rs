@@ -81,9 +81,8 @@ impl Group {
     }
 }
 
-/// Returns the sort key of a version, like `CompareKubeAwareVersionStrings`: stability, major and minor version, then
-/// the name. It orders `v2` after `v1`, `v1` after `v1beta2`, `v1beta2` after `v1alpha1`, and all of them after other
-/// names.
+/// Returns the sort key of a version, like `version.CompareKubeAwareVersionStrings`. A version with a greater key is
+/// preferred: `v2` over `v1` over `v1beta2` over `v1alpha1` over other names.
 fn priority(version: &str) -> (u8, u64, u64, Reverse<&str>) {
     let parse = || {
         let number = version.strip_prefix('v')?;
