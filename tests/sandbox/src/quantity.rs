@@ -164,7 +164,7 @@ impl Quantity {
     }
 
     /// Returns the amount as an integer; `None` if it is none, or too large.
-    fn to_integer(&self) -> Option<i128> {
+    fn to_integer(self) -> Option<i128> {
         let factor = 10i128.checked_pow(self.exponent.unsigned_abs())?;
         if self.exponent >= 0 {
             return self.mantissa.checked_mul(factor);
