@@ -1,4 +1,4 @@
-//! Findings about the undisturbed run: no objects, unmet conditions, an `observedGeneration` that is not current.
+//! Reports problems of the undisturbed run: no objects, unmet conditions, an `observedGeneration` that is not current.
 
 use super::baseline::Baseline;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     target::Target,
 };
 
-/// All findings about the undisturbed run.
+/// Returns all findings about the undisturbed run.
 pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> {
     let finding = |problem: String, hint: &str| Finding {
         check: Check::Convergence,
@@ -33,7 +33,7 @@ pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> 
             let [type_, reason, message] = ["/type", "/reason", "/message"].map(|at| text(condition, at));
             findings.push(finding(
                 format!("{label} does not become {type_}: {reason}: {message}"),
-                "give the trial a sample that can be built, or mend what the condition says",
+                "give the trial a sample that can be built, or fix what the condition says",
             ));
         }
         if is_observed(object) == Some(false) {

@@ -1,11 +1,11 @@
-//! Hints of findings: how to fix what a check found.
+//! Provides the hints of findings: how to fix what a check found.
 
 use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation::RepeatedWrite};
 
 /// The hint about a silent connection.
 pub(super) const OF_SILENCE: &str = "give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever";
 
-/// The hint about a program that does not come to rest, by phase.
+/// Returns the hint about a program that does not come to rest, by phase.
 pub(super) fn of_no_rest(after: &str) -> &'static str {
     if after == EDIT_UNDONE {
         "begin each pass with what the spec says now: an error, a deletion or a wait that an earlier value led to must end with it"
@@ -14,7 +14,7 @@ pub(super) fn of_no_rest(after: &str) -> &'static str {
     }
 }
 
-/// The hint about a hot loop, by the client that writes.
+/// Returns the hint about a hot loop, by the client that writes.
 pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> &'static str {
     let is_own = write.user.rsplit(':').next() == Some(program);
     if is_own && !write.is_invalid() {
@@ -23,7 +23,7 @@ pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> 
     "look at what the server answers and stop to repeat it; and ask for no more than a cluster can hold"
 }
 
-/// The hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
+/// Returns the hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
 pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -> &'static str {
     let (is_superfluous, is_missing) = (
         lines.iter().any(|line| line.starts_with("+ ") && !line.starts_with("+   ")),
@@ -48,11 +48,11 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Isolation => {
             "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
         }
-        Check::Repair if schedule.unseen => {
+        Check::Repair if schedule.hides_events => {
             "take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted"
         }
         Check::Repair => "watch what you make, so that its deletion leads to a pass",
-        Check::Deletion if schedule.again.is_some() => {
+        Check::Deletion if schedule.recreate_at.is_some() => {
             "keep what you remember of an object by its uid: a name that is deleted and created again is another object"
         }
         _ if is_superfluous => {
