@@ -30,13 +30,13 @@ pub(crate) struct Cli {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OutputFormat {
-    /// Text for people
+    /// Text
     Text,
-    /// JSON for programs: one document, or one document a line
+    /// JSON: one document, or one document per line
     Json,
-    /// A flowchart, for `tree`
+    /// A mermaid flowchart, for `tree`
     Mermaid,
-    /// A self-contained drawing, for `tree`
+    /// A self-contained SVG image, for `tree`
     Svg,
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Tree(Tree),
     #[command(subcommand)]
     Rbac(Rbac),
-    /// Explain why an object is not ready or not deleted, down to the cause
+    /// Explain why an object is not ready or not deleted
     ///
     /// Follows its conditions, the objects that it references and those that reference it, its child objects, and the
     /// owners of its finalizers, in the cluster of your kubeconfig and with your rights.
@@ -67,7 +67,7 @@ pub(crate) enum Command {
     /// Runs `<operator> why` of the project around the current folder.
     #[command(after_help = "Example: opgen why widget/example -n default")]
     Why(ObjectArgs),
-    /// Request a reconcile pass over an object now
+    /// Request a reconcile of an object now
     ///
     /// Sets its annotation `opgen.dev/reconcile` to the current time. The running operator reconciles it at once, even
     /// if it was parked; unchanged objects are not written again.
@@ -88,14 +88,14 @@ pub(crate) enum Command {
 /// all answers.
 ///
 /// On a terminal, `opgen new` prompts for missing arguments. Elsewhere a missing argument is an error. All files are
-/// rendered in memory first: after a failure nothing is half written, and existing files are never overwritten.
+/// rendered in memory first: a failure leaves no partial project, and existing files are never overwritten.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen new demo --group demo.example.com --kind Widget")]
 pub(crate) struct New {
     /// Name of the operator and its packages: lower case letters, digits and dashes
     pub(crate) name: Option<String>,
 
-    /// API group of the kind: a domain of your own, for example `demo.example.com`
+    /// API group of the kind: a domain that you own, for example `demo.example.com`
     #[arg(long)]
     pub(crate) group: Option<String>,
 
@@ -160,7 +160,7 @@ pub(crate) struct Generate {
 /// Runs `<operator> tree` of the project around the current folder.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "For a slide: opgen tree --output svg > tree.svg\nAn object: opgen tree widget/example -n default"
+    after_help = "As an image: opgen tree --output svg > tree.svg\nAn object: opgen tree widget/example -n default"
 )]
 pub(crate) struct Tree {
     /// A kind, to show only its tree; or an object as KIND/NAME
@@ -219,7 +219,7 @@ pub(crate) struct ObjectArgs {
     pub(crate) namespace: Option<String>,
 }
 
-/// Remove the operator from the cluster, and leave nothing of it behind
+/// Uninstall the operator and delete everything it created
 ///
 /// Runs `<operator> uninstall` of the project around the current folder: it removes the finalizer policy first, then
 /// the finalizers, then the manifests of the operator.
@@ -238,7 +238,7 @@ pub(crate) struct Uninstall {
 /// previous one keeps running.
 ///
 /// When it is ready it prints `export KUBECONFIG=PATH`, with all rights, for a second terminal. Ctrl-C stops everything
-/// and leaves nothing behind.
+/// and removes all temporary files.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen dev examples/webapp")]
 pub(crate) struct Dev {

@@ -16,8 +16,8 @@ impl Checkout {
     /// Returns the checkout in a folder; an error if there is none.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         Self::try_open(folder).ok_or_else(|| {
-            Error::usage(format!("`{}` is no checkout of opgen", folder.display()))
-                .hint("`--opgen-path` takes the folder that holds opgen's `runtime/Cargo.toml`")
+            Error::usage(format!("`{}` is not a checkout of opgen", folder.display()))
+                .hint("set `--opgen-path` to the folder that contains opgen's `runtime/Cargo.toml`")
         })
     }
 
@@ -55,7 +55,7 @@ impl Checkout {
 
 /// Returns the absolute path with the symbolic links of its existing part resolved, so that paths can be compared.
 pub(crate) fn canonical_path(path: &Path) -> Result<PathBuf> {
-    let path = std::path::absolute(path).or_failed(|| format!("failed to make sense of `{}`", path.display()))?;
+    let path = std::path::absolute(path).or_failed(|| format!("failed to resolve `{}`", path.display()))?;
     for ancestor in path.ancestors() {
         if let (Ok(existing), Ok(rest)) = (ancestor.canonicalize(), path.strip_prefix(ancestor)) {
             return Ok(if rest.as_os_str().is_empty() { existing } else { existing.join(rest) });
@@ -88,7 +88,7 @@ mod tests {
         fs_err::create_dir_all(folder.path().join("runtime")).unwrap();
         fs_err::write(folder.path().join("runtime/Cargo.toml"), "[package]\nname = \"other\"\n").unwrap();
         assert_eq!(Checkout::find_above(folder.path()), None);
-        assert!(Checkout::open(folder.path()).unwrap_err().to_string().ends_with("is no checkout of opgen"));
+        assert!(Checkout::open(folder.path()).unwrap_err().to_string().ends_with("is not a checkout of opgen"));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
     if matches!(output, OutputFormat::Mermaid | OutputFormat::Svg) && !matches!(command, Command::Tree(_)) {
         let problem = format!("`--output {}` is for trees only", output.as_str());
-        return Err(Error::usage(problem).hint("`opgen tree` draws; everything else says `text` or `json`"));
+        return Err(Error::usage(problem).hint("use it with `opgen tree`, or choose `text` or `json`"));
     }
     if !matches!(command, Command::Dev(_) | Command::Sandbox(_)) {
         interrupt::listen()?;
@@ -44,8 +44,8 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
 /// Returns the arguments for the operator's `tree`. Fails for `--mermaid` with another output format.
 fn tree_args(args: &Tree, output: OutputFormat) -> Result<Vec<OsString>> {
     if args.mermaid && output != OutputFormat::Text {
-        let problem = format!("`--mermaid` and `--output {}` can't both be meant", output.as_str());
-        return Err(Error::usage(problem).hint("leave one of them out"));
+        let problem = format!("`--mermaid` and `--output {}` can't be combined", output.as_str());
+        return Err(Error::usage(problem).hint("remove one of them"));
     }
     let mut arguments: Vec<OsString> = args.target.iter().map(OsString::from).collect();
     if let Some(namespace) = &args.namespace {

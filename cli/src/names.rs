@@ -44,7 +44,7 @@ impl Name {
         };
         if !is_dns_label(name) {
             return refused(
-                "a name is made of lower case letters, digits and inner dashes",
+                "a name consists of lower case letters, digits and inner dashes",
                 name_example(&dns_label_of(name)),
             );
         }
@@ -52,8 +52,8 @@ impl Name {
             return refused("the name of a package starts with a letter", name_example(&format!("operator-{name}")));
         }
         if name.len() > MAX_NAME {
-            let why = format!("it has {} characters, {MAX_NAME} are the most", name.len());
-            return refused(&why, "the names of its Kubernetes objects are built on it; shorten it".to_owned());
+            let why = format!("it has {} characters, the maximum is {MAX_NAME}", name.len());
+            return refused(&why, "shorten it; the names of its Kubernetes objects contain it".to_owned());
         }
         match reserved::name(name) {
             Some(why) => refused(&format!("it is {why}"), name_example(&format!("{name}-operator"))),
@@ -73,15 +73,15 @@ impl Group {
         let refused = |why: &str, hint: &str| {
             Err(Error::usage(format!("`{group}` can't be an API group: {why}")).hint(hint.to_owned()))
         };
-        let yours = "use a domain that is yours, for example `--group demo.example.com`";
+        let yours = "use a domain that you own, for example `--group demo.example.com`";
         if group.len() > MAX_SUBDOMAIN || !group.split('.').all(is_dns_label) {
             return refused("a group is a domain name: lower case letters, digits, inner dashes and dots", yours);
         }
         if !group.contains('.') {
-            return refused("it has no dot; only the groups of Kubernetes itself have none", yours);
+            return refused("it has no dot, like the groups of Kubernetes itself", yours);
         }
         if ["k8s.io", "kubernetes.io"].iter().any(|domain| is_below(group, domain)) {
-            return refused("the API server keeps the groups below `k8s.io` and `kubernetes.io` for Kubernetes", yours);
+            return refused("groups below `k8s.io` and `kubernetes.io` are reserved for Kubernetes", yours);
         }
         Ok(Self(group.to_owned()))
     }
@@ -100,11 +100,11 @@ impl Kind {
             );
         }
         if kind.len() > MAX_LABEL {
-            let why = format!("it has {} characters, {MAX_LABEL} are the most", kind.len());
-            return refused(&why, "its lower case form is a DNS label; shorten it".to_owned());
+            let why = format!("it has {} characters, the maximum is {MAX_LABEL}", kind.len());
+            return refused(&why, "shorten it; its lower case form must be a DNS label".to_owned());
         }
         match reserved::kind(kind) {
-            Some(why) => refused(&why, format!("say what it is for, for example `--kind My{kind}`")),
+            Some(why) => refused(&why, format!("use a more specific name, for example `--kind My{kind}`")),
             None => Ok(Self(kind.to_owned())),
         }
     }
@@ -122,7 +122,7 @@ impl ApiVersion {
             return Ok(Self(version.to_owned()));
         }
         Err(Error::usage(format!("`{version}` can't be the version of an API: it is `v1`, `v2beta1`, `v1alpha2`, …"))
-            .hint("`--api-version v1alpha1` is where most APIs begin"))
+            .hint("use `--api-version v1alpha1` for a new API"))
     }
 }
 

@@ -27,11 +27,11 @@ impl Project {
     pub(crate) fn find_above(folder: &Path) -> Result<Self> {
         let folder = canonical_path(folder)?;
         let Some(root) = folder.ancestors().find(|ancestor| ancestor.join(PROJECT_FILE).is_file()) else {
-            return Err(Error::failed(format!("there is no `{PROJECT_FILE}` in `{}` or above", folder.display()))
-                .hint("run this inside a project; `opgen new` makes one"));
+            let what = format!("`{PROJECT_FILE}` not found in `{}` or its parent folders", folder.display());
+            return Err(Error::failed(what).hint("run this inside a project, or create one with `opgen new`"));
         };
         let file = root.join(PROJECT_FILE);
-        let broken = || format!("`{}` is no project file of opgen", file.display());
+        let broken = || format!("`{}` is not an opgen project file", file.display());
         let text = fs_err::read_to_string(&file).or_failed(broken)?;
         let document: DocumentMut = text.parse().or_failed(broken)?;
         let setting = |key: &str| {

@@ -13,7 +13,7 @@ pub(crate) struct ShutdownSignals {
 
 impl ShutdownSignals {
     pub(crate) fn new() -> Result<Self> {
-        let handler = |kind| signal(kind).or_failed(|| "signals can't be listened to".to_owned());
+        let handler = |kind| signal(kind).or_failed(|| "failed to listen to signals".to_owned());
         Ok(Self { interrupt: handler(SignalKind::interrupt())?, terminate: handler(SignalKind::terminate())? })
     }
 

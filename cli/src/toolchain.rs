@@ -22,7 +22,7 @@ fn check_rustc(output: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::failed(format!("rustc {found} is too old: opgen needs {RUST_VERSION} or newer"))
-        .hint("`rustup update stable`, or take a newer toolchain for this folder with `rustup override set`"))
+        .hint("run `rustup update stable`, or choose a newer toolchain for this folder with `rustup override set`"))
 }
 
 /// Returns the output of `<program> --version`. Fails if the program does not run.
@@ -30,12 +30,12 @@ fn version_of(program: &str) -> Result<String> {
     let output = Command::new(program)
         .arg("--version")
         .output()
-        .or_failed(|| format!("there is no working `{program}` on the PATH"))?;
+        .or_failed(|| format!("no working `{program}` found on the PATH"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Err(Error::failed(format!("there is no working `{program}` on the PATH")).because(stderr))
+    Err(Error::failed(format!("no working `{program}` found on the PATH")).because(stderr))
 }
 
 /// Returns the major and minor version; 0 for a missing number.

@@ -16,7 +16,7 @@ pub struct PassStart<'a> {
     pub name: &'a str,
 }
 
-/// A callback with the outcome of a pass, in words such as `again when something changes`. It is dropped without a call if the
+/// A callback with the outcome of a pass, in words such as `next pass on a change`. It is dropped without a call if the
 /// process ends during the pass.
 pub type OnPassEnd = Box<dyn FnOnce(&'static str) + Send>;
 

@@ -120,7 +120,7 @@ impl EventRecorder {
         let (word, note) = (bounds::event_word(reason).into_owned(), bounds::event_note(note).into_owned());
         let event = Event { regarding: regarding.clone(), type_, reason: word, action, note };
         if sender.try_send(RecorderMessage::Event(Box::new(event))).is_err() {
-            tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: too many are waiting");
+            tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: the queue is full");
         }
     }
 
@@ -203,7 +203,7 @@ impl EventWriter {
     fn log_lost_events(&mut self) {
         match std::mem::take(&mut self.lost_events) {
             0 => {}
-            events => tracing::warn!(events, "events were not recorded while the API server was away"),
+            events => tracing::warn!(events, "events were not recorded while the API server was unavailable"),
         }
     }
 
@@ -283,6 +283,6 @@ mod tests {
         }
         drop(recorder);
         result.await;
-        assert_eq!(log.lines(), ["WARN events were not recorded while the API server was away events=3"]);
+        assert_eq!(log.lines(), ["WARN events were not recorded while the API server was unavailable events=3"]);
     }
 }

@@ -54,7 +54,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     pub fn changes(&self, edited: &K) -> Result<Changes> {
         let (main, status) = split_status(serde_json::to_value(edited)?);
         if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {
-            return Err(Error::terminal("FinalizersEdited", "finalizers are the loop's; an edit can't write them"));
+            return Err(Error::terminal("FinalizersEdited", "an edit can't change finalizers"));
         }
         Ok(Changes { main: merge_patch(&self.main, &main), status: (status != self.status).then_some(status) })
     }
@@ -147,7 +147,7 @@ mod tests {
     fn edited_finalizers_are_refused() {
         let snapshot = Snapshot::of(&json!({"metadata": {"finalizers": ["a/b"]}})).unwrap();
         let refused = snapshot.changes(&json!({"metadata": {"finalizers": []}})).unwrap_err();
-        assert!(refused.to_string().contains("finalizers are the loop's"));
+        assert!(refused.to_string().contains("an edit can't change finalizers"));
     }
 
     #[test]

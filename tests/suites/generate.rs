@@ -110,7 +110,7 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
 fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>) {
     project.edit("api/src/widget.rs", "max = 50", "max = 60");
     let diff =
-        project.check_opgen("generate --check", 1, "`deploy/` is not what the code says\n\nhint: run `opgen generate`");
+        project.check_opgen("generate --check", 1, "`deploy/` is not up to date\n\nhint: run `opgen generate`");
     let has = |sign: char, text: &str| diff.lines().any(|line| line.starts_with(sign) && line.contains(text));
     assert!(has('-', "maximum: 50") && has('+', "maximum: 60"), "{diff}");
     let planned = project.check_opgen("generate --dry-run", 0, "Different deploy/crds/demo.example.com_widgets.yaml");
@@ -139,13 +139,13 @@ fn the_operator_explains_itself(project: &Project) {
     assert!(project.check_opgen("tree -- --mermaid", 0, "").starts_with("flowchart TD\n"));
     let tree: Value = serde_json::from_str(&project.check_opgen("tree -o json", 0, "")).expect("JSON");
     assert_eq!(tree[0]["kind"], "Widget");
-    project.check_opgen("tree gadget/one", 1, "error: demo controls no kind `gadget`\n\nhint: it controls Widget");
+    project.check_opgen("tree gadget/one", 1, "error: demo does not control kind `gadget`\n\nhint: it controls Widget");
     let rights = project.check_opgen("rbac explain", 0, "");
     assert!(rights.contains("node config, controller/src/widget.rs:"), "{rights}");
     let rights: Value = serde_json::from_str(&project.check_opgen("rbac explain -o json", 0, "")).expect("JSON");
     assert!(rights.as_array().is_some_and(|rules| rules.iter().any(|rule| rule["askedBy"]["node"] == "config")));
     fs::write(project.root.join("api/audit.log"), "{}\n").expect("a file");
-    project.check_opgen("rbac verify audit.log", 1, "error: line 1 of the audit log is no event of audit.k8s.io/v1");
+    project.check_opgen("rbac verify audit.log", 1, "error: line 1 of the audit log is not an audit.k8s.io/v1 event");
     fs::remove_file(project.root.join("api/audit.log")).expect("a file");
 }
 
@@ -182,7 +182,7 @@ fn code_that_does_not_compile_is_told_by_the_compiler_and_writes_nothing() {
     let run = project.opgen("generate");
     assert_eq!(run.code, 1, "{}", run.stderr);
     assert!(run.stderr.contains("config") && run.stderr.contains("controller/src/widget.rs"), "{}", run.stderr);
-    let end = "error: failed to build the project's code\n\nhint: `cargo check` in the project shows the same errors\n";
+    let end = "error: failed to build the project's code\n\nhint: run `cargo check` in the project to see the errors\n";
     assert!(run.stderr.ends_with(end), "{}", run.stderr);
     assert!(!project.root.join("deploy").exists());
 }
@@ -214,7 +214,7 @@ fn what_the_api_server_would_refuse_is_said_in_its_words_and_writes_nothing() {
     );
     let run = project.opgen("generate");
     assert_eq!(run.code, 1, "{}", run.stderr);
-    let refused = "the API server would refuse what the code says, so nothing is written\n  crds/demo.example.com_widgets.yaml: .spec.";
+    let refused = "the API server would reject the generated YAML; nothing was written\n  crds/demo.example.com_widgets.yaml: .spec.";
     assert!(run.stderr.contains(refused) && run.stderr.contains("x-kubernetes-validations[0].rule"), "{}", run.stderr);
     assert!(!project.root.join("deploy").exists());
 }

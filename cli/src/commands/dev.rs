@@ -14,7 +14,7 @@ use crate::{
 
 /// Runs a session on a new runtime until a signal or an error.
 pub(super) fn run(args: &Dev, ui: Ui) -> Result<ExitCode> {
-    let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "the sandbox has no threads".into())?;
+    let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
     let result = runtime.block_on(develop(args, ui));
     runtime.shutdown_background();
     result.map(|()| ExitCode::SUCCESS)

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     if let Some(inputs) = inputs.filter(|_| writes(args) || report.is_clean()) {
         let stamp = Stamp::new(&project, inputs, &report);
         if !stamp.has_input_newer_than(start) {
-            stamp.store(&stamp_file).or_failed(|| "failed to note what the YAML was made from".to_owned())?;
+            stamp.store(&stamp_file).or_failed(|| "failed to store the inputs of the YAML".to_owned())?;
         }
     }
     conclude(args, &project, &report, ui)
@@ -116,7 +116,7 @@ fn conclude(args: &Generate, project: &Project, report: &Report, ui: Ui) -> Resu
         ui.status("Unchanged", &folder);
     }
     if args.check && !report.drift.is_empty() {
-        return Err(Error::failed(format!("`{folder}` is not what the code says")).hint("run `opgen generate`"));
+        return Err(Error::failed(format!("`{folder}` is not up to date")).hint("run `opgen generate`"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -126,7 +126,7 @@ fn write_package(project: &Project, metadata: &Metadata, folder: &Path) -> Resul
     let failed = || format!("failed to write the generator to `{}`", folder.display());
     let Some(operator) = metadata.packages.iter().find(|package| package.name.as_str() == project.name) else {
         return Err(Error::failed(format!("the workspace has no package `{}`", project.name))
-            .hint("`opgen.toml` names the package of the operator; keep the two alike"));
+            .hint("use the name of the operator's package as `name` in `opgen.toml`"));
     };
     // The workspace may contain more than the project.
     let root = metadata.workspace_root.as_std_path();

@@ -84,8 +84,8 @@ fn check_utf8(option: &str, path: &Path) -> Result<()> {
     if path.to_str().is_some() {
         return Ok(());
     }
-    Err(Error::usage(format!("`{option}` is `{}`, which is no UTF-8", path.display()))
-        .hint("choose a folder whose whole path is UTF-8; the project's own files have to name it"))
+    Err(Error::usage(format!("`{option}` is `{}`, which is not UTF-8", path.display()))
+        .hint("choose a folder with a UTF-8 path; the files of the project contain it"))
 }
 
 /// Prints the paths that a dry run would write.
@@ -101,5 +101,5 @@ fn print_summary(answers: &Answers, folder: &Path, ui: Ui) {
     let (kind, group, version) = (answers.kind.as_str(), answers.group.as_str(), answers.version.as_str());
     let name = answers.name.as_str();
     ui.status("Created", &format!("operator `{name}` for `{kind}` of `{group}/{version}`"));
-    ui.note(&format!("\n  cd {} && cargo build     builds it and leaves its YAML in deploy/", folder.display()));
+    ui.note(&format!("\n  cd {} && cargo build     builds it and writes its YAML to deploy/", folder.display()));
 }

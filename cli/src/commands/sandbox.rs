@@ -15,13 +15,13 @@ use crate::{
 
 /// Serves a sandbox on a new runtime until a signal.
 pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
-    let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "the sandbox has no threads".into())?;
+    let runtime = Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
     // Without `--folder`, the kubeconfig is in a temporary folder.
     let (folder, temporary) = match &args.folder {
         Some(folder) => (folder.clone(), None),
         None => {
             let temporary = tempfile::Builder::new().prefix("opgen-sandbox-").tempdir();
-            let temporary = temporary.or_failed(|| "there is no place for the kubeconfig".into())?;
+            let temporary = temporary.or_failed(|| "failed to create a folder for the kubeconfig".into())?;
             (temporary.path().to_owned(), Some(temporary))
         }
     };
@@ -37,15 +37,15 @@ async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
     let server = match &args.data {
         None => builder.start(),
         Some(data) => builder.open(data).map_err(|cause| {
-            let problem = format!("{} can't be used", data.display());
-            Error::failed(problem).because(cause).hint("name another file with `--data`, or none")
+            let problem = format!("failed to use {}", data.display());
+            Error::failed(problem).because(cause).hint("use another file with `--data`, or remove `--data`")
         })?,
     };
     let serving = sandbox_server::serve(&server, args.port, folder).await?;
     sandbox_server::print_kubeconfig(serving.path().unwrap_or(std::path::Path::new("")), &serving.url(), ui);
     // The user needs this line to find the server.
     ui::flush_stdout()?;
-    ui.status("Serving", &format!("{}; Ctrl-C ends it", serving.url()));
+    ui.status("Serving", &format!("{}; press Ctrl-C to stop", serving.url()));
     signals.next().await;
     serving.stop().await;
     Ok(())

@@ -81,8 +81,8 @@ pub(super) async fn build(
     if !child.wait().await.or_failed(failed)?.success() {
         return Ok(None);
     }
-    let program = program.ok_or_else(|| Error::failed("cargo built no program"))?;
-    Program::link(program.as_std_path(), folder).map(Some).or_failed(|| "failed to keep the program".to_owned())
+    let program = program.ok_or_else(|| Error::failed("cargo built no binary"))?;
+    Program::link(program.as_std_path(), folder).map(Some).or_failed(|| "failed to copy the binary".to_owned())
 }
 
 /// Fails if the project has no operator binary.
@@ -90,16 +90,16 @@ pub(super) fn check_package(project: &Project, metadata: &cargo_metadata::Metada
     let package = metadata.packages.iter().find(|package| package.name.as_str() == project.name);
     let Some(package) = package else {
         let problem = format!("the workspace has no package `{}`", project.name);
-        return Err(Error::failed(problem).hint("`opgen.toml` names the package of the operator; keep the two alike"));
+        return Err(Error::failed(problem).hint("use the name of the operator's package as `name` in `opgen.toml`"));
     };
     if package.targets.iter().any(|target| target.is_bin() && target.name == project.name) {
         return Ok(());
     }
     let manifest = Path::new(package.manifest_path.as_str()).display().to_string();
-    Err(Error::failed(format!("package `{}` has no program of that name", project.name))
-        .because(format!("`{manifest}` leads to no `src/main.rs`"))
+    Err(Error::failed(format!("package `{}` has no binary of the same name", project.name))
+        .because(format!("`{manifest}` has no `src/main.rs`"))
         .hint(format!(
-            "`opgen::operator!({}::operator());` in `src/main.rs` is one",
+            "write `opgen::operator!({}::operator());` in `src/main.rs`",
             project.controller_package().replace('-', "_")
         )))
 }

@@ -59,7 +59,7 @@ async fn call_sandbox(
     content_type: &str,
     body: Option<&Value>,
 ) -> Result<ApiResponse> {
-    let failed = || format!("failed to ask the sandbox for `{path}`");
+    let failed = || format!("failed to get `{path}` from the sandbox");
     let body = body.map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
     let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, content_type).body(body);
     let response = sandbox.call(User::admin("opgen-dev"), request.or_failed(failed)?).await;

@@ -126,5 +126,5 @@ fn create_folder(target: &Path) -> Result<TempDir> {
     let parent = target.join("opgen");
     let created = fs_err::create_dir_all(&parent);
     let folder = created.and_then(|()| tempfile::Builder::new().prefix("dev-").tempdir_in(&parent));
-    folder.or_failed(|| "there is no place for the kubeconfig".to_owned())
+    folder.or_failed(|| "failed to create a folder for the kubeconfig".to_owned())
 }

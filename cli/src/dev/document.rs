@@ -13,7 +13,7 @@ pub(super) struct Document {
 impl Document {
     /// Parses all objects of a text; errors name it `source`.
     pub(super) fn parse(text: &str, source: &str) -> Result<Vec<Self>> {
-        let objects: Vec<Value> = serde_saphyr::from_multiple(text).or_failed(|| format!("{source} can't be read"))?;
+        let objects: Vec<Value> = serde_saphyr::from_multiple(text).or_failed(|| format!("failed to read {source}"))?;
         Ok(objects.into_iter().filter(Value::is_object).map(|object| Self { object }).collect())
     }
 
@@ -71,7 +71,7 @@ mod tests {
     fn every_document_of_a_file_is_an_object() {
         let titles: Vec<_> = Document::parse(TEXT, "it").unwrap().iter().map(Document::title).collect();
         assert_eq!(titles, ["Deployment a", "Namespace b"]);
-        assert!(Document::parse("a: [", "it").unwrap_err().to_string().starts_with("it can't be read"));
+        assert!(Document::parse("a: [", "it").unwrap_err().to_string().starts_with("failed to read it"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> R
     }
     let manifests: Manifests = serde_json::from_slice(&output.stdout)
         .or_failed(failed)
-        .map_err(|error| error.hint("the program's `main` is to be `opgen::operator!`"))?;
+        .map_err(|error| error.hint("write the `main` of the binary with `opgen::operator!`"))?;
     let install = manifests.files.iter().find(|file| file.path == "install.yaml");
     let text = install.map(|file| file.text.as_str()).unwrap_or_default();
     Ok(Document::parse(text, "`install.yaml`")?.into_iter().filter(|document| !is_workload(document)).collect())
@@ -77,8 +77,8 @@ async fn wait_served(client: &Client, document: &Document, namespace: &str) -> R
         // Only a group with a dot can belong to a CRD that was just applied.
         if Instant::now() > end || !document.discovery_path().contains('.') {
             let problem =
-                format!("the cluster knows no kind `{}` of `{}`", document.kind(), document.object["apiVersion"]);
-            return Err(Error::failed(problem).hint("is it one that the operator brings along?"));
+                format!("the cluster does not serve kind `{}` of `{}`", document.kind(), document.object["apiVersion"]);
+            return Err(Error::failed(problem).hint("check that its definition is one of the operator's manifests"));
         }
         sleep(POLL_INTERVAL).await;
     }
@@ -97,7 +97,7 @@ async fn wait_established(client: &Client, document: &Document, path: &str) -> R
         }
         if Instant::now() > end {
             let why = conditions.iter().find(|it| it["status"] == "False").and_then(|it| it["message"].as_str());
-            let why = why.unwrap_or("the API server says nothing about it").to_owned();
+            let why = why.unwrap_or("the API server reports no reason").to_owned();
             return Err(Error::failed(format!("{} is not served", document.title())).because(why));
         }
         sleep(POLL_INTERVAL).await;

@@ -57,8 +57,8 @@ impl Recording {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // `write` would replace a device or a pipe by a file.
         if !folder.is_dir() || path.metadata().is_ok_and(|there| !there.is_file()) {
-            let error = Error::usage(format!("the report can't be written to `{}`", path.display()));
-            return Err(error.hint("name a file in a folder that exists, such as `report.html`"));
+            let error = Error::usage(format!("failed to write the report to `{}`", path.display()));
+            return Err(error.hint("use a file in an existing folder, such as `report.html`"));
         }
         Ok(Self { path: path.to_owned(), start: Instant::now(), state: Arc::default() })
     }
@@ -143,7 +143,7 @@ impl Recording {
         let state = self.lock();
         let mut words = format!("The requests and watch events of {name} in the sandbox of `opgen dev`, pass by pass.");
         if state.dropped > 0 {
-            words.push_str(&format!(" The first {} moments are left out.", state.dropped));
+            words.push_str(&format!(" The first {} entries are left out.", state.dropped));
         }
         let page = page::alone(&format!("{name} under development"), &words, &state.timeline);
         drop(state);
@@ -153,7 +153,7 @@ impl Recording {
             // The error of the write matters, not that of the removal.
             let _ = fs_err::remove_file(&temporary);
         }
-        written.or_failed(|| "the report can't be written".to_owned())?;
+        written.or_failed(|| "failed to write the report".to_owned())?;
         Ok(&self.path)
     }
 

@@ -39,7 +39,7 @@ struct Pipes {
 impl Relay {
     /// Starts the relay. Fails if it can't reach the cluster.
     pub(super) async fn start(program: &Path, process_group: &ProcessGroup) -> Result<Self> {
-        let failed = || "failed to get to the cluster".to_owned();
+        let failed = || "failed to connect to the cluster".to_owned();
         let mut command = process_group.command(program);
         command.arg("relay").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().or_failed(failed)?;
@@ -52,7 +52,7 @@ impl Relay {
             let message = String::from_utf8_lossy(&output.stderr);
             let message =
                 message.split("\nhint:").next().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
-            let hint = "set KUBECONFIG to the cluster that is meant, or leave `--cluster` out to get a sandbox";
+            let hint = "set KUBECONFIG to the intended cluster, or use a sandbox by leaving out `--cluster`";
             return Err(Error::failed(failed()).because(message).hint(hint));
         };
         let target = serde_json::from_str(&first).or_failed(failed)?;
@@ -61,7 +61,7 @@ impl Relay {
 
     /// Sends a request and waits for its response.
     pub(super) async fn send(&self, request: &Value) -> Result<ApiResponse> {
-        let failed = || format!("failed to ask {}", self.target.url);
+        let failed = || format!("failed to send a request to {}", self.target.url);
         let mut pipes = self.pipes.lock().await;
         pipes.requests.write_all(format!("{request}\n").as_bytes()).await.or_failed(failed)?;
         let line = pipes.responses.next_line().await.or_failed(failed)?;

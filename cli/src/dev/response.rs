@@ -20,7 +20,7 @@ impl ApiResponse {
             return Ok(self.body);
         }
         let message =
-            self.body["message"].as_str().map_or_else(|| format!("the answer was {}", self.code), str::to_owned);
+            self.body["message"].as_str().map_or_else(|| format!("the response was {}", self.code), str::to_owned);
         Err(Error::failed(problem()).because(message))
     }
 }

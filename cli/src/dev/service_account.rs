@@ -23,7 +23,7 @@ pub(super) async fn write_kubeconfig(
     folder: &Path,
 ) -> Result<PathBuf> {
     let account = documents.iter().find(|document| document.kind() == "ServiceAccount");
-    let account = account.ok_or_else(|| Error::failed("the operator's manifests have no ServiceAccount"))?;
+    let account = account.ok_or_else(|| Error::failed("the operator's manifests contain no ServiceAccount"))?;
     let (namespace, name) = (account.namespace().unwrap_or_default(), account.name());
     let failed = || format!("failed to get a token for ServiceAccount {namespace}/{name}");
     let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");

@@ -124,7 +124,7 @@ impl Session {
         self.ui.status("Building", &self.project.name);
         let built = build::build(&self.project, self.cluster.folder(), &self.process_group, !self.is_announced).await?;
         let Some(program) = built else {
-            let goes_on = if self.operator.is_some() { "the one before goes on" } else { "nothing runs" };
+            let goes_on = if self.operator.is_some() { "the previous build keeps running" } else { "nothing runs" };
             self.ui.warning(&format!("{} does not compile; {goes_on} until the next change", self.project.name));
             return Ok(());
         };
@@ -155,7 +155,7 @@ impl Session {
             StartOptions { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
         self.operator = Some(OperatorProcess::start(program, options, &self.process_group)?);
         let since = program.built_at.elapsed().as_secs_f32();
-        let text = format!("{}, {since:.1} s after it was built", self.project.name);
+        let text = format!("{}, {since:.1} s after the build", self.project.name);
         self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &text);
         if !self.is_announced {
             self.is_announced = true;
@@ -222,9 +222,9 @@ impl Session {
                 self.display.clear();
                 let last: String = last.iter().map(|line| format!("\n{name} | {line}")).collect();
                 let last =
-                    if last.is_empty() { "it said nothing".to_owned() } else { format!("its last lines:{last}") };
-                let error = Error::failed(format!("{name} ended by itself: {status}")).because(last);
-                ui::error(&mut ui::stderr(), &error.hint("it is started again after the next change"));
+                    if last.is_empty() { "it printed nothing".to_owned() } else { format!("its last output:{last}") };
+                let error = Error::failed(format!("{name} exited unexpectedly: {status}")).because(last);
+                ui::error(&mut ui::stderr(), &error.hint("it restarts after the next change"));
             }
         }
     }

@@ -94,7 +94,7 @@ impl Sources {
                     }
                 }
             };
-            let path = next.ok_or_else(|| Error::failed("the files are watched no more"))?;
+            let path = next.ok_or_else(|| Error::failed("the file watcher stopped unexpectedly"))?;
             self.pending.insert(path.or_failed(|| "failed to watch files".to_owned())?);
             self.first_change.get_or_insert_with(Instant::now);
         }
@@ -196,7 +196,7 @@ fn watch_error(folder: &Path, cause: notify::Error) -> Error {
     let error = Error::failed(format!("failed to watch `{}`", folder.display())).because(cause);
     match is_full {
         true => error.hint("raise the limit: `sysctl fs.inotify.max_user_watches=524288`"),
-        false => error.hint("its files have to be readable for you"),
+        false => error.hint("check that you have permission to read its files"),
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn metadata_with_dependencies(project: &Project) -> Result<Metadata> 
 /// Returns the metadata of the workspace around the project, which may contain more than the project.
 fn run_metadata(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
     let answer = command.current_dir(&project.root).exec();
-    answer.or_failed(|| format!("failed to ask cargo about `{}`", project.root.display()))
+    answer.or_failed(|| format!("failed to run `cargo metadata` for `{}`", project.root.display()))
 }
 
 /// Generates the lock file of the project's workspace, unless it exists.
@@ -73,7 +73,7 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
     drop(guard);
     match (status.success(), program) {
         (true, Some(program)) => Ok(program.into_std_path_buf()),
-        _ => Err(Error::failed(failed()).hint("`cargo check` in the project shows the same errors")),
+        _ => Err(Error::failed(failed()).hint("run `cargo check` in the project to see the errors")),
     }
 }
 

@@ -64,7 +64,7 @@ fn dependencies(project: &Project, operator: &Package) -> Result<Table> {
     for name in [project.controller_package(), "opgen".to_owned()] {
         if !needed.iter().any(|dependency| dependency.name == name) {
             return Err(Error::failed(format!("package `{}` has no build dependency `{name}`", operator.name))
-                .hint("the YAML is generated with its `[build-dependencies]`; add it there"));
+                .hint("add it to `[build-dependencies]`, which `opgen generate` uses"));
         }
     }
     let mut table = Table::new();

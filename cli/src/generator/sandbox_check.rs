@@ -61,8 +61,8 @@ impl SandboxReport {
             return Ok(self.warnings);
         }
         let list = self.refusals.join("\n  ");
-        Err(Error::failed(format!("the API server would refuse what the code says, so nothing is written\n  {list}"))
-            .hint("the path after the file is the field of the Rust type; change its attributes there"))
+        Err(Error::failed(format!("the API server would reject the generated YAML; nothing was written\n  {list}"))
+            .hint("the path after the file name is a field of the Rust type; change its attributes"))
     }
 }
 
@@ -71,7 +71,7 @@ fn parse_objects<'a>(files: &'a [GeneratedFile], folder: &str) -> Result<Vec<(&'
     let of_folder = files.iter().filter(|file| file.path.starts_with(folder));
     let read = |file: &'a GeneratedFile| {
         let object = serde_saphyr::from_str(&file.text);
-        Ok((file.path.as_str(), object.or_failed(|| format!("`{}` can't be read", file.path))?))
+        Ok((file.path.as_str(), object.or_failed(|| format!("failed to read `{}`", file.path))?))
     };
     of_folder.map(read).collect()
 }
@@ -112,7 +112,7 @@ impl CheckServer {
         match causes {
             Some(causes) => report.refusals.extend(causes.iter().map(|cause| refusal(file, cause))),
             None => {
-                let message = status["message"].as_str().unwrap_or("refused without a reason");
+                let message = status["message"].as_str().unwrap_or("rejected without a reason");
                 report.refusals.push(format!("{file}: {message}"));
             }
         }
@@ -147,13 +147,13 @@ impl CheckServer {
         let bytes = object.map_or_else(Bytes::new, |object| Bytes::from(object.to_string()));
         let request =
             Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json").body(bytes);
-        let request = request.or_failed(|| format!("failed to ask the sandbox for `{path}`"))?;
+        let request = request.or_failed(|| format!("failed to get `{path}` from the sandbox"))?;
         Ok(self.0.call(User::admin("opgen-generate"), request).await)
     }
 }
 
 async fn body(response: Response<Body>) -> Result<Value> {
-    let failed = || "failed to read the sandbox's answer".to_owned();
+    let failed = || "failed to read the response of the sandbox".to_owned();
     let bytes = response.into_body().collect().await.or_failed(failed)?.to_bytes();
     serde_json::from_slice(&bytes).or_failed(failed)
 }

@@ -27,8 +27,8 @@ pub(crate) fn check<'a>(files: impl Iterator<Item = &'a Path>, root: &Path) -> R
     }
     let list = ignored.iter().map(|(file, line, text)| format!("\n  {}:{line}: {text}", file.display()));
     let list: String = list.collect();
-    Err(Error::failed(format!("the schema would lack rules that the code has, so nothing is written{list}"))
-        .hint("`schemars` leaves out a rule that the type of the field doesn't take; change the rule or the type"))
+    Err(Error::failed(format!("the schema would lack rules that the code has; nothing was written{list}"))
+        .hint("`schemars` ignores a rule that does not apply to the type of the field; change the rule or the type"))
 }
 
 /// A validation rule without effect.
@@ -123,8 +123,8 @@ impl SchemaType {
             let Some(rule) = meta.path().get_ident().map(ToString::to_string) else { continue };
             let problem = match rule.as_str() {
                 "required" if has(&["default"]) || self.default => Some((
-                    "a field with a default, which may be missing".to_owned(),
-                    "remove `required`, or the default",
+                    "a field with a default, which is optional".to_owned(),
+                    "remove `required` or the default",
                 )),
                 rule => json_type.fix_for(rule).map(|fix| (json_type.noun().to_owned(), fix)),
             };
@@ -156,7 +156,7 @@ impl JsonType {
             ("range", Self::IntOrString) => "use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
             ("range", Self::Text) => "use `length`, or remove it",
             ("inner", Self::Map) => "use a type with these rules for the values",
-            ("inner", _) => "write what is in it beside it",
+            ("inner", _) => "move its rules out of `inner(...)`",
             (_, Self::List) => "write it in `inner(...)`",
             (_, Self::IntOrString) => "use `#[schemars(extend(\"pattern\" = ...))]`",
             _ => "remove it",

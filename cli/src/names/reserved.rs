@@ -9,13 +9,13 @@ pub(super) fn name(name: &str) -> Option<String> {
         return Some("a keyword of Rust".to_owned());
     }
     if let Some(kind) = BUILT_IN_KINDS.iter().find(|kind| kind.eq_ignore_ascii_case(&name.replace('-', ""))) {
-        return Some(format!("what Kubernetes calls a {kind}"));
+        return Some(format!("the name of the Kubernetes kind {kind}"));
     }
     let tables: [(&[&str], &str); 4] = [
-        (RUST_CRATES, "a crate of Rust itself"),
+        (RUST_CRATES, "a crate of the Rust standard library"),
         (DEPENDENCIES, "a crate that the project depends on"),
-        (CARGO_FOLDERS, "a folder of cargo's own in `target/`"),
-        (DEVICES, "a device on Windows, where nobody could check it out"),
+        (CARGO_FOLDERS, "a folder of cargo in `target/`"),
+        (DEVICES, "a device name on Windows"),
     ];
     tables.iter().find(|(names, _)| names.contains(&ident.as_str())).map(|(_, reason)| (*reason).to_owned())
 }
@@ -23,16 +23,16 @@ pub(super) fn name(name: &str) -> Option<String> {
 /// Returns the reason why a kind is reserved; `None` if it is free.
 pub(super) fn kind(kind: &str) -> Option<String> {
     if BUILT_IN_KINDS.contains(&kind) {
-        return Some("Kubernetes has a kind of this name".to_owned());
+        return Some("it is a kind of Kubernetes".to_owned());
     }
     let module = kind.to_snake_case();
     if KEYWORDS.contains(&module.as_str()) {
-        return Some(format!("its module would be called `{module}`, a keyword of Rust"));
+        return Some(format!("its module would be called `{module}`, which is a keyword of Rust"));
     }
     if MODULES.contains(&module.as_str()) {
-        return Some(format!("its module would be called `{module}`, as another of the project's"));
+        return Some(format!("its module would be called `{module}`, like another module of the project"));
     }
-    IN_SCOPE.contains(&kind).then(|| format!("the project's code has another `{kind}` in scope"))
+    IN_SCOPE.contains(&kind).then(|| format!("the project's code imports another `{kind}`"))
 }
 
 #[rustfmt::skip]

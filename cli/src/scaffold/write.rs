@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn check_vacant(root: &Path) -> Result<()> {
     let occupied = |problem: &str| {
         Error::failed(format!("`{}` {problem}", root.display()))
-            .hint("choose another folder with `--path`; nothing is ever overwritten")
+            .hint("choose another folder with `--path`; existing files are never overwritten")
     };
     match fs_err::read_dir(root) {
         Ok(mut entries) => entries.next().map_or(Ok(()), |_| Err(occupied("exists and is not empty"))),

@@ -1,4 +1,4 @@
-//! Leaves the YAML in `deploy/` as the code says.
+//! Writes the manifests to `deploy/`.
 
 fn main() -> std::process::ExitCode {
     opgen::manifest::build_script(webapp_controller::operator(), "../deploy")

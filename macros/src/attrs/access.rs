@@ -68,7 +68,7 @@ fn parse_raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
         if nested {
             diags.error(&word, "`raw` is inside `raw`", "keep one");
         } else if entries.is_empty() && !diags.has_errors() {
-            diags.error(&word, "`raw` says nothing", "say what the raw client does: `raw(Pod: list)`");
+            diags.error(&word, "`raw` has no permissions", "declare the calls of the raw client: `raw(Pod: list)`");
         }
         Ok::<_, syn::Error>(entries)
     };
@@ -86,7 +86,7 @@ fn parse_entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry>
                 Ok(_) => format!("write its type without quotes: `{}: get`", text.value()),
                 Err(_) => FIX.to_owned(),
             };
-            diags.error(&text, "a kind is a type, not a text", fix);
+            diags.error(&text, "a kind is a type, not a string", fix);
             return None;
         }
         let verbs = parse_verbs_after_colon(&text, input, diags)?;
@@ -100,14 +100,14 @@ fn parse_entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry>
         });
     }
     if input.peek(Token![*]) {
-        diags.error(input.parse::<Token![*]>().ok()?, "a permission for every kind is never given", "name each kind");
+        diags.error(input.parse::<Token![*]>().ok()?, "a permission for every kind is not allowed", "list each kind");
         return None;
     }
     let kind = parse_kind(input).map_err(|error| diags.syntax(&error, FIX)).ok()?;
     let names = parse_names(input, diags).ok()?;
     let subresource = parse_subresource(input, diags).ok()?;
     if names.is_some() && input.peek(Paren) {
-        diags.syntax(&input.error("names are given twice"), "keep one list of names");
+        diags.syntax(&input.error("names are set twice"), "keep one list of names");
         return None;
     }
     let names = names.or(parse_names(input, diags).ok()?);
@@ -179,7 +179,7 @@ fn parse_verbs(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Ident> {
     let mut verbs = Vec::new();
     while !input.is_empty() && !input.peek(Token![;]) {
         if let Ok(star) = input.parse::<Token![*]>() {
-            diags.error(star, "a permission for every verb is never given", "name each verb: `get, list, watch`");
+            diags.error(star, "a permission for every verb is not allowed", "list each verb: `get, list, watch`");
         } else {
             match input.call(Ident::parse_any) {
                 Ok(next) if input.peek(Token![:]) || input.peek(Token![/]) => {

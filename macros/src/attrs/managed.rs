@@ -84,7 +84,7 @@ fn reject_attribute(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
         diags.error(
             attribute.path(),
-            format!("`#[{name}(...)]` does nothing here"),
+            format!("`#[{name}(...)]` has no effect here"),
             "move it above the item that derives `Managed`",
         );
     }
@@ -97,7 +97,7 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
     let mut items = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("managed")) {
         match attribute.parse_args_with(Punctuated::<NestedMeta, Token![,]>::parse_terminated) {
-            Ok(more) if more.is_empty() => diags.error(attribute.path(), "`#[managed()]` says nothing", "remove it"),
+            Ok(more) if more.is_empty() => diags.error(attribute.path(), "`#[managed()]` has no options", "remove it"),
             Ok(more) => items.extend(more),
             Err(error) => diags.syntax(&error, FIX),
         }

@@ -108,7 +108,7 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("provisioner")) {
         match attribute.meta.require_list() {
             Ok(list) if list.tokens.is_empty() => {
-                diags.error(attribute.path(), "`#[provisioner()]` says nothing", "say what it is, or remove it");
+                diags.error(attribute.path(), "`#[provisioner()]` has no options", "add options, or remove it");
             }
             Ok(_) => {
                 // Unparsed tokens in an invalid value fail the whole attribute, so `args` keeps the keys parsed before.
@@ -157,7 +157,7 @@ fn parse_arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ProvisionerAr
 /// `model` reports them.
 fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgValue> {
     match key.to_string().as_str() {
-        "owner" => parse_equal_type(input, "a kind is a type, not a text")
+        "owner" => parse_equal_type(input, "a kind is a type, not a string")
             .map_err(|error| (error, "name the managed kind: `owner = WebApp`")),
         "crate" => parse_crate_path(input).map(ArgValue::Path).map_err(|error| (error, "write `crate = \"path\"`")),
         "access" => {
@@ -177,7 +177,7 @@ fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixabl
         "retired" => parenthesized_list(input, parse_named_type)
             .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with kinds: `retired(config: ConfigMap)`")),
-        "output" => parse_equal_type(input, "a value has a type, not a text")
+        "output" => parse_equal_type(input, "a value has a type, not a string")
             .map_err(|error| (error, "name the type of the value: `output = Plan`")),
         "resource" if input.peek(syn::token::Paren) => Ok(match parse_resource_options(input, diags) {
             Ok(options) => ArgValue::ResourceOptions(options),
@@ -222,7 +222,7 @@ fn parse_equal_type(input: ParseStream<'_>, text_message: &str) -> syn::Result<A
 /// Parses the path of a node: names separated by dots.
 fn parse_node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
     if let Ok(text) = input.parse::<LitStr>() {
-        return Err(syn::Error::new(text.span(), "a node is a name, not a text"));
+        return Err(syn::Error::new(text.span(), "a node is a name, not a string"));
     }
     let names = Punctuated::<Ident, Token![.]>::parse_separated_nonempty_with(input, Ident::parse_any)?;
     Ok(NodePath(names.into_iter().collect()))

@@ -35,10 +35,10 @@ fn check_kind(access: &Access, diags: &mut Diags) {
 /// Checks a non-resource URL: a `*` may only stand at its end, and its only verb is `get`.
 fn check_url(access: &Access, path: &LitStr, diags: &mut Diags) {
     if path.value().trim_end_matches('*').contains('*') || path.value().ends_with("**") {
-        diags.error(path, "a `*` stands only at the end of a path", "name the part before it, or each path");
+        diags.error(path, "a `*` is only allowed at the end of a path", "use a prefix of the path, or list each path");
     }
     for verb in access.verb_words.iter().filter(|verb| *verb != "get") {
-        diags.error(verb, format!("a path of the server has no `{verb}`"), "use `get`; name a kind for the rest");
+        diags.error(verb, format!("a path does not support `{verb}`"), "use `get`, or a kind for other verbs");
     }
 }
 
@@ -57,7 +57,7 @@ fn check_verbs(access: &Access, diags: &mut Diags) {
     }
     for (at, verb) in access.verb_words.iter().enumerate() {
         if let Some(first) = access.verb_words[..at].iter().find(|first| *first == verb) {
-            diags.conflict(verb, format!("`{verb}` is given twice"), "keep one", first, "first given here");
+            diags.conflict(verb, format!("`{verb}` is a duplicate"), "keep one", first, "first set here");
         }
     }
 }
@@ -69,12 +69,12 @@ fn check_subresource(access: &Access, diags: &mut Diags) {
     for verb in access.verb_words.iter().filter(|verb| {
         ["list", "watch", "delete", "deletecollection", "reference"].iter().any(|unsupported| *verb == unsupported)
     }) {
-        let problem = format!("`{name}` is a part of one object and has no `{verb}`");
+        let problem = format!("`{name}` is a subresource and does not support `{verb}`");
         diags.error(verb, problem, "use `get`, `create`, `update` or `patch`");
     }
     if let Subresource::Status | Subresource::Scale = subresource {
         for verb in access.verb_words.iter().filter(|verb| *verb == "create") {
-            let problem = format!("`{name}` is there as soon as its object is, and has no `{verb}`");
+            let problem = format!("`{name}` exists with its object and does not support `{verb}`");
             diags.error(verb, problem, "use `get`, `update` or `patch`");
         }
     }
@@ -85,11 +85,11 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     for access in access.iter().filter(|access| !access.raw) {
         if let (Some(Subresource::Other(word)), Some(path)) = (access.subresource(), &access.subresource_path) {
             let fix = format!(
-                "use one of `{}`, a type of yours that is a `Subresource`, or `raw({}/{word}: ...)`",
+                "use one of `{}`, your own type that is a `Subresource`, or `raw({}/{word}: ...)`",
                 subresource_names().join("`, `"),
                 access.target_text(),
             );
-            diags.error(path, format!("there are no calls for the subresource `{word}`"), fix);
+            diags.error(path, format!("unknown subresource `{word}`"), fix);
         }
     }
 }
@@ -98,11 +98,11 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
 fn check_names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
     if let Some(kind) = access.kind().filter(|_| names.is_empty()) {
-        let fix = format!("name objects: `{}(\"tls\")`", access.target_text());
+        let fix = format!("list objects: `{}(\"tls\")`", access.target_text());
         diags.error(kind, "no names between the parentheses", fix);
     }
     for name in names.iter().filter(|name| name.value().is_empty()) {
-        diags.error(name, "an object has a name", "write it, or remove the parentheses");
+        diags.error(name, "the name of an object is empty", "write it, or remove the parentheses");
     }
     let nameless: &[&str] = match access.subresource_path {
         Some(_) => &[],
@@ -110,7 +110,7 @@ fn check_names(access: &Access, diags: &mut Diags) {
     };
     for verb in access.verb_words.iter().filter(|verb| nameless.iter().any(|unsupported| *verb == unsupported)) {
         let problem = format!("`{verb}` can't be limited to names, since its request has none");
-        let fix = format!("give it for all objects: `{}: {verb}`", access.target_text());
+        let fix = format!("allow it for all objects: `{}: {verb}`", access.target_text());
         diags.error(verb, problem, fix);
     }
 }
@@ -119,11 +119,11 @@ fn check_names(access: &Access, diags: &mut Diags) {
 fn check_reference(access: &Access, diags: &mut Diags) {
     let Some(verb) = access.verb_words.iter().find(|verb| *verb == "reference") else { return };
     if access.raw {
-        let fix = "write what it will do: `list, patch, watch`";
-        diags.error(verb, "`reference` is what opgen does, and not the raw client", fix);
+        let fix = "use the verbs `list, patch, watch`";
+        diags.error(verb, "`reference` is a verb of opgen, not of the raw client", fix);
     } else if access.namespace.is_some() {
-        let fix = format!("give it where the operator watches: `{}: reference`", access.target_text());
-        diags.error(verb, "`reference` can't be limited to a namespace, since what is referenced is watched", fix);
+        let fix = format!("allow it in all watched namespaces: `{}: reference`", access.target_text());
+        diags.error(verb, "`reference` can't be limited to a namespace, since the operator watches the kind", fix);
     }
 }
 
@@ -132,7 +132,7 @@ fn check_namespace(access: &Access, diags: &mut Diags) {
     let Some(namespace) = &access.namespace else { return };
     let (name, inner) = (namespace.value(), |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if name.is_empty() || name.len() > 63 || !name.chars().all(inner) || name.starts_with('-') || name.ends_with('-') {
-        let fix = "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends";
-        diags.error(namespace, format!("`{name}` is no name of a namespace"), fix);
+        let fix = "use at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends";
+        diags.error(namespace, format!("`{name}` is not a valid namespace"), fix);
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
 fn check_name(child: &Child, diags: &mut Diags) {
     let name = child.name();
     if child.has_function() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
-        let problem = format!("a resource named `{name}` hides what every node does");
+        let problem = format!("a resource named `{name}` shadows a function of every node");
         diags.error(&child.ident, problem, "rename the field and its function");
     }
 }
@@ -41,12 +41,12 @@ fn check_managers(child: &Child, diags: &mut Diags) {
         if manager.value().is_empty() {
             diags.error(
                 manager,
-                "a field manager has a name",
-                "write it as `managedFields` does, or write `adopt` alone",
+                "the name of a field manager is empty",
+                "use the name in `managedFields`, or write `adopt` without a value",
             );
         } else if let Some(first) = managers[..at].iter().find(|first| first.value() == manager.value()) {
-            let problem = format!("`{}` is named twice", manager.value());
-            diags.conflict(manager, problem, "keep one", first, "first named here");
+            let problem = format!("`{}` is a duplicate", manager.value());
+            diags.conflict(manager, problem, "keep one", first, "first used here");
         }
     }
 }
@@ -55,22 +55,22 @@ fn check_managers(child: &Child, diags: &mut Diags) {
 fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
-        diags.conflict(each, "`each` is for provisioners", fix, &resource.key, "this makes it a resource");
+        diags.conflict(each, "`each` is only for provisioners", fix, &resource.key, "this makes it a resource");
     }
     check_manifest(child, diags);
     match (&child.each_key, &child.key_key) {
         (Some(each), None) if !diags.has_errors() => {
-            let fix = "add `key = |item| ...`, by which its child is found again";
-            diags.error(each, "an item has no key", fix);
+            let fix = "add `key = |item| ...`, which identifies the child of an item";
+            diags.error(each, "`key` is missing", fix);
         }
         (None, Some(key)) if !diags.has_errors() => {
-            diags.error(key, "`key` is for the items of `each`", "add `each = |object| ...`, or remove it")
+            diags.error(key, "`key` needs `each`", "add `each = |object| ...`, or remove it")
         }
         _ => (),
     }
     if let (Some(if_api), None) = (&child.if_api, &child.resource) {
-        let fix = "move it to the resources below whose kind may be missing";
-        diags.error(if_api, "`if_api` is for resources", fix);
+        let fix = "move it to the resources in the group whose kind may be missing";
+        diags.error(if_api, "`if_api` is only for resources", fix);
     }
 }
 
@@ -78,28 +78,28 @@ fn check_combination(child: &Child, diags: &mut Diags) {
 fn check_manifest(child: &Child, diags: &mut Diags) {
     let Some((key, manifest)) = &child.manifest else { return };
     if let Some(resource) = &child.resource {
-        let problem = "a field is a resource or a manifest";
+        let problem = "a field can't be both a resource and a manifest";
         diags.conflict(key, problem, "keep one", &resource.key, "the other is here");
     }
     if let Some(each) = &child.each_key {
-        diags.error(each, "`each` is for provisioners", "make the manifest a child of the group that `each` names");
+        diags.error(each, "`each` is only for provisioners", "use a group with `each` and make the manifest its child");
     }
     if manifest.file.is_none() && manifest.kinds.is_empty() {
-        let fix = "name a file: `manifest = \"manifests/agent.yaml\"`; \
-                   or the kinds that the function gives: `manifest(ConfigMap)`";
-        diags.error(key, "a manifest has a file, or kinds", fix);
+        let fix = "set a file: `manifest = \"manifests/agent.yaml\"`; \
+                   or the kinds of the function: `manifest(ConfigMap)`";
+        diags.error(key, "a manifest needs a file or kinds", fix);
     }
     if let Some(file) = manifest.file.as_ref().filter(|file| file.value().is_empty() || file.value().starts_with('/')) {
         let fix = "write a path from the crate's root, for example `\"manifests/agent.yaml\"`";
-        diags.error(file, format!("`\"{}\"` is no file of the crate", file.value()), fix);
+        diags.error(file, format!("`\"{}\"` is not a file of the crate", file.value()), fix);
     }
     if let (Some(from), Some(_)) = (&child.from_key, &manifest.file) {
-        let fix = "remove it, or let a function give the text: `manifest(ConfigMap)`";
-        diags.error(from, "a file takes no values", fix);
+        let fix = "remove it, or build the text in a function: `manifest(ConfigMap)`";
+        diags.error(from, "a manifest from a file has no inputs", fix);
     }
     let is_manifest = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Manifest");
     if child.resource.is_none() && !is_manifest {
-        diags.error(&child.ty, "the type of a manifest is `Manifest`", "write `Manifest`, which is in opgen's prelude");
+        diags.error(&child.ty, "the type of a manifest is `Manifest`", "use `Manifest` from opgen's prelude");
     }
 }
 
@@ -108,15 +108,15 @@ fn check_closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags)
     match expression {
         Expr::Closure(closure) => {
             if let Some(asyncness) = &closure.asyncness {
-                let fix = "call in a hand-written node, which gives the answer to this one";
-                return diags.error(asyncness, format!("the closure of `{key}` cannot wait"), fix);
+                let fix = "do the call in a hand-written node, and read its output here";
+                return diags.error(asyncness, format!("the closure of `{key}` can't be async"), fix);
             }
             check_arguments(child, key, closure, diags);
         }
         Expr::Path(_) => (),
         other => {
-            let fix = format!("write `{key} = |{}| ...`, or name a function", subject(key));
-            diags.error(other, format!("`{key}` asks a closure or a function"), fix);
+            let fix = format!("write `{key} = |{}| ...`, or the name of a function", subject(key));
+            diags.error(other, format!("`{key}` needs a closure or a function"), fix);
         }
     }
 }
@@ -131,18 +131,18 @@ fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut 
     let (count, subject) = (closure.inputs.len(), subject(key));
     let all = if key == "key" { 1 } else { child.from.len() + 1 };
     if count == 0 {
-        let problem = format!("the closure of `{key}` takes nothing");
-        return diags.error(closure.inputs_begin, problem, format!("let it take the {subject}: `|{subject}| ...`"));
+        let problem = format!("the closure of `{key}` has no argument");
+        return diags.error(closure.inputs_begin, problem, format!("add the {subject}: `|{subject}| ...`"));
     }
     if count != 1 && count != all {
         let fix = match all {
-            1 => format!("let it take one, the {subject}"),
-            _ => format!("let it take one, the object, or {all}: also what `from` names"),
+            1 => format!("use one argument, the {subject}"),
+            _ => format!("use one argument, the object, or {all}, the object and the nodes of `from`"),
         };
         return diags.error(&closure.inputs, format!("the closure of `{key}` takes {count} arguments"), fix);
     }
     if count > 4 {
-        diags.error(&closure.inputs, "a closure takes four arguments at most", "name a function instead");
+        diags.error(&closure.inputs, "a closure can have at most four arguments", "use a function instead");
     }
 }
 
@@ -157,21 +157,21 @@ fn check_type(child: &Child, diags: &mut Diags) {
     let arguments = type_arguments(segment);
     match (outer.as_str(), arguments.as_slice(), child.resource.is_some()) {
         ("Option" | "Vec", [inner], true) if is_wrapper(inner) => {
-            let fix = "use the kind, `Option` of it (wanted or removed), or `Vec` of it (any number)";
-            diags.error(&child.ty, "a resource is wanted once, perhaps, or many times", fix);
+            let fix = "use the kind, `Option` of it (one or none), or `Vec` of it (any number)";
+            diags.error(&child.ty, "`Option` and `Vec` of a resource can't be nested", fix);
         }
         ("Box" | "Arc" | "Rc" | "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "Result", _, true) => {
-            let fix = "use the kind, `Option` of it (wanted or removed), or `Vec` of it (any number)";
-            diags.error(&child.ty, format!("`{outer}` says nothing of how many objects there are"), fix);
+            let fix = "use the kind, `Option` of it (one or none), or `Vec` of it (any number)";
+            diags.error(&child.ty, format!("`{outer}` does not define the number of objects"), fix);
         }
         ("Vec", [_], false) if child.each.is_some() => {
-            diags.error(&child.ty, "`each` makes the children, one for each item", "name the provisioner itself");
+            diags.error(&child.ty, "`each` creates one child per item", "use the type of the provisioner");
         }
         ("Option" | "Vec" | "Box" | "Arc" | "Rc", [_], false) => {
-            let fix = "name the provisioner itself, or add `#[provisioner(resource)]` if it is a kind";
+            let fix = "use the type of the provisioner, or add `#[provisioner(resource)]` if it is a kind";
             diags.error(
                 &child.ty,
-                format!("a provisioner is a type, never a value, so `{outer}` of it has no meaning"),
+                format!("a provisioner can't be in `{outer}`"),
                 fix,
             );
         }

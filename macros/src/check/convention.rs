@@ -49,7 +49,7 @@ fn check_name(field: &Field, warn: &mut Warn<'_>) {
         );
     }
     if ["apiVersion", "kind", "metadata", "status"].contains(&name) && !field.hints.flatten {
-        warn("reserved", format!("`spec.{name}` reads like the object's own `{name}`"), "use a name of its own".into());
+        warn("reserved", format!("`spec.{name}` reads like the object's own `{name}`"), "use another name".into());
     }
 }
 
@@ -62,12 +62,12 @@ fn check_number(field: &Field, warn: &mut Warn<'_>) {
     let Some(number) = innermost(&field.ty) else { return };
     if UNSIGNED.contains(&number.as_str()) {
         let fix = "use `i32` or `i64` with `#[schemars(range(min = 0))]`".into();
-        warn("integer", format!("`{ident}` is `{number}`, and integers of the API are signed"), fix);
+        warn("integer", format!("`{ident}` is `{number}`, but integers of an API must be signed"), fix);
     } else if number == "isize" {
-        warn("integer", format!("`{ident}` has the width of the machine"), "use `i32` or `i64`".into());
+        warn("integer", format!("`{ident}` depends on the platform"), "use `i32` or `i64`".into());
     } else if number == "f32" || number == "f64" {
         let fix = "use an integer of a smaller unit, or a quantity".into();
-        warn("float", format!("`{ident}` is `{number}`, and floats change on their way through other languages"), fix);
+        warn("float", format!("`{ident}` is `{number}`, and floats lose precision in other languages"), fix);
     }
 }
 
@@ -78,7 +78,7 @@ fn check_bool(field: &Field, warn: &mut Warn<'_>) {
     if choice && innermost(&field.ty).as_deref() == Some("bool") {
         warn(
             "bool",
-            format!("`{ident}` names a choice, and a `bool` can't get a third value later"),
+            format!("`{ident}` is a choice, but a `bool` can't get a third value later"),
             "use an enum".into(),
         );
     }
@@ -104,7 +104,7 @@ fn check_case(model: &Managed, diags: &mut Diags) {
         !model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident("case"))
     };
     if let Some(field) = model.fields.iter().filter(snake).find(allowed) {
-        let problem = format!("`{}` is written `{}` in YAML, where names are in camelCase", field.ident, field.name);
+        let problem = format!("`{}` is `{}` in YAML, which is not camelCase", field.ident, field.name);
         let fix = format!("add `#[serde(rename_all = \"camelCase\")]` to `{}`", model.spec);
         diags.warn("case", field.ident.span(), problem, fix);
     }

@@ -44,8 +44,8 @@ fn check_duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
     for (at, node) in nodes.iter().enumerate() {
         let text = node.text(".");
         if let Some(first) = nodes[..at].iter().find(|first| first.text(".") == text) {
-            let problem = format!("`{text}` is named twice in `{key}`");
-            diags.conflict(&node.0[0], problem, "keep one", &first.0[0], "first named here");
+            let problem = format!("`{text}` is a duplicate in `{key}`");
+            diags.conflict(&node.0[0], problem, "keep one", &first.0[0], "first used here");
         }
     }
 }
@@ -54,8 +54,8 @@ fn check_duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
 fn check_after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     let name = &node.0[0];
     if let Some(inner) = node.0.get(1) {
-        let fix = format!("write `after({name})`, which waits for all of it");
-        return diags.error(inner, "`after` names children of this group", fix);
+        let fix = format!("write `after({name})`, which waits for the whole child");
+        return diags.error(inner, "`after` takes children of this group", fix);
     }
     if matches!(group.node(), Node::Group { up: Order::Serial, .. }) {
         let fix = "remove it, or make the group concurrent";
@@ -79,14 +79,14 @@ fn find_earlier<'g>(
             diags.error(name, format!("`{name}` cannot wait for itself"), "remove it");
         }
         Some((_, later)) => {
-            let problem = format!("`{name}` comes later");
+            let problem = format!("`{name}` is declared later");
             diags.conflict(name, problem, "declare it before this field", &later.ident, "declared here");
         }
         None => {
             let children = group.children[..at].iter().map(Child::name);
             let known: Vec<String> = children.chain(inputs.iter().map(|input| node_name(&input.name))).collect();
             if known.is_empty() {
-                diags.error(name, format!("unknown child `{name}`"), "there is none before this one; remove it");
+                diags.error(name, format!("unknown child `{name}`"), "remove it; no child is declared before this one");
             } else {
                 diags.unknown("child", name, &known.iter().map(String::as_str).collect::<Vec<_>>());
             }
@@ -102,26 +102,26 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
     if group.input_index(name).is_some() {
         if let Some(inner) = nested.first() {
             let fix = format!("write `from({name})`");
-            diags.error(inner, format!("`{name}` is an input as a whole"), fix);
+            diags.error(inner, format!("`{name}` is an input, and can only be read as a whole"), fix);
         }
         return;
     }
     let Some(source) = find_earlier(group, at, name, &group.inputs, diags) else { return };
     let reader = &group.children[at];
     if source.manifest.is_some() {
-        let problem = format!("`{name}` is a manifest, which hands nothing on");
-        return diags.error(name, problem, "make what is read a resource of its own");
+        let problem = format!("`{name}` is a manifest, which has no output");
+        return diags.error(name, problem, "make the object a separate resource");
     }
     if source.each.is_some() {
-        let problem = format!("`{name}` is a node for each item, and it is open which is meant");
+        let problem = format!("`{name}` has `each`, so it is several nodes");
         return diags.error(name, problem, "read the objects in a hand-written node");
     }
     if source.is_conditional() && !reader.is_conditional() {
-        let problem = format!("`{name}` is not always there, and `{}` is", reader.ident);
+        let problem = format!("`{name}` is not always present, but `{}` is", reader.ident);
         let fix = if source.resource.is_some() && source.if_api.is_none() {
-            "give this field a `when`, too, or let the source build an `Option` instead"
+            "add a `when` to this field, or make the source an `Option`"
         } else {
-            "give this field a `when`, too"
+            "add a `when` to this field"
         };
         return diags.conflict(name, problem, fix, &source.ident, "this one has a condition");
     }
@@ -131,7 +131,7 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
         }
         [inner] => check_child_name(inner, diags),
         [_, deeper, ..] => {
-            diags.error(deeper, "only children of children can be read", "move this field or its source nearer");
+            diags.error(deeper, "only children of children can be read", "move this field or its source closer");
         }
         [] => (),
     }
@@ -140,6 +140,6 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
 /// Reports path keywords, which can't name a field, not even as a raw identifier.
 fn check_child_name(inner: &Ident, diags: &mut Diags) {
     if ["self", "Self", "super", "crate", "_"].iter().any(|word| inner == word) {
-        diags.error(inner, format!("`{inner}` is no child's name"), "write the name of the field");
+        diags.error(inner, format!("`{inner}` is not a child"), "use the name of the field");
     }
 }

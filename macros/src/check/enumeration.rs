@@ -7,12 +7,12 @@ use syn::{Fields, Ident};
 pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
         let problem = "an enum with this tagging has no structural schema";
-        diags.error(tagging, problem, "remove it, so that each variant is a property of its own");
+        diags.error(tagging, problem, "remove it, so that each variant is a separate property");
     }
     if variants.is_empty() {
         diags.error(
             &model.spec,
-            format!("`{}` has no variants, so nothing can be written", model.spec),
+            format!("`{}` has no variants, so it has no values", model.spec),
             "add one, or make it a struct",
         );
     }
@@ -23,7 +23,7 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
         match &variant.fields {
             Fields::Unit => report_unit_variant(&variant.ident, diags),
             Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
-                let problem = format!("`{}` is a tuple, and a schema knows lists of one type only", variant.ident);
+                let problem = format!("`{}` is a tuple, but a schema supports only lists of one type", variant.ident);
                 diags.error(&variant.ident, problem, "give its fields names, or put them into one struct");
             }
             _ => (),
@@ -34,5 +34,5 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
 /// Reports a variant without fields, which serde writes as a string.
 fn report_unit_variant(variant: &Ident, diags: &mut Diags) {
     let fix = format!("write `{variant} {{}}`, or make the spec a struct with the enum as a field");
-    diags.error(variant, format!("`{variant}` would be a string where the other variants are objects"), fix);
+    diags.error(variant, format!("`{variant}` would be a string, but the other variants are objects"), fix);
 }

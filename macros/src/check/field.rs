@@ -12,17 +12,17 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
         check_warning_codes(&field.allowed_warnings, diags);
         if let Some(reference) = field.reference.as_ref().filter(|_| field.hints.skip) {
             let fix = "remove `reference`, or keep the field in the spec";
-            diags.error(reference, "nobody can name an object by a field that is not in the spec", fix);
+            diags.error(reference, "a reference must be a field of the spec", fix);
         }
         if let Some(grant) = field.grant.as_ref().filter(|_| field.reference.is_none()) {
             let fix = "add `reference = Kind`, or remove `grant`";
-            diags.error(grant, "`grant` is about a reference, and this field has none", fix);
+            diags.error(grant, "`grant` needs a reference on the same field", fix);
         }
         for key in &field.misplaced_keys {
             let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
             diags.error(
                 key,
-                format!("`{name}` is a fact of the kind, not of a field"),
+                format!("`{name}` is an option of the kind, not of a field"),
                 format!("move it to `#[managed(...)]` above `{}`", model.spec),
             );
         }
@@ -30,7 +30,7 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
             let fix = "rename it with `#[serde(rename = \"...\")]`";
             diags.error(
                 &field.ident,
-                format!("`{}` is a name the API server checks itself in an embedded resource", field.name),
+                format!("`{}` is a reserved field name in an embedded resource", field.name),
                 fix,
             );
         }

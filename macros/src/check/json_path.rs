@@ -32,7 +32,7 @@ pub(super) fn parse_column(path: &str) -> Result<Vec<&str>, &'static str> {
         if rest.is_empty() {
             return Ok(leading);
         }
-        rest = rest.strip_prefix('.').ok_or("a bracket is followed by a dot or nothing")?;
+        rest = rest.strip_prefix('.').ok_or("a bracket must be followed by a dot or the end")?;
         if rest.is_empty() || rest.starts_with('[') {
             return Err("it has an empty segment");
         }
@@ -45,7 +45,7 @@ fn check_field_name(name: &str) -> Result<(), &'static str> {
     match name {
         "" => Err("it has an empty segment"),
         name if name.chars().all(allowed) => Ok(()),
-        _ => Err("a field name is letters, digits, `_` and `-`"),
+        _ => Err("a field name consists of letters, digits, `_` and `-`"),
     }
 }
 
@@ -59,7 +59,7 @@ fn parse_bracket(inside: &str) -> Result<&str, &'static str> {
             (Some(_), _) => (),
             (None, '\'' | '"') => quote = Some(c),
             (None, '(' | '[') => depth += 1,
-            (None, ')') => depth = depth.checked_sub(1).ok_or("a parenthesis is closed that was never opened")?,
+            (None, ')') => depth = depth.checked_sub(1).ok_or("a closing parenthesis has no opening one")?,
             (None, ']') if depth > 0 => depth -= 1,
             (None, ']') => {
                 let (content, after) = inside.split_at(at);
@@ -80,7 +80,7 @@ fn check_selector(content: &str) -> Result<(), &'static str> {
     if content == "*" || quoted('\'') || quoted('"') || filter || slice {
         return Ok(());
     }
-    Err("brackets hold an index, `*`, a quoted name or a filter `?(...)`")
+    Err("brackets contain an index, `*`, a quoted name or a filter `?(...)`")
 }
 
 #[cfg(test)]

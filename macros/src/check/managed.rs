@@ -23,7 +23,7 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
         Some(kube) => check_kube(&model, kube, diags),
         None => diags.missing(
             "missing `#[kube(...)]`",
-            "derive `kube::CustomResource` beside `Managed` and say `group`, `version`, `kind` and `status`",
+            "derive `kube::CustomResource` next to `Managed` and set `group`, `version`, `kind` and `status`",
         ),
     }
     check_attributes(&model, diags);
@@ -41,13 +41,13 @@ fn check_style(model: &Managed, diags: &mut Diags) {
         SpecStyle::Enum(variants) => enumeration::check(model, variants, diags),
         SpecStyle::Tuple => diags.error(
             &model.spec,
-            format!("`{}` has fields without names, so its spec is no object", model.spec),
+            format!("`{}` is a tuple struct, so its spec is not an object", model.spec),
             "give each field a name",
         ),
         SpecStyle::Unit => {
             diags.error(
                 &model.spec,
-                format!("`{}` has no fields, so its spec is no object", model.spec),
+                format!("`{}` is a unit struct, so its spec is not an object", model.spec),
                 "write `{}` after its name",
             );
         }
@@ -62,7 +62,7 @@ fn check_style(model: &Managed, diags: &mut Diags) {
     if !model.generics.params.is_empty() {
         diags.error(
             &model.generics,
-            format!("`{}` is generic, and a kind has one schema", model.spec),
+            format!("`{}` is generic, but a kind has one schema", model.spec),
             "remove the parameters and name the types",
         );
     }
@@ -77,12 +77,12 @@ fn check_kube(model: &Managed, kube: &Kube, diags: &mut Diags) {
     check_metadata(kube, diags);
     check_serving(kube, diags);
     if let Some(key) = &kube.no_spec {
-        diags.error(key, "`no_spec` is not supported", "remove it and keep the fields below `spec`");
+        diags.error(key, "`no_spec` is not supported", "remove it and keep the fields in `spec`");
     }
     if kube.status.is_none() {
         diags.missing(
             "missing `status` in `#[kube(...)]`",
-            "add `status = \"opgen::Status\"`, or a struct of your own that embeds it",
+            "add `status = \"opgen::Status\"`, or your own struct that embeds it",
         );
     }
     printcolumn::check(model, kube, diags);
@@ -108,11 +108,11 @@ fn check_group(kube: &Kube, diags: &mut Diags) {
     match approval {
         None if names::is_protected(&text) => diags.error(
             group,
-            format!("`\"{text}\"` is a group of Kubernetes itself, and the API server refuses it without an approval"),
+            format!("`\"{text}\"` is a reserved group of Kubernetes, which the API server rejects without an approval"),
             "use a domain you own, or add `annotation(\"api-approved.kubernetes.io\", \"<URL of the approval>\")`",
         ),
         Some((_, value)) if !value.value().starts_with("https://") && !value.value().starts_with("unapproved") => {
-            diags.error(value, "the approval is no URL", "name the pull request, or start with `unapproved`");
+            diags.error(value, "the approval is not a URL", "use a URL, or a text that starts with `unapproved`");
         }
         _ => (),
     }
@@ -140,7 +140,7 @@ fn check_kind(kube: &Kube, diags: &mut Diags) {
         } else if PRELUDE_NAMES.contains(&text.as_str()) {
             refuse(
                 diags,
-                "is a name of Rust's own, which would be shadowed",
+                "would shadow a name of Rust's prelude",
                 format!("use another name, for example `App{text}`"),
             );
         } else if word == "kind" && text.ends_with("List") {
@@ -174,10 +174,10 @@ fn check_duplicates(word: &str, names: &[LitStr], diags: &mut Diags) {
         if let Some(first) = names[..at].iter().find(|first| first.value() == name.value()) {
             diags.conflict(
                 name,
-                format!("{word} `\"{}\"` is given twice", name.value()),
+                format!("{word} `\"{}\"` is a duplicate", name.value()),
                 "keep one",
                 first,
-                "first given here",
+                "first set here",
             );
         }
     }
@@ -211,14 +211,14 @@ fn check_serving(kube: &Kube, diags: &mut Diags) {
     if let Some(schema) = kube.schema.as_ref().filter(|schema| schema.value() == "disabled") {
         diags.error(
             schema,
-            "the API server refuses a kind without a schema",
+            "the API server rejects a kind without a schema",
             "use `schema = \"derived\"`, or remove it",
         );
     }
     let Some(deprecated) = &kube.deprecated else { return };
     let length = deprecated.value().chars().count();
     if length == 0 || length > 256 {
-        let problem = format!("a deprecation warning of {length} characters is refused");
+        let problem = format!("a deprecation warning of {length} characters is not allowed");
         diags.error(deprecated, problem, "use 1 to 256 characters, or `deprecated` without a text");
     }
 }
@@ -227,7 +227,7 @@ fn check_serving(kube: &Kube, diags: &mut Diags) {
 fn check_attributes(model: &Managed, diags: &mut Diags) {
     for key in &model.misplaced_keys {
         let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
-        diags.error(key, format!("`{name}` belongs on a field"), "move it to the field that holds the name");
+        diags.error(key, format!("`{name}` belongs on a field"), "move it to the field with the name");
     }
     if let Some(finalizer) = &model.finalizer {
         let text = finalizer.value();
@@ -245,9 +245,9 @@ fn check_attributes(model: &Managed, diags: &mut Diags) {
     }
     let Some(named) = model.pause_ident.as_ref().filter(|_| model.pause.is_none()) else { return };
     if model.fields.iter().any(|field| field.ident == *named) {
-        diags.error(named, format!("field `{named}` is no switch"), "name a field of type `bool` or `Option<bool>`");
+        diags.error(named, format!("field `{named}` is not a boolean"), "use a field of type `bool` or `Option<bool>`");
     } else {
-        let fix = format!("add `pub {named}: bool`, or name another field");
+        let fix = format!("add `pub {named}: bool`, or use another field");
         diags.error(named, format!("`{}` has no field `{named}`", model.spec), fix);
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operat
             if kinds.is_empty() && !diags.has_errors() {
                 diags.missing(
                     "`operator!` lists no kind",
-                    "write `Kind => Tree`, or name a function: `my_lib::operator()`",
+                    "write `Kind => Tree`, or the name of a function: `my_lib::operator()`",
                 );
             }
             for (at, kind) in kinds.iter().enumerate() {
@@ -46,7 +46,7 @@ fn check_expression(operator: &Expr, diags: &mut Diags) {
         }
         Expr::Closure(closure) => check_options_closure(closure, diags),
         Expr::Lit(literal) => {
-            diags.error(literal, "this is not an operator", "write `Kind => Tree`, or call a function that makes one")
+            diags.error(literal, "this is not an operator", "write `Kind => Tree`, or call a function that returns one")
         }
         _ => (),
     }
@@ -57,8 +57,8 @@ fn check_options_closure(closure: &ExprClosure, diags: &mut Diags) {
     let fix = "write `|options: Options| my_lib::operator(options)`";
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
         [Pat::Type(_)] => (),
-        [untyped] => diags.error(untyped, "the type of the options is not said", fix),
-        [_, second, ..] => diags.error(second, "an operator is made of one value of options", fix),
+        [untyped] => diags.error(untyped, "the type of the options is missing", fix),
+        [_, second, ..] => diags.error(second, "an operator takes one value of options", fix),
         [] => diags.error(closure.inputs_begin, "this closure takes no options", fix),
     }
 }
@@ -82,7 +82,7 @@ fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
         diags.conflict(&kind.kind, problem, "keep one; a kind has one tree", &first.kind, "first listed here");
     }
     if kind.kind == kind.tree {
-        diags.error(&kind.tree, "a kind is not its own tree", "name the struct that derives `Provisioner`");
+        diags.error(&kind.tree, "a kind can't be its own tree", "use the struct that derives `Provisioner`");
     }
     for path in [&kind.kind, &kind.tree].into_iter().filter(|path| !starts_upper(path)) {
         diags.error(path, format!("`{}` is not a type", path_text(path)), "write `Kind => Tree`, two types");
@@ -98,12 +98,12 @@ fn check_option(option: &KindOption, diags: &mut Diags) {
         KindOption::ResyncPeriod { literal, every } if every.is_zero() => {
             diags.error(
                 literal,
-                "a poll without pause never ends",
+                "a resync period of zero would never pause",
                 "remove it to wait for changes only, or use for example `\"60s\"`",
             );
         }
         KindOption::Workers { literal, count: 0 } => {
-            diags.error(literal, "without workers nothing is reconciled", "write a whole number from 1 on");
+            diags.error(literal, "a controller needs at least one worker", "use a whole number, at least 1");
         }
         KindOption::Finalizer(finalizer) if !names::is_finalizer(&finalizer.value()) => {
             let fix = "use `domain/name`, for example `demo.example.com/webapp`, the name at most 63 characters";
@@ -112,7 +112,7 @@ fn check_option(option: &KindOption, diags: &mut Diags) {
         KindOption::Labels { literal, .. } => {
             let text = literal.value();
             if let Some(wrong) = text.split(',').map(str::trim).find(|part| !is_pair(part)) {
-                let fix = "write `name=value` with commas between, for example `\"team=web,tier=front\"`";
+                let fix = "write `name=value`, separated by commas, for example `\"team=web,tier=front\"`";
                 diags.error(literal, format!("`{wrong}` is not a label with its value"), fix);
             }
         }

@@ -29,25 +29,25 @@ fn check_name(column: &PrintColumn, earlier: &[PrintColumn], diags: &mut Diags) 
     }
     let first = earlier.iter().filter_map(|column| column.name.as_ref()).find(|first| first.value() == name.value());
     if let Some(first) = first {
-        let problem = format!("column `\"{}\"` is given twice", name.value());
-        diags.conflict(name, problem, "keep one, or rename it", first, "first given here");
+        let problem = format!("column `\"{}\"` is a duplicate", name.value());
+        diags.conflict(name, problem, "keep one, or rename it", first, "first set here");
     }
 }
 
 /// Checks the type, format and priority of a column.
 fn check_settings(column: &PrintColumn, diags: &mut Diags) {
     if let Some(type_) = column.type_.as_ref().filter(|type_| !TYPES.contains(&type_.value().as_str())) {
-        let problem = format!("`\"{}\"` is not a type of a column", type_.value());
+        let problem = format!("`\"{}\"` is not a column type", type_.value());
         diags.error(type_, problem, format!("use one of `{}`", TYPES.join("`, `")));
     }
     if let Some(format) = column.format.as_ref().filter(|format| !FORMATS.contains(&format.value().as_str())) {
-        let problem = format!("`\"{}\"` is not a format of a column", format.value());
+        let problem = format!("`\"{}\"` is not a column format", format.value());
         diags.error(format, problem, format!("use one of `{}`, or remove it", FORMATS.join("`, `")));
     }
     if let Some(key) =
         column.priority_key.as_ref().filter(|_| column.priority.as_deref().is_some_and(|n| n.starts_with('-')))
     {
-        diags.error(key, "the priority of a column is not negative", "use 0 to show it always, 1 for wide output only");
+        diags.error(key, "a column priority can't be negative", "use 0 to show it always, 1 for wide output only");
     }
 }
 

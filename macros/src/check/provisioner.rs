@@ -19,7 +19,7 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
     }
     if !model.generics.params.is_empty() {
         let fix = "remove the parameters; a hand-written node can implement `Provision<O>` for every owner `O`";
-        diags.error(&model.generics, format!("`{}` is generic, and a node is one type", model.ident), fix);
+        diags.error(&model.generics, format!("`{}` is generic, but a node is one type", model.ident), fix);
     }
     check_combination(&model, diags);
     dependency::check_inputs(&model.inputs, diags);
@@ -36,7 +36,7 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
 fn check_combination(model: &Provisioner, diags: &mut Diags) {
     if model.node_keys.is_empty() && !diags.has_errors() {
         diags.missing(
-            format!("`{}` doesn't say what kind of node it is", model.ident),
+            format!("`{}` doesn't declare its kind of node", model.ident),
             "add `#[provisioner(serial, owner = Kind)]`, `concurrent` instead of `serial`, or `access(...)`",
         );
     }
@@ -54,7 +54,7 @@ fn check_combination(model: &Provisioner, diags: &mut Diags) {
     if let Some(other) = rest.iter().find(|other| *other != first && !(is_direction(first) && is_direction(other))) {
         let group = if first == "access" { other } else { first };
         let fix = if other == "access" || first == "access" {
-            format!("keep `{group}` and move the work into a child, or keep `access` and write the node by hand")
+            format!("keep `{group}` and move the code into a child, or keep `access` for a hand-written node")
         } else {
             "keep one".to_owned()
         };
@@ -78,8 +78,8 @@ fn check_group(model: &Provisioner, diags: &mut Diags) {
         StructStyle::Tuple => {
             diags.error(
                 &model.ident,
-                "the children of a group have names",
-                "give each field a name; the function of that name builds it",
+                "the children of a group need names",
+                "name each field; the function with that name builds its object",
             );
         }
         StructStyle::Unit => {
@@ -87,7 +87,7 @@ fn check_group(model: &Provisioner, diags: &mut Diags) {
         }
     }
     if let Some(output) = &model.output_key {
-        diags.error(output, "a group has no output of its own", "remove it; `from(group.child)` reads a child");
+        diags.error(output, "a group has no output", "remove it, and read a child with `from(group.child)`");
     }
     check_names(model, diags);
     for at in 0..model.children.len() {
@@ -99,13 +99,13 @@ fn check_group(model: &Provisioner, diags: &mut Diags) {
 fn check_names(model: &Provisioner, diags: &mut Diags) {
     for NamedType { name, .. } in &model.inputs {
         if let Some((_, child)) = model.child(name) {
-            let problem = format!("`{name}` is an input and a child");
-            diags.conflict(name, problem, "rename one", &child.ident, "also named here");
+            let problem = format!("`{name}` is both an input and a child");
+            diags.conflict(name, problem, "rename one", &child.ident, "also used here");
         }
     }
     for (at, NamedType { name, ty }) in model.retired.iter().enumerate() {
         if let Some((_, child)) = model.child(name) {
-            let problem = format!("`{name}` is retired, and a child");
+            let problem = format!("`{name}` is both retired and a child");
             diags.conflict(name, problem, "remove one", &child.ident, "still a child here");
         }
         let before = &model.retired[..at];
@@ -113,7 +113,7 @@ fn check_names(model: &Provisioner, diags: &mut Diags) {
             diags.conflict(name, format!("`{name}` is retired twice"), "keep one", &first.name, "first retired here");
         }
         if !child::is_named(ty) {
-            diags.error(ty, "a retired node is of a kind", "write the type of its objects: `config: ConfigMap`");
+            diags.error(ty, "a retired node needs a kind", "write the type of its objects: `config: ConfigMap`");
         }
     }
 }
@@ -121,11 +121,11 @@ fn check_names(model: &Provisioner, diags: &mut Diags) {
 /// Checks a hand-written node: it has no owner, retired nodes or children, and valid access rights.
 fn check_custom(model: &Provisioner, diags: &mut Diags) {
     if let Some(owner) = &model.owner_key {
-        let fix = format!("remove it; `impl Provision<Kind> for {}` says it", model.ident);
-        diags.error(owner, "`owner` is for groups", fix);
+        let fix = format!("remove it; `impl Provision<Kind> for {}` defines it", model.ident);
+        diags.error(owner, "`owner` is only for groups", fix);
     }
     if let Some(retired) = &model.retired_key {
-        diags.error(retired, "`retired` is for groups", "move it to the group that the node was a child of");
+        diags.error(retired, "`retired` is only for groups", "move it to the group that the node was a child of");
     }
     for key in model.children.iter().filter_map(|child| child.keys.first()) {
         let fix = "remove it, or write `serial` instead of `access(...)`";

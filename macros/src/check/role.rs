@@ -18,40 +18,40 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     let Some((word, rights)) = &resource.grants else {
         if let Some(role) = role {
             let problem = format!(
-                "a `{role}` grants rights, and the API server refuses that as an escalation \
-                 unless the operator holds them itself"
+                "a `{role}` grants rights, which the API server rejects as a privilege escalation \
+                 unless the operator has them itself"
             );
-            let fix = "declare them, and the operator's role gets them: `resource(grants(ConfigMap: get, list))`";
+            let fix = "declare them for the operator's role: `resource(grants(ConfigMap: get, list))`";
             diags.error(&child.ty, problem, fix);
         }
         return;
     };
     if rights.is_empty() && !diags.has_errors() {
-        diags.error(word, "`grants` names no rights", "write what the role grants: `grants(ConfigMap: get, list)`");
+        diags.error(word, "`grants` has no rights", "declare the rules of the role: `grants(ConfigMap: get, list)`");
     }
     access::check(rights, diags);
     for right in rights {
         if right.raw {
-            diags.error(word, "a role grants rights, and no client", "remove `raw`, and keep what is in it");
+            diags.error(word, "`raw` has no meaning in a role", "remove `raw` and keep its contents");
         }
         if let Some(namespace) = &right.namespace {
             diags.error(
                 namespace,
-                "a role holds where it is made",
-                "remove `in`, and build the role in that namespace",
+                "a role applies to its own namespace",
+                "remove `in`, and create the role in that namespace",
             );
         }
         if let Some(verb) = right.verb_words.iter().find(|verb| *verb == "reference") {
             diags.error(
                 verb,
-                "`reference` is what opgen does, and no right",
-                "write what it needs: `list, patch, watch`",
+                "`reference` is a verb of opgen, not of RBAC",
+                "use the verbs `list, patch, watch`",
             );
         }
         if let (AccessTarget::Url(path), Some("Role")) = (&right.target, role.as_deref()) {
             diags.error(
                 path,
-                "a `Role` holds in one namespace, and a path is in none",
+                "a `Role` is namespaced and can't grant a path",
                 "grant it with a `ClusterRole`",
             );
         }

@@ -40,14 +40,14 @@ impl FieldSchema<'_> {
             }
             Type::Tuple(_) => self.reject(
                 ty,
-                "is a tuple, and a schema knows lists of one type only",
+                "is a tuple, but a schema supports only lists of one type",
                 "use a struct with named fields",
             ),
             Type::Reference(_) => {
-                self.reject(ty, "is borrowed, and an object owns what it was read from", "use the owned type")
+                self.reject(ty, "is borrowed, but an object owns its data", "use the owned type")
             }
             Type::FnPtr(_) | Type::Ptr(_) | Type::TraitObject(_) | Type::ImplTrait(_) | Type::Never(_) => {
-                self.reject(ty, "has no JSON", "use a type with a schema");
+                self.reject(ty, "has no JSON form", "use a type with a schema");
             }
             Type::Array(array) => self.check(&array.elem),
             Type::Slice(slice) => self.check(&slice.elem),
@@ -63,13 +63,13 @@ impl FieldSchema<'_> {
         let name = segment.ident.to_string();
         let arguments = type_arguments(segment);
         if name == "Self" || segment.ident == *self.spec {
-            return self.reject(ty, "makes the schema endless", "name the parts in a type that doesn't contain itself");
+            return self.reject(ty, "makes the schema infinite", "use a type that doesn't contain itself");
         }
         match (name.as_str(), arguments.as_slice()) {
             ("i128" | "u128", []) => self.reject(ty, "doesn't fit into a JSON number", "use `i64`, or a string"),
-            ("str", []) => self.reject(ty, "is borrowed, and an object owns what it was read from", "use `String`"),
+            ("str", []) => self.reject(ty, "is borrowed, but an object owns its data", "use `String`"),
             ("Option", [inner]) if last_segment(inner).is_some_and(|inner| inner.ident == "Option") => {
-                self.reject(ty, "can't tell absent from null", "use one `Option`");
+                self.reject(ty, "can't distinguish absent from null", "use one `Option`");
             }
             (map, [key, value]) if MAPS.contains(&map) => {
                 self.check_key(key);
@@ -96,7 +96,7 @@ impl FieldSchema<'_> {
                 if !self.field.hints.preserves_unknown =>
             {
                 let fix = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field";
-                self.reject(ty, "says nothing about its type, and unknown fields would be pruned", fix);
+                self.reject(ty, "has no type, so unknown fields would be pruned", fix);
             }
             "serde_json::value::RawValue" | "Box<serde_json::value::RawValue>" => {
                 self.reject(ty, "has no structural schema", "use `serde_json::Value`");
@@ -107,7 +107,7 @@ impl FieldSchema<'_> {
                 self.reject(ty, "becomes seconds and nanoseconds", fix);
             }
             "std::time::SystemTime" | "std::time::Instant" => {
-                self.reject(ty, "is no time of the API", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");
+                self.reject(ty, "is not an API time", "use `k8s_openapi::apimachinery::pkg::apis::meta::v1::Time`");
             }
             _ => (),
         }

@@ -22,7 +22,7 @@ pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
         check_path(model, selectable, &["spec", "status"], diags);
     }
     if let Some(surplus) = kube.selectable.get(MAX_SELECTABLE) {
-        diags.error(surplus, format!("more than {MAX_SELECTABLE} selectable fields are refused"), "remove this one");
+        diags.error(surplus, format!("at most {MAX_SELECTABLE} selectable fields are allowed"), "remove this one");
     }
 }
 
@@ -43,7 +43,7 @@ pub(super) fn check_field_exists(model: &Managed, path: &LitStr, segments: &[&st
         return;
     }
     let known = known.iter().map(|name| format!("`.spec.{name}`")).collect::<Vec<_>>().join(", ");
-    diags.error(path, format!("`.spec.{field}` names no field of `{}`", model.spec), format!("use one of {known}"));
+    diags.error(path, format!("`.spec.{field}` is not a field of `{}`", model.spec), format!("use one of {known}"));
 }
 
 /// Checks the paths of `scale`, with the fields below which the API server accepts them.
@@ -61,8 +61,8 @@ fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     if same.is_some_and(|(replicas, selector)| replicas.value() == selector.value()) {
         diags.error(
             &scale.key,
-            "`scale` reads its count and its selector from one field",
-            "give each a path of its own",
+            "two paths of `scale` are the same field",
+            "use a different path for each",
         );
     }
 }
@@ -81,7 +81,7 @@ fn check_path(model: &Managed, path: &LitStr, roots: &[&str], diags: &mut Diags)
         }
         Ok(segments) if segments.len() < 2 || !roots.contains(&segments[0]) => {
             let problem = format!("`\"{}\"` is not below {places}", path.value());
-            diags.error(path, problem, format!("name a field there, for example `.{}.replicas`", roots[0]));
+            diags.error(path, problem, format!("use a field there, for example `.{}.replicas`", roots[0]));
         }
         Ok(segments) => check_field_exists(model, path, &segments, diags),
     }

@@ -30,14 +30,14 @@ enum JsonType {
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {
-            let problem = "`StructMerge` says `x-kubernetes-struct-type`, which the API server doesn't know";
-            diags.error(strategy, problem, "use `MapMerge`: it holds for structs, too");
+            let problem = "`StructMerge` sets `x-kubernetes-struct-type`, which the API server does not support";
+            diags.error(strategy, problem, "use `MapMerge`, which also applies to structs");
         }
         if let Some(required) = &field.hints.rules.required
             && (field.hints.default || model.hints.default)
         {
-            let problem = "`required` has no effect on a field with a default, which may be missing";
-            diags.error(required, problem, "remove `required`, or the default");
+            let problem = "`required` has no effect on a field with a default, which is optional";
+            diags.error(required, problem, "remove `required` or the default");
         }
         if !field.hints.foreign_schema {
             check_effects(field, diags);
@@ -76,7 +76,7 @@ fn check_effects(field: &Field, diags: &mut Diags) {
     report_without_effect(&rules.range, &[JsonType::Number], range);
     let inner = match json_type {
         JsonType::Map => "use a type with these rules for the values",
-        _ => "write what is in it beside it",
+        _ => "move its rules out of `inner(...)`",
     };
     report_without_effect(&rules.inner, &[JsonType::List], inner);
 }
@@ -85,12 +85,12 @@ impl JsonType {
     /// Returns the type with its article, for messages.
     fn noun(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Number => "a number",
             Self::Bool => "a `bool`",
             Self::List => "a list",
             Self::Map => "a map",
-            Self::IntOrString => "a number or text",
+            Self::IntOrString => "a number or string",
             Self::Unknown => "this type",
         }
     }

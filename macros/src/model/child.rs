@@ -79,8 +79,8 @@ impl Child {
                 self.resource = Some(Resource::resolve(key, options, diags))
             }
             ("resource", ArgValue::Expr(value)) => {
-                let fix = "write `resource` alone; the function of the field's name builds it";
-                diags.error(value, "`resource` has no value", fix);
+                let fix = "write `resource` without a value; the function with the name of the field builds the object";
+                diags.error(value, "`resource` takes no value", fix);
                 self.resource = Some(Resource::without_options(key));
             }
             ("when", ArgValue::Expr(when)) => self.when = Some(without_parentheses(*when)),
@@ -92,11 +92,11 @@ impl Child {
             }
             ("when" | "each" | "key", _) => {
                 let subject = if name == "key" { "item" } else { "object" };
-                let fix = format!("write `{name} = |{subject}| ...`, or name a function");
-                diags.error(&key, format!("`{name}` asks nothing"), fix);
+                let fix = format!("write `{name} = |{subject}| ...`, or the name of a function");
+                diags.error(&key, format!("`{name}` needs a closure or a function"), fix);
             }
             ("after" | "from", ArgValue::Nodes(nodes)) if nodes.is_empty() => {
-                diags.error(&key, format!("`{name}()` names no node"), "name one, or remove it");
+                diags.error(&key, format!("`{name}()` lists no nodes"), "add one, or remove it");
             }
             ("after", ArgValue::Nodes(nodes)) => self.after = nodes,
             ("from", ArgValue::Nodes(nodes)) => (self.from, self.from_key) = (nodes, Some(key)),
@@ -104,10 +104,10 @@ impl Child {
             ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
             ("if_api", ArgValue::Flag) => self.if_api = Some(key),
             ("if_api", _) => {
-                diags.error(&key, "`if_api` takes nothing", "write `if_api` alone; the field's kind is meant")
+                diags.error(&key, "`if_api` takes no value", "write `if_api` without a value")
             }
             (word, _) if RESOURCE_OPTIONS.contains(&word) => {
-                diags.error(&key, format!("`{name}` says more of a resource"), format!("write `resource({name})`"));
+                diags.error(&key, format!("`{name}` is an option of `resource`"), format!("write `resource({name})`"));
             }
             (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&key, diags),
             (above, _) if STRUCT_KEYS.contains(&above) => {
@@ -152,7 +152,7 @@ impl Resource {
     /// Models `resource(...)` with its options. Reports unknown options.
     fn resolve(key: Ident, options: Vec<ResourceOption>, diags: &mut Diags) -> Self {
         if options.is_empty() {
-            diags.error(&key, "`resource()` says nothing", "write `resource` alone");
+            diags.error(&key, "`resource()` has no options", "write `resource` alone");
         }
         reject_duplicates(options.iter().map(|option| &option.name), diags);
         let mut resource = Self::without_options(key);
@@ -161,7 +161,7 @@ impl Resource {
                 "once" if texts.is_empty() => resource.once = Some(name),
                 "pods" if texts.is_empty() => resource.pods = Some(name),
                 word @ ("once" | "pods") => {
-                    diags.error(&name, format!("`{word}` takes nothing"), format!("write `{word}` alone"));
+                    diags.error(&name, format!("`{word}` takes no value"), format!("write `{word}` alone"));
                 }
                 "adopt" => resource.adopt = Some((name, texts)),
                 "grants" => {

@@ -26,7 +26,7 @@ pub(super) fn reject_duplicates<'a>(keys: impl Iterator<Item = &'a Ident>, diags
     for key in keys {
         match earlier.iter().find(|first| **first == key) {
             Some(first) => {
-                diags.conflict(key, format!("`{key}` is given twice"), "keep one", first, "first given here");
+                diags.conflict(key, format!("`{key}` is a duplicate"), "keep one", first, "first set here");
             }
             None => earlier.push(key),
         }

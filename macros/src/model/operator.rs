@@ -67,14 +67,14 @@ pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
             reject_duplicates(options.iter().map(|option| &option.key), diags);
             for option in options {
                 match option.key.to_string().as_str() {
-                    "name" => name = string_value(&option, "name it in quotes, for example `name: \"webapp\"`", diags),
+                    "name" => name = string_value(&option, "write it in quotes, for example `name: \"webapp\"`", diags),
                     "crate" => {
                         krate =
                             string_value(&option, "write `crate: \"path\"`", diags).and_then(|text| text.parse().ok())
                     }
                     other if OPTIONS.contains(&other) => {
                         let fix = "move it into the braces of a kind: `Kind => Tree { ... }`";
-                        diags.error(&option.key, format!("`{other}` is said for each kind"), fix);
+                        diags.error(&option.key, format!("`{other}` is an option of a kind"), fix);
                     }
                     _ => diags.unknown("key", &option.key, &["name", "crate"]),
                 }
@@ -115,7 +115,7 @@ impl KindOption {
             "events" => match &option.value {
                 Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => Some(Self::Events(flag.clone())),
                 other => {
-                    diags.error(other, "`events` is a switch", "write `true` or `false`");
+                    diags.error(other, "`events` is a boolean", "write `true` or `false`");
                     None
                 }
             },
@@ -141,7 +141,7 @@ impl KindOption {
                 None
             }
             "name" => {
-                diags.error(&option.key, "`name` is said once, for the operator", "move it before the first kind");
+                diags.error(&option.key, "`name` is an option of the operator", "move it before the first kind");
                 None
             }
             _ => {
@@ -154,7 +154,7 @@ impl KindOption {
 
 /// Parses the number of `workers`. Returns `None` after reporting a value that is no whole number.
 fn parse_workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOption> {
-    const FIX: &str = "write a whole number from 1 on";
+    const FIX: &str = "use a whole number, at least 1";
     let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = &option.value else {
         diags.error(&option.value, "`workers` is a number", FIX);
         return None;
@@ -175,7 +175,7 @@ fn string_value(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option
     match &option.value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         other => {
-            diags.error(other, format!("`{}` is a text", option.key), fix);
+            diags.error(other, format!("`{}` is a string", option.key), fix);
             None
         }
     }

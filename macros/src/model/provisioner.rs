@@ -172,21 +172,21 @@ impl Provisioner {
             ("owner", ArgValue::Type(owner)) => (self.owner, self.owner_key) = (Some(*owner), Some(arg.key)),
             ("crate", ArgValue::Path(path)) => self.paths = Paths::new(Some(path)),
             ("inputs" | "retired", ArgValue::NamedTypes(typed)) if typed.is_empty() => {
-                diags.error(&arg.key, format!("`{key}()` names nothing"), "name something, or remove it");
+                diags.error(&arg.key, format!("`{key}()` has no entries"), "add an entry, or remove it");
             }
             ("inputs", ArgValue::NamedTypes(inputs)) => (self.inputs, self.inputs_key) = (inputs, Some(arg.key)),
             ("output", ArgValue::Type(output)) => (self.output, self.output_key) = (Some(*output), Some(arg.key)),
             ("retired", ArgValue::NamedTypes(retired)) => (self.retired, self.retired_key) = (retired, Some(arg.key)),
             ("serial" | "concurrent", _) => {
-                diags.error(&arg.key, format!("`{key}` takes nothing"), format!("write `{key}` alone"))
+                diags.error(&arg.key, format!("`{key}` takes no value"), format!("write `{key}` alone"))
             }
             ("up" | "down", _) => {
                 let fix = format!("write `{key} = serial` or `{key} = concurrent`");
-                diags.error(&arg.key, format!("`{key}` has no order"), fix);
+                diags.error(&arg.key, format!("`{key}` needs an order"), fix);
             }
             (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&arg.key, diags),
             (field, _) if FIELD_KEYS.contains(&field) => {
-                diags.error(&arg.key, format!("`{key}` belongs on a field"), "move it to the field that it speaks of");
+                diags.error(&arg.key, format!("`{key}` belongs on a field"), "move it to that field");
             }
             _ => diags.unknown("key", &arg.key, &STRUCT_KEYS),
         }
@@ -209,7 +209,7 @@ fn parse_order(order: &Expr, diags: &mut Diags) -> Option<Order> {
         Some("serial") => Some(Order::Serial),
         Some("concurrent") => Some(Order::Concurrent),
         _ => {
-            diags.error(order, "there is no such order", "write `serial` or `concurrent`");
+            diags.error(order, "unknown order", "write `serial` or `concurrent`");
             None
         }
     }

@@ -16,7 +16,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// The status every managed kind has. Use it as it is, or embed it:
+/// The status of every managed kind. Use it directly, or embed it:
 ///
 /// ```
 /// # use serde::{Deserialize, Serialize};
@@ -31,11 +31,11 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Status {
-    /// What is known of the object, one entry a type.
+    /// The conditions of the object, one entry per type.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions_schema")]
     pub conditions: Vec<Condition>,
-    /// The generation that the conditions speak of.
+    /// The generation that the conditions describe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 }
@@ -44,7 +44,7 @@ pub struct Status {
 fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array",
-        "description": "What is known of the object, one entry a type.",
+        "description": "The conditions of the object, one entry per type.",
         "x-kubernetes-list-type": "map",
         "x-kubernetes-list-map-keys": ["type"],
         "items": {

@@ -14,8 +14,8 @@ use std::fmt::Debug;
 /// the types can be in their own crate, on which clients can depend.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a managed kind",
-    note = "add `#[derive(Managed)]` beside `#[derive(CustomResource)]` to its spec",
-    note = "a kind that is not the operator's own (Kubernetes' or another project's) is written `Foreign<{Self}>`"
+    note = "add `#[derive(Managed)]` next to `#[derive(CustomResource)]` to its spec",
+    note = "use `Foreign<{Self}>` for a kind of Kubernetes or of another project"
 )]
 pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 'static {
     /// The type of the spec.

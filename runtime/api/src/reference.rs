@@ -93,7 +93,7 @@ impl ReferenceTarget {
 /// object is ready by the rules of kstatus, by the rule of its kind or by its conditions; an object without conditions is ready.
 #[diagnostic::on_unimplemented(
     message = "a field of type `{Self}` can't be a reference",
-    label = "names no objects",
+    label = "can't name objects",
     note = "use `String`, `opgen::NamespacedName`, or an `Option`, `Vec` or `BTreeSet` of these",
     note = "or `LabelSelector` of `k8s-openapi`, for all objects with some labels"
 )]
@@ -153,7 +153,7 @@ pub fn label_selector(_: &mut SchemaGenerator) -> Schema {
                 "additionalProperties": {"type": "string"},
             },
             "matchExpressions": {
-                "description": "What else has to be true of the labels.",
+                "description": "Further requirements on the labels.",
                 "type": "array",
                 "x-kubernetes-list-type": "atomic",
                 "items": {
@@ -162,12 +162,12 @@ pub fn label_selector(_: &mut SchemaGenerator) -> Schema {
                     "properties": {
                         "key": {"description": "The label.", "type": "string"},
                         "operator": {
-                            "description": "What has to be true of it.",
+                            "description": "The relation of the label to the values.",
                             "type": "string",
                             "enum": ["In", "NotIn", "Exists", "DoesNotExist"],
                         },
                         "values": {
-                            "description": "The values of `In` and `NotIn`, one at least; none for the others.",
+                            "description": "The values of `In` and `NotIn`, at least one; empty for other operators.",
                             "type": "array",
                             "x-kubernetes-list-type": "atomic",
                             "items": {"type": "string"},

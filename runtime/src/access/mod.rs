@@ -136,6 +136,6 @@ pub trait GetPath {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` may not use the raw client",
     label = "not declared",
-    note = "add what it will do, as in `raw(Secret: get)`, to `#[provisioner(access(...))]` of `{Self}`"
+    note = "declare its calls, as in `raw(Secret: get)`, in `#[provisioner(access(...))]` of `{Self}`"
 )]
 pub trait Raw {}

@@ -69,7 +69,7 @@ impl Throttle {
         let mut current = self.until.lock();
         if current.is_none_or(|(current_until, _)| current_until < until) {
             *current = Some((until, after));
-            tracing::warn!(%status, seconds = after.as_secs(), "the API server is overloaded; waiting as long as it asks for");
+            tracing::warn!(%status, seconds = after.as_secs(), "the API server is overloaded; waiting for the time of Retry-After");
         }
     }
 }

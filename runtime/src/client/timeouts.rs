@@ -142,9 +142,9 @@ impl Client {
 pub(crate) enum TimeoutError {
     #[error("the API server did not answer within {0:?}")]
     Response(Duration),
-    #[error("the answer of the API server was not complete within {0:?}")]
+    #[error("the response of the API server was not complete within {0:?}")]
     Body(Duration),
-    #[error("the watch brought neither an event nor a bookmark for {0:?}")]
+    #[error("the watch received no event or bookmark for {0:?}")]
     Watch(Duration),
 }
 

@@ -30,18 +30,18 @@ enum Subcommands<A: Args> {
     Run(Box<RunArgs<A>>),
     /// Print, write or compare the manifests
     Manifests(GenerateArgs),
-    /// Show what each kind is made of and what that needs, or how an object fares in the cluster
+    /// Show the tree of each kind with its permissions, or the state of an object in the cluster
     Tree(TreeArgs),
-    /// Explain the operator's rights, or compare them with what it did
+    /// Explain the operator's rights, or compare them with its requests
     #[command(subcommand)]
     Rbac(RbacVerb),
-    /// Say why an object is not ready, or not gone: down to the cause
+    /// Explain why an object is not ready or not deleted
     Why(WhyArgs),
-    /// Ask for a pass over an object, now
+    /// Request a reconcile of an object now
     Reconcile(ReconcileArgs),
-    /// Take the operator out of the cluster, leaving nothing of it behind
+    /// Uninstall the operator and delete everything it created
     Uninstall(UninstallArgs),
-    /// Pass requests on to the API server, for `opgen dev`
+    /// Forward requests to the API server, for `opgen dev`
     #[command(hide = true)]
     Relay,
 }
@@ -61,22 +61,22 @@ struct ProcessArgs {
     /// Watch this namespace only
     #[arg(long, env = "WATCH_NAMESPACE")]
     namespace: Option<String>,
-    /// Where /healthz and /readyz are served; `0` serves them nowhere
+    /// Address of /healthz and /readyz; `0` disables them
     #[arg(long, env = "PROBE_ADDRESS", default_value = "0.0.0.0:8081")]
     probe_address: String,
     #[command(flatten)]
     metrics: MetricsArgs,
-    /// What is logged, by module and level
+    /// Log filter, by module and level
     #[arg(long, env = "RUST_LOG", default_value = "info")]
     log: String,
-    /// How it is logged
+    /// Log format
     #[arg(long, env = "LOG_FORMAT", value_enum, default_value_t)]
     log_format: LogFormat,
     #[command(flatten)]
     timeouts: TimeoutArgs,
     #[command(flatten)]
     leader_election: LeaderElectionArgs,
-    /// Tell of each pass on the standard output, for `opgen dev`
+    /// Report each pass on standard output, for `opgen dev`
     #[arg(long, hide = true)]
     tell_passes: bool,
 }
@@ -85,16 +85,16 @@ struct ProcessArgs {
 #[derive(Debug, Args)]
 #[group(skip)]
 struct TimeoutArgs {
-    /// How long connecting to the API server may take, TLS included [default: the operator's, else 10s]
+    /// Timeout of a connection to the API server, including TLS [default: the operator's, else 10s]
     #[arg(long, env = "CONNECT_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     connect_timeout: Option<Duration>,
-    /// How long the API server may take to begin its answer to a call [default: the operator's, else 70s]
+    /// Timeout until the API server starts its response to a request [default: the operator's, else 70s]
     #[arg(long, env = "RESPONSE_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     response_timeout: Option<Duration>,
-    /// How long the rest of the answer may take, watches aside [default: the operator's, else 60s]
+    /// Timeout of the rest of a response, except for watches [default: the operator's, else 60s]
     #[arg(long, env = "BODY_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     body_timeout: Option<Duration>,
-    /// For how long a watch may bring neither an event nor a bookmark before it is made anew [default: the operator's, else 150s]
+    /// Restart a watch that receives no event or bookmark for this time [default: the operator's, else 150s]
     #[arg(long, env = "WATCH_TIMEOUT", value_name = "DURATION", value_parser = duration)]
     watch_timeout: Option<Duration>,
 }
@@ -115,10 +115,10 @@ impl TimeoutArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum LogFormat {
-    /// A line for people
+    /// Lines of text
     #[default]
     Text,
-    /// A JSON object a line
+    /// One JSON object per line
     Json,
 }
 
@@ -169,16 +169,16 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
         "" | "0" => None,
         address => match address.parse::<SocketAddr>() {
             Ok(address) => Some(address),
-            Err(error) => return exit_with_error(&error, Some("give an address such as 0.0.0.0:8081, or 0 for none")),
+            Err(error) => return exit_with_error(&error, Some("use an address such as 0.0.0.0:8081, or 0 for none")),
         },
     };
     let metrics = match args.metrics.server() {
         Ok(metrics) => metrics,
-        Err(error) => return exit_with_error(&error, Some("give an address such as :8443, or 0 for none")),
+        Err(error) => return exit_with_error(&error, Some("use an address such as :8443, or 0 for none")),
     };
     let filter = match EnvFilter::try_new(format!("{QUIET_FILTER},{}", args.log)) {
         Ok(filter) => filter,
-        Err(error) => return exit_with_error(&error, Some("give a level, or `module=level,...`")),
+        Err(error) => return exit_with_error(&error, Some("use a level, or `module=level,...`")),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let log = log.with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none());

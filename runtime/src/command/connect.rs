@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The connection options of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 pub(crate) struct Connection {
-    /// How long the API server may take to answer one request, in seconds
+    /// Timeout of each request to the API server, in seconds
     #[arg(
         long,
         value_name = "SECONDS",

@@ -9,23 +9,23 @@ use std::time::Duration;
 #[derive(Debug, Default, Args)]
 #[group(skip)]
 pub(super) struct LeaderElectionArgs {
-    /// Whether one of several replicas is elected, which alone writes [default: as the operator says, else false]
+    /// Enable leader election, so that only one replica writes [default: the operator's, else false]
     #[arg(long, env = "LEADER_ELECT", value_name = "BOOL", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true", action = ArgAction::Set)]
     leader_elect: Option<bool>,
-    /// How long after the last renewal another replica takes the lead, in whole seconds [default: the operator's, else 15s]
+    /// Time after the last renewal until another replica takes the lead, in whole seconds [default: the operator's, else 15s]
     #[arg(long, env = "LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", value_parser = duration)]
     leader_elect_lease_duration: Option<Duration>,
-    /// How long after its last renewal the leader stops and exits, if it can't renew the Lease [default: the operator's, else 10s]
+    /// How long the leader retries to renew the Lease before it stops and exits [default: the operator's, else 10s]
     #[arg(long, env = "LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", value_parser = duration)]
     leader_elect_renew_deadline: Option<Duration>,
-    /// How long a replica waits between two renewals or attempts [default: the operator's, else 2s]
+    /// Time between two attempts to acquire or renew the Lease [default: the operator's, else 2s]
     #[arg(long, env = "LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", value_parser = duration)]
     leader_elect_retry_period: Option<Duration>,
     /// The name of the Lease [default: the operator's, else `NAME.opgen.dev`]
     #[arg(long, env = "LEADER_ELECT_LEASE_NAME", value_name = "NAME")]
     leader_elect_lease_name: Option<String>,
-    /// The namespace of the Lease [default: the operator's, else that of the Pod]
+    /// The namespace of the Lease [default: the operator's, else the namespace of the Pod]
     #[arg(long, env = "LEADER_ELECT_NAMESPACE", value_name = "NAMESPACE")]
     leader_elect_namespace: Option<String>,
 }

@@ -238,9 +238,9 @@ fn fill_resource_state(node: &mut DiagramNode, path: &str, expectation: Expectat
     let if_api = options.is_some_and(|(options, _)| options.if_api);
     let (state, why) = match (most_severe, list_failure) {
         (Some(most_severe), _) => (most_severe, ""),
-        (None, Some(ListFailure::Forbidden)) => (NodeState::Unknown, "you may not list them"),
-        (None, Some(ListFailure::NotServed)) if if_api => (NodeState::Absent, "its API is not there"),
-        (None, Some(ListFailure::NotServed)) => (NodeState::Missing, "its API is not there"),
+        (None, Some(ListFailure::Forbidden)) => (NodeState::Unknown, "you have no permission to list them"),
+        (None, Some(ListFailure::NotServed)) if if_api => (NodeState::Absent, "the cluster does not serve its API"),
+        (None, Some(ListFailure::NotServed)) => (NodeState::Missing, "the cluster does not serve its API"),
         (None, None) if expectation.is_being_deleted || is_optional || !expectation.is_unconditional => {
             (NodeState::Absent, "")
         }

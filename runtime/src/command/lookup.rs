@@ -17,13 +17,13 @@ pub enum LiveError {
     #[error(transparent)]
     Project(Box<ProjectError>),
     /// There is no usable kubeconfig.
-    #[error("failed to find out how to reach the cluster")]
+    #[error("failed to load a kubeconfig or the in-cluster configuration")]
     Config(#[source] kube::config::InferConfigError),
     /// The configuration can't be used.
-    #[error("failed to make a client for the cluster")]
+    #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
     /// The operator does not control the kind.
-    #[error("{operator} controls no kind `{kind}`")]
+    #[error("{operator} does not control kind `{kind}`")]
     UnknownKind {
         /// The operator's name.
         operator: String,
@@ -33,7 +33,7 @@ pub enum LiveError {
         known: Vec<String>,
     },
     /// The object does not exist.
-    #[error("there is no {kind} {name}")]
+    #[error("{kind} {name} not found")]
     Absent {
         /// The kind.
         kind: Box<Kind>,
@@ -55,16 +55,16 @@ impl LiveError {
     /// Returns advice for the user; `None` if there is none.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::Config(_) => Some("set KUBECONFIG to the cluster that the object is in".to_owned()),
+            Self::Config(_) => Some("set KUBECONFIG to the cluster of the object".to_owned()),
             Self::UnknownKind { known, .. } if known.is_empty() => None,
             Self::UnknownKind { known, .. } => Some(format!("it controls {}", known.join(", "))),
             Self::Absent { kind, .. } => {
                 let everywhere = if kind.namespaced { " --all-namespaces" } else { "" };
-                let elsewhere = if kind.namespaced { "; `--namespace` says which namespace is looked in" } else { "" };
-                Some(format!("`kubectl get {}{everywhere}` lists all there are{elsewhere}", kind.full_name()))
+                let elsewhere = if kind.namespaced { "; use `--namespace` to choose the namespace" } else { "" };
+                Some(format!("`kubectl get {}{everywhere}` lists all objects{elsewhere}", kind.full_name()))
             }
             Self::Call(error) if error.is_forbidden() => {
-                Some("ask with the rights of somebody who may read it".to_owned())
+                Some("use an account with permission to read it".to_owned())
             }
             _ => None,
         }

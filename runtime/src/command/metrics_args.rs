@@ -7,19 +7,19 @@ use std::net::{AddrParseError, Ipv6Addr, SocketAddr};
 #[derive(Debug, Args)]
 #[group(skip)]
 pub(super) struct MetricsArgs {
-    /// Where /metrics is served, for example :8443; `0` serves it nowhere
+    /// Address of /metrics, for example :8443; `0` disables it
     #[arg(long, env = "METRICS_BIND_ADDRESS", default_value = "0")]
     metrics_bind_address: String,
-    /// Whether /metrics is served by HTTPS to clients with a token that may get it [default: true, except on a loopback address]
+    /// Serve /metrics over HTTPS, and only to authorized clients [default: true, except on a loopback address]
     #[arg(long, env = "METRICS_SECURE", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     metrics_secure: Option<bool>,
-    /// The folder of the certificate of /metrics; without one, a self-signed certificate is created
+    /// Folder of the certificate of /metrics; by default, a self-signed certificate is created
     #[arg(long, env = "METRICS_CERT_PATH", value_name = "FOLDER", default_value = "", hide_default_value = true)]
     metrics_cert_path: String,
-    /// The file of the certificate chain in that folder
+    /// File of the certificate chain in that folder
     #[arg(long, env = "METRICS_CERT_NAME", value_name = "FILE", default_value = "tls.crt")]
     metrics_cert_name: String,
-    /// The file of the certificate's key in that folder
+    /// File of the private key in that folder
     #[arg(long, env = "METRICS_CERT_KEY", value_name = "FILE", default_value = "tls.key")]
     metrics_cert_key: String,
 }

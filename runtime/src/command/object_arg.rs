@@ -20,7 +20,7 @@ pub(crate) struct ObjectArg {
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: AnswerFormat,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) struct ObjectArg {
 /// The output format of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum AnswerFormat {
-    /// For people
+    /// Text
     #[default]
     Text,
     /// One JSON document
@@ -41,7 +41,7 @@ enum AnswerFormat {
 fn kind_and_name(text: &str) -> Result<(String, String), String> {
     match text.split_once('/') {
         Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok((kind.to_owned(), name.to_owned())),
-        _ => Err("say KIND/NAME, for example `webapp/example`".to_owned()),
+        _ => Err("use KIND/NAME, for example `webapp/example`".to_owned()),
     }
 }
 

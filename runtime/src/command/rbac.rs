@@ -14,13 +14,13 @@ use std::{
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum RbacVerb {
-    /// Say for every rule of the role who asks for it: the loop, or a line of code
+    /// Show the origin of every rule of the role: the reconcile loop, or a line of code
     Explain {
-        /// How to print
+        /// Output format
         #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
         output: OutputFormat,
     },
-    /// Compare what the operator did with what its role grants, both ways; ends in 1 if they differ
+    /// Compare the operator's requests with the rights of its role; exit with 1 if they differ
     Verify(VerifyArgs),
 }
 
@@ -29,10 +29,10 @@ pub(crate) struct VerifyArgs {
     /// The audit log of the API server, as JSON lines; `-` for standard input
     #[arg(value_name = "AUDIT.log")]
     log: PathBuf,
-    /// The user whose requests are looked at; by default the operator's ServiceAccount
+    /// The user whose requests are compared; by default the operator's ServiceAccount
     #[arg(long)]
     user: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: OutputFormat,
 }
@@ -70,7 +70,7 @@ fn open(path: &Path) -> io::Result<File> {
     if is_readable {
         File::open(path)
     } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"))
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"))
     }
 }
 
@@ -95,7 +95,7 @@ impl VerifyArgs {
             match open(&self.log) {
                 Ok(file) => Box::new(BufReader::new(file)),
                 Err(source) => {
-                    let hint = "name a file; `-` reads standard input";
+                    let hint = "use a file, or `-` for standard input";
                     return exit_with_error(&LogOpenError { path: self.log.clone(), source }, Some(hint));
                 }
             }
@@ -112,7 +112,7 @@ impl VerifyArgs {
             }
             Err(error) => exit_with_error(
                 &error,
-                Some("give a log of level Metadata or more, and the user with `--user` if the operator ran as another"),
+                Some("use a log of level Metadata or higher, and `--user` if the operator ran as another user"),
             ),
         }
     }
@@ -132,7 +132,7 @@ mod tests {
         assert!(process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         assert!(open(&file).is_ok());
         for special in [&pipe, &folder, Path::new("/dev/zero")] {
-            assert_eq!(open(special).unwrap_err().to_string(), "it is no regular file", "{}", special.display());
+            assert_eq!(open(special).unwrap_err().to_string(), "not a regular file", "{}", special.display());
         }
         fs::remove_dir_all(&folder).unwrap();
     }

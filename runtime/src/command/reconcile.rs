@@ -31,7 +31,7 @@ struct PassRequest {
 
 impl fmt::Display for PassRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "asked for a pass over {}", self.object_name)
+        writeln!(f, "requested a reconcile of {}", self.object_name)
     }
 }
 

@@ -16,15 +16,15 @@ use crate::{command::connect::Connection, manifest::exit_with_error};
 /// The reasons why the relay ends.
 #[derive(Debug, thiserror::Error)]
 enum RelayError {
-    #[error("failed to find out how to reach the cluster")]
+    #[error("failed to load a kubeconfig or the in-cluster configuration")]
     Config(#[source] kube::config::InferConfigError),
-    #[error("failed to make a client for the cluster")]
+    #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
     #[error("failed to reach the cluster at {url}")]
     Unreachable { url: String, source: kube::Error },
-    #[error("failed to read a request, or to pass its answer on")]
+    #[error("failed to read a request or to forward its response")]
     Pipe(#[from] io::Error),
-    #[error("a request can't be read")]
+    #[error("failed to parse a request")]
     Request(#[from] serde_json::Error),
 }
 
@@ -45,7 +45,7 @@ pub(crate) async fn run() -> ExitCode {
     match relay().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error @ (RelayError::Config(_) | RelayError::Unreachable { .. })) => {
-            exit_with_error(&error, Some("set KUBECONFIG to the cluster that is meant"))
+            exit_with_error(&error, Some("set KUBECONFIG to the intended cluster"))
         }
         Err(error) => exit_with_error(&error, None),
     }

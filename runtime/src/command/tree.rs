@@ -13,16 +13,16 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TreeArgs {
-    /// A kind, to see its tree alone; or an object as KIND/NAME, to see how it fares in the cluster
+    /// A kind, to show only its tree; or an object as KIND/NAME, to show its state in the cluster
     #[arg(value_name = "KIND[/NAME]")]
     kind_or_object: Option<String>,
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
-    /// Print a mermaid diagram, as `--output mermaid`
+    /// The same as `--output mermaid`
     #[arg(long, conflicts_with = "output")]
     mermaid: bool,
-    /// How to print
+    /// Output format
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: TreeFormat,
     #[command(flatten)]

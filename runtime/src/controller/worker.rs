@@ -154,7 +154,7 @@ impl RunningController {
         }
         while let Some(result) = workers.join_next().await {
             if let Err(error) = result {
-                tracing::error!(%error, "a worker ended unexpectedly, and another one is started");
+                tracing::error!(%error, "a worker ended unexpectedly and is restarted");
                 self.control_loop.shared.counters.count_task_restart();
                 tokio::time::sleep(WORKER_RESTART_DELAY).await;
                 workers.spawn(Self::run_worker(self.clone()));
@@ -188,7 +188,7 @@ impl RunningController {
             if let Err(payload) = &processed {
                 let panicked = Panicked::new(Closure::Runtime, &**payload);
                 let kind = self.control_loop.source.kind();
-                tracing::error!(%kind, object = %item.key, error = %panicked, "the pass ended by a panic");
+                tracing::error!(%kind, object = %item.key, error = %panicked, "the pass panicked");
                 self.control_loop.shared.count_pass_panic(panicked.closure);
                 self.queue.hold(item.key.clone(), DEFAULT_REQUEUE, item.priority.min(Priority::Normal));
             }

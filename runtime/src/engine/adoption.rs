@@ -67,7 +67,7 @@ impl PassCore<'_> {
     ) -> Result<()> {
         let target = Target { kind: &children.kind, namespace: desired.namespace.as_deref(), name: &desired.name };
         let Some(found) = self.shared.client.get(target).await? else {
-            return Err(Error::yielding("AdoptedGone", "the object to take over is gone"));
+            return Err(Error::yielding("AdoptedGone", "the object to adopt no longer exists"));
         };
         let operator = &self.shared.operator;
         let Some(patch) = transfer_patch(&found, operator, |entry| take_all_fields(entry, options.adopt_from)) else {

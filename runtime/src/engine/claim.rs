@@ -134,7 +134,7 @@ impl PassCore<'_> {
                 appliers.iter().all(|applier| self.are_claims_known(applier, plan))
             };
             if !plan.as_ref().is_none_or(is_decidable) {
-                tracing::debug!(%kind, %node, "objects stay until all nodes that may want them can be asked");
+                tracing::debug!(%kind, %node, "objects are kept until all nodes that may need them can be evaluated");
                 continue;
             }
             let (children, mut pending) = (self.shared.children(&kind)?, PendingObjects::new(&node));

@@ -46,7 +46,7 @@ impl PassCore<'_> {
         };
         self.shared.client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
         let (kind, object) = (&children.kind, ObjectKey::new(desired.namespace.as_deref(), &desired.name));
-        tracing::info!(%kind, %object, ?fields, "items of another client have the values of wanted ones, and are removed");
+        tracing::info!(%kind, %object, ?fields, "list items of another client duplicate desired items and are removed");
         Ok(true)
     }
 }

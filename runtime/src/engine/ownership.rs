@@ -43,10 +43,10 @@ impl PassCore<'_> {
 pub(crate) fn not_owned_error(kind: &Kind, key: &ObjectKey, header: &Header, adopts: bool) -> Error {
     let holder = match header.controller() {
         Some(owner) => format!("{} {}", owner.kind(), owner.name()),
-        None => "somebody else".to_owned(),
+        None => "another client".to_owned(),
     };
     let way_out = match adopts {
-        true => "it can be adopted only once it has no controller",
+        true => "it can be adopted only when it has no controller",
         false => "delete or rename it, choose another name, or let the node adopt it",
     };
     Error::blocked("NotOwned", format!("{kind} {key} exists and belongs to {holder}; {way_out}"))

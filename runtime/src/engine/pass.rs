@@ -72,7 +72,7 @@ impl ControllerState {
     /// Returns the cache of a kind of children.
     pub(crate) fn children(&self, kind: &Kind) -> Result<&WatchedKind<Child>> {
         let children = self.children.get(kind).map(Arc::as_ref);
-        children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is in no tree of this controller")))
+        children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not in a tree of this controller")))
     }
 
     pub(crate) fn owner_states(&self) -> MutexGuard<'_, OwnerStates> {

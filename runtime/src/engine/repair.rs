@@ -116,7 +116,7 @@ impl Repair {
                  change"
             ),
             RepairReason::Replaced { node } => format!(
-                "{kind} {key}: node {node} asked for other objects {count} times in a row although its inputs did not change"
+                "{kind} {key}: node {node} built other objects {count} times in a row although its inputs did not change"
             ),
             RepairReason::NodeWrite { node } => format!(
                 "{kind} {key}: node {node} wrote it {count} times in a row although nothing changed but what it had written"
@@ -241,7 +241,7 @@ mod tests {
             let key = ObjectKey::namespaced("shop", &format!("web-{number}"));
             repairs.add(&kind_of::<ConfigMap>(), &key, reason.clone(), Instant::now());
         }
-        let expected = "ConfigMap shop/web-30: node web/configs asked for other objects 31 times in a row although its inputs \
+        let expected = "ConfigMap shop/web-30: node web/configs built other objects 31 times in a row although its inputs \
                         did not change";
         assert_eq!(repairs.fight(Instant::now()).unwrap().message, expected);
     }

@@ -94,9 +94,9 @@ impl PassCore<'_> {
         let kind = &children.kind;
         match children.store.get(key) {
             Some(entry) if self.is_of_former_owner(&entry.header) => {
-                Ok(Readiness::HeldUp("it belongs to an earlier object of this name, and is being collected".into()))
+                Ok(Readiness::HeldUp("it belongs to a deleted owner and is being garbage collected".into()))
             }
-            Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the one before it is being deleted".into())),
+            Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the old object is being deleted".into())),
             Some(entry) if !self.is_own_child(&entry) => self.adopt(children, options, &entry.header, desired).await,
             Some(entry) if entry.value.applied.is_empty() => {
                 let readiness = self.take_over(children, options, &entry.header.uid, desired).await?;
@@ -160,7 +160,7 @@ impl PassCore<'_> {
             }
             // An earlier pass created it, and the cache does not have it yet.
             NameLookup::Own(header) if options.once && self.has_operator_label(&header) => {
-                Ok(Readiness::NotReady("it has just been made".into()))
+                Ok(Readiness::NotReady("it has just been created".into()))
             }
             NameLookup::Own(header) if options.once => {
                 let readiness = self.mark_child(children, desired, &header.uid).await?;
@@ -172,7 +172,7 @@ impl PassCore<'_> {
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            NameLookup::Terminating => Ok(Readiness::HeldUp("an object of its name is being deleted".into())),
+            NameLookup::Terminating => Ok(Readiness::HeldUp("an object of the same name is being deleted".into())),
             NameLookup::Foreign(header) => self.adopt(children, options, &header, desired).await,
         }
     }
@@ -181,7 +181,7 @@ impl PassCore<'_> {
     fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<Difference> {
         if *entry.value.applied != *desired.digest {
             let repair = self.is_triggered_by_children().then_some(RepairReason::Rebuilt);
-            return Some(Difference { description: "the wanted state changed".to_owned(), repair });
+            return Some(Difference { description: "the desired state changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
         // Some servers change the field owners of an apply themselves; the result of our own apply is no drift.

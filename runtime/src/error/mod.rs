@@ -126,7 +126,7 @@ pub(crate) fn condition_text(source: &(dyn std::error::Error + 'static)) -> (&'s
         return (blocked.reason, blocked.sentence.clone());
     }
     let Some(call) = source.downcast_ref::<CallError>() else {
-        return ("Errored", "an unexpected error occurred; the operator's log has it".to_owned());
+        return ("Errored", "an unexpected error occurred; see the operator's log".to_owned());
     };
     if call.is_in_ending_namespace() {
         return ("NamespaceTerminating", "its namespace is being deleted".to_owned());
@@ -143,7 +143,7 @@ pub(crate) fn condition_text(source: &(dyn std::error::Error + 'static)) -> (&'s
         Some(status) if matches!(status.code, 400 | 403 | 422) => {
             ("Refused", format!("{call}: {}", bounds::foreign(&status.message)))
         }
-        _ => ("Errored", format!("{call}; the operator's log says why")),
+        _ => ("Errored", format!("{call}; see the operator's log")),
     }
 }
 

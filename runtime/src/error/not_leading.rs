@@ -4,10 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotLeading {
     /// The lead was not held, or its deadline had passed, when the write was to be sent.
-    #[error("the write was not sent: this replica does not hold the lead")]
+    #[error("the write was not sent: this replica is not the leader")]
     NotSent,
     /// The lead ended before the API server responded. Whether the write was executed is unknown.
-    #[error("the write was given up: this replica lost the lead before the API server responded")]
+    #[error("the write was canceled: this replica lost the lead before the API server responded")]
     GivenUp,
 }
 

@@ -48,7 +48,7 @@ impl<F: EventHandler> Sink for F {
         log_panic(self.kind(), name, || match self.store_object(json, from_list) {
             Ok(Change::Unchanged) => {}
             Ok(change) => self.on_change(&change, from_list),
-            Err(error) => tracing::error!(kind = %self.kind(), object = name(), %error, "an object could not be read"),
+            Err(error) => tracing::error!(kind = %self.kind(), object = name(), %error, "failed to decode an object"),
         });
     }
 
@@ -56,7 +56,7 @@ impl<F: EventHandler> Sink for F {
         match Header::parse(json).map(|header| self.store().delete(&header)) {
             Ok(Change::Unchanged) => {}
             Ok(change) => self.on_change_catching_panics(&change, false),
-            Err(error) => tracing::error!(kind = %self.kind(), %error, "the end of an object could not be read"),
+            Err(error) => tracing::error!(kind = %self.kind(), %error, "failed to decode a deleted object"),
         }
     }
 
@@ -72,6 +72,6 @@ impl<F: EventHandler> Sink for F {
 /// arrive here: the callers of the closures catch them.
 fn log_panic(kind: &Kind, name: impl Fn() -> String, handle: impl FnOnce()) {
     if let Err(error) = catch(Closure::Runtime, handle) {
-        tracing::error!(%kind, object = name(), %error, "an object could not be taken in");
+        tracing::error!(%kind, object = name(), %error, "failed to process an object");
     }
 }

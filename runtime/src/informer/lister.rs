@@ -130,11 +130,11 @@ impl<V, X> Lister<V, X> {
     pub fn read<T>(&self, read: impl FnOnce(&ListedObjects<V, X>) -> T) -> Result<T> {
         let state = self.0.state.read();
         let Some(watch) = &state.watch else {
-            return Err(Error::yielding("CacheNotSynced", "waiting for a watch that has not begun"));
+            return Err(Error::yielding("CacheNotSynced", "waiting for a watch to start"));
         };
         let kind = watch.kind();
         match watch.state() {
-            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster has no kind {kind}"))),
+            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
             _ if state.listed => Ok(read(&state.content)),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),

@@ -63,7 +63,7 @@ impl EventHandler for MappedHandler {
             let mut panics = Panics::default();
             let mapped_keys = self.mapped.map(json, &mut panics).unwrap_or_else(|error| {
                 let kind = self.kind();
-                tracing::error!(%kind, object = %header.key, %error, "an object could not be read, and wakes nobody");
+                tracing::error!(%kind, object = %header.key, %error, "failed to decode an object; it triggers no pass");
                 MappedKeys::default()
             });
             self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), header, &panics);

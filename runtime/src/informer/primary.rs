@@ -128,7 +128,7 @@ impl Source for KubernetesSource {
                 let key_if_finalizer = |item: Value| {
                     let header = Header::parse(item.to_string().as_bytes())
                         .inspect_err(
-                            |error| tracing::error!(kind = %self.kind, %error, "an object of a list can't be read"),
+                            |error| tracing::error!(kind = %self.kind, %error, "failed to decode an object of a list"),
                         )
                         .ok()?;
                     header.finalizers.contains(finalizer).then_some(header.key)
@@ -186,7 +186,7 @@ impl Source for KubernetesSource {
             let object = self.client.list_named(self.target(header)).await?.unwrap_or_default();
             let metadata = &object["metadata"];
             if metadata["uid"] != header.uid.to_string() {
-                return Err(Error::Conflict("another object has taken its name".into()));
+                return Err(Error::Conflict("another object has the same name".into()));
             }
             let mut fields = StatusFields::default();
             for entry in metadata["managedFields"].as_array().into_iter().flatten() {

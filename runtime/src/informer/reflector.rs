@@ -175,7 +175,7 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchS
         watcher::Error::InitialListFailed(source) => (Verb::List, source),
         watcher::Error::WatchStartFailed(source) | watcher::Error::WatchFailed(source) => (Verb::Watch, source),
         watcher::Error::WatchError(status) => (Verb::Watch, kube::Error::Api(status)),
-        watcher::Error::NoResourceVersion => return WatchState::Failing("lists of it carry no version".to_owned()),
+        watcher::Error::NoResourceVersion => return WatchState::Failing("its lists have no resourceVersion".to_owned()),
     };
     let call = CallError {
         verb,

@@ -77,7 +77,7 @@ pub(crate) trait Source: Debug + Send + Sync + 'static {
     /// Replaces the status with that of `object`, and nothing else. The rest of `object` is the object as it was read.
     ///
     /// # Errors
-    /// A conflict if the object has another version than `version`, or another object has taken its name.
+    /// A conflict if the object has another version than `version`, or another object has the same name.
     fn write_status<'a>(
         &'a self,
         header: &'a Header,

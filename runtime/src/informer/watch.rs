@@ -78,7 +78,7 @@ impl Health {
     /// Records that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
     /// log has it at debug level only.
     pub(crate) fn note_restart(&self, why: String) {
-        tracing::debug!(kind = %self.kind, %why, "the watch begins anew");
+        tracing::debug!(kind = %self.kind, %why, "the watch restarts");
         self.streak.lock().get_or_insert_with(|| FailureStreak { since: Instant::now(), failures: 0 });
         self.state.send_replace(WatchState::Failing(why));
     }
@@ -105,7 +105,7 @@ impl Health {
         match (state, streak.as_mut()) {
             (WatchState::Failing(why), None) => {
                 *streak = Some(FailureStreak { since: Instant::now(), failures: 1 });
-                tracing::warn!(%kind, error = %why, "the watch failed and is tried again until it works");
+                tracing::warn!(%kind, error = %why, "the watch failed; retrying until it recovers");
             }
             (WatchState::Failing(why), Some(streak)) => {
                 streak.failures += 1;
@@ -113,7 +113,7 @@ impl Health {
             }
             (WatchState::Following, Some(failed)) => {
                 let (failures, seconds) = (failed.failures, failed.since.elapsed().as_secs());
-                tracing::info!(%kind, failures, seconds, "the watch works again");
+                tracing::info!(%kind, failures, seconds, "the watch recovered");
                 *streak = None;
             }
             _ if !is_new => {}
@@ -122,7 +122,7 @@ impl Health {
             }
             (WatchState::Starting, _) => {}
             (WatchState::Following, None) => tracing::info!(%kind, "watching"),
-            (WatchState::Missing, _) => tracing::warn!(%kind, "the cluster has no such kind; waiting for it"),
+            (WatchState::Missing, _) => tracing::warn!(%kind, "the cluster does not serve this kind; waiting for it"),
             (WatchState::Forbidden(rule), _) => tracing::error!(%kind, "{rule}"),
         }
     }
@@ -190,7 +190,7 @@ impl<V> WatchedKind<V> {
     pub(crate) fn readable(&self) -> Result<()> {
         let kind = &self.kind;
         match self.health.state() {
-            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster has no kind {kind}"))),
+            WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
             _ if self.store.synced() => Ok(()),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),
@@ -238,8 +238,8 @@ mod tests {
             log.lines(),
             [
                 "INFO watching kind=Pod",
-                "WARN the watch failed and is tried again until it works kind=Pod error=refused, attempt 0",
-                "INFO the watch works again kind=Pod failures=20 seconds=20",
+                "WARN the watch failed; retrying until it recovers kind=Pod error=refused, attempt 0",
+                "INFO the watch recovered kind=Pod failures=20 seconds=20",
             ]
         );
     }

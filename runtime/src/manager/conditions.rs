@@ -120,7 +120,7 @@ impl StoredConditionsCheck {
             let object = match self.client.list_named(target).await {
                 Ok(object) => object,
                 Err(error) => {
-                    tracing::warn!(%kind, object = %key, %error, "failed to read who writes the conditions");
+                    tracing::warn!(%kind, object = %key, %error, "failed to read the writers of the conditions");
                     continue;
                 }
             };

@@ -45,7 +45,7 @@ pub(crate) async fn serve(listener: Arc<TcpListener>, targets: ProbeTargets) {
     let readyz = get(move || std::future::ready(targets.readiness()));
     let router = Router::new().route("/healthz", healthz).route("/readyz", readyz);
     if let Err(error) = axum::serve(Listener(listener), router).await {
-        tracing::error!(%error, "the probes are not served any more");
+        tracing::error!(%error, "the probe server stopped");
     }
 }
 
@@ -62,7 +62,7 @@ impl axum::serve::Listener for Listener {
                 Ok(accepted) => return accepted,
                 // For example too many open files, which may be over after a pause.
                 Err(error) => {
-                    tracing::warn!(%error, "a probe could not be accepted");
+                    tracing::warn!(%error, "failed to accept a probe");
                     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
                 }
             }
@@ -85,7 +85,7 @@ impl ProbeTargets {
     fn health(&self) -> (StatusCode, String) {
         let mut failed = self.failed_tasks.lines();
         if self.lead.as_ref().is_some_and(Lead::is_overdue) {
-            failed.push_str("leader election: the lead should have been renewed or lost long ago\n");
+            failed.push_str("leader election: the lead was not renewed in time\n");
         }
         if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
@@ -132,7 +132,7 @@ impl ProbeTargets {
     fn describe_waiting(&self) -> Option<String> {
         match self.lead.as_ref()?.state() {
             LeadState::Waiting { holder: Some(holder) } => {
-                Some(format!("waiting for the lead, which {holder} holds\n"))
+                Some(format!("waiting for the lead, held by {holder}\n"))
             }
             LeadState::Waiting { holder: None } => Some("waiting for the lead\n".to_owned()),
             LeadState::Held(_) | LeadState::Ended => None,
@@ -146,9 +146,9 @@ fn describe(watch: &dyn HasHealth) -> (bool, String) {
         WatchState::Following => (true, "ok".to_owned()),
         WatchState::Starting => (false, "not listed yet".to_owned()),
         WatchState::Missing if watch.is_optional() => {
-            (true, "the cluster has no such kind, and need not have it".to_owned())
+            (true, "the cluster does not serve this optional kind".to_owned())
         }
-        WatchState::Missing => (false, "the cluster has no such kind".to_owned()),
+        WatchState::Missing => (false, "the cluster does not serve this kind".to_owned()),
         WatchState::Forbidden(rule) => (false, rule.to_string()),
         WatchState::Failing(why) => (false, why),
     }
@@ -176,7 +176,7 @@ mod tests {
         let targets = targets_of(&lead);
         assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead\n".to_owned()));
         lead.set(LeadState::Waiting { holder: Some("other".to_owned()) });
-        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead, which other holds\n".to_owned()));
+        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead, held by other holds\n".to_owned()));
         let overdue = tokio::time::Instant::now() + Duration::from_secs(25);
         lead.set(LeadState::Held(Tenure { deadline: overdue, give_up: overdue, overdue }));
         assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
@@ -204,7 +204,7 @@ mod tests {
             .boxed()
         });
         tokio::task::yield_now().await;
-        let text = "informer of Pod: ended and is started again: it came to its end\n".to_owned();
+        let text = "informer of Pod: ended unexpectedly and is restarted: it ended\n".to_owned();
         assert_eq!(targets.health(), (StatusCode::SERVICE_UNAVAILABLE, text.clone()));
         assert_eq!(targets.readiness(), (StatusCode::SERVICE_UNAVAILABLE, text));
         tokio::time::advance(Duration::from_millis(200)).await;

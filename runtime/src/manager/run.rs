@@ -104,7 +104,7 @@ impl Operator {
         tokio::select! {
             biased;
             result = &mut running => return result,
-            () = signals.next() => tracing::info!("stopping; a second signal ends at once"),
+            () = signals.next() => tracing::info!("stopping; a second signal stops the process at once"),
         }
         drop(stop);
         tokio::select! {
@@ -230,7 +230,7 @@ impl Operator {
         tokio::time::timeout(self.shutdown, drained).await.map_err(|_| RunError::Timeout(self.shutdown))?;
         let remaining = self.shutdown.saturating_sub(shutdown_start.elapsed());
         if tokio::time::timeout(remaining, wiring.recorder.flush()).await.is_err() {
-            tracing::warn!("some events were not recorded: there was no time left for them");
+            tracing::warn!("some events were not recorded before the shutdown");
         }
         Ok(())
     }

@@ -16,10 +16,10 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum RunError {
     /// There is no usable kubeconfig and no service account.
-    #[error("failed to find out how to reach the cluster")]
+    #[error("failed to load a kubeconfig or the in-cluster configuration")]
     Config(#[source] kube::config::InferConfigError),
     /// The configuration can't be used.
-    #[error("failed to make a client for the cluster")]
+    #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
     /// A hook of a factory failed; nothing was started.
     #[error("failed to prepare the controller of {kind}: {error}")]
@@ -58,10 +58,10 @@ pub enum RunError {
     #[error("failed to listen to signals")]
     Signals(#[source] std::io::Error),
     /// Running passes did not end within the shutdown timeout.
-    #[error("work in flight did not end within {} s", .0.as_secs())]
+    #[error("running passes did not end within {} s", .0.as_secs())]
     Timeout(Duration),
     /// An option of leader election can't be used; nothing was started.
-    #[error("leader election can't start: {0}")]
+    #[error("failed to start leader election: {0}")]
     LeaderElection(LeaderElectionError),
     /// Another replica may write now. The process must exit at once; the binary does so with status
     /// [`LEAD_LOST_STATUS`](crate::command::LEAD_LOST_STATUS).
@@ -71,6 +71,6 @@ pub enum RunError {
     #[error("a controller ended unexpectedly")]
     Controller(#[source] tokio::task::JoinError),
     /// A second signal arrived during the shutdown.
-    #[error("ended at once by a second signal")]
+    #[error("stopped at once by a second signal")]
     Interrupted,
 }

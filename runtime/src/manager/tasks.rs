@@ -31,7 +31,7 @@ impl FailedTasks {
     /// Returns one line per task; empty if all tasks run.
     pub(crate) fn lines(&self) -> String {
         let tasks = self.0.lock();
-        tasks.iter().map(|((name, _), why)| format!("{name}: ended and is started again: {why}\n")).collect()
+        tasks.iter().map(|((name, _), why)| format!("{name}: ended unexpectedly and is restarted: {why}\n")).collect()
     }
 }
 
@@ -85,7 +85,7 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
         let started_at = Instant::now();
         let why = match AssertUnwindSafe(async { start().await }).catch_unwind().await {
             Ok(()) if task.on_end == OnEnd::Finish => return,
-            Ok(()) => "it came to its end".to_owned(),
+            Ok(()) => "it ended".to_owned(),
             Err(payload) => {
                 task.counters.count_panic(Closure::Runtime);
                 Panicked::new(Closure::Runtime, &*payload).to_string()
@@ -94,10 +94,10 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
         if started_at.elapsed() > MAX_RESTART_DELAY {
             delay = MIN_RESTART_DELAY;
         }
-        tracing::error!(task = task.key.0, error = why, "a task ended unexpectedly and is started again");
+        tracing::error!(task = task.key.0, error = why, "a task ended unexpectedly and is restarted");
         task.counters.count_task_restart();
         if let Some(watch) = &task.watch {
-            watch.set(WatchState::Failing(format!("its task ended and is started again: {why}")));
+            watch.set(WatchState::Failing(format!("its task ended unexpectedly and is restarted: {why}")));
         }
         task.failed.0.lock().insert(task.key.clone(), why);
         tokio::time::sleep(delay).await;
@@ -142,7 +142,7 @@ mod tests {
             tokio::task::yield_now().await;
             assert_eq!(
                 tasks.failed().lines(),
-                "informer of Pod: ended and is started again: the operator's runtime panicked: torn\n"
+                "informer of Pod: ended unexpectedly and is restarted: the operator's runtime panicked: torn\n"
             );
             assert!(matches!(health.state(), WatchState::Failing(_)));
         }

@@ -62,7 +62,7 @@ pub enum GenerateError {
         source: io::Error,
     },
     /// The folder differs from the code.
-    #[error("{}\n{}", "the generated files differ from the code; `cargo build` or `opgen generate` writes them anew", .0)]
+    #[error("{}\n{}", "the generated files are not up to date; run `cargo build` or `opgen generate`", .0)]
     Drift(String),
 }
 

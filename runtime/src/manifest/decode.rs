@@ -160,11 +160,11 @@ impl<'a> DecodeCheck<'a> {
 
     /// Reports a value that the schema admits and the type can't decode.
     fn report(&mut self, path: &str, value: &Value, error: &str) {
-        let problem = format!("the schema admits `{value}`, which the type can't decode: {error}");
+        let problem = format!("the schema accepts `{value}`, which the type can't decode: {error}");
         let fix = if value.is_null() {
-            "take an `Option`, or take `nullable` away"
+            "use an `Option`, or remove `nullable`"
         } else {
-            "restrict the field to what its type takes (`#[schemars(regex(pattern = ...))]`, `range`, or a schema of your own by `schema_with`), or take a type that decodes every such value"
+            "restrict the field to the values of its type (`#[schemars(regex(pattern = ...))]`, `range`, or your own schema with `schema_with`), or use a type that decodes every such value"
         };
         self.findings.error(path, problem, fix);
     }

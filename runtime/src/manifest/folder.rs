@@ -108,7 +108,7 @@ fn plan(rendered: &Rendered, dir: &Path, existing: &BTreeMap<String, String>) ->
         };
         let target = dir.join(&file.path);
         if action == Action::Created && target.exists() {
-            let problem = "is not a generated file; move it away, or make its first line the header of generated files";
+            let problem = "is not a generated file; move it, or add the header of generated files as its first line";
             return Err(with_path(&target, io::Error::new(io::ErrorKind::AlreadyExists, problem)));
         }
         changes.push(FileChange { path: file.path.clone(), action });

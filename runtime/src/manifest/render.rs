@@ -110,7 +110,7 @@ fn check_shapes(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     for controlled in &project.controllers {
         if let Err(malformed) = controlled.shape.check() {
-            findings.error(&controlled.kind.kind, malformed.to_string(), "mend the manifest of its tree");
+            findings.error(&controlled.kind.kind, malformed.to_string(), "fix the manifest of its tree");
         }
     }
     findings.into_vec()
@@ -121,25 +121,25 @@ fn check_names(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     for (field, name) in [("name", &project.name), ("namespace", &project.namespace)] {
         if !is_dns_label(name) {
-            let problem = format!("`{name}` is no DNS label");
-            findings.error(field, problem, "take at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
+            let problem = format!("`{name}` is not a DNS label");
+            findings.error(field, problem, "use at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
         }
     }
     if project.image.is_empty() || project.image.contains(char::is_whitespace) {
         findings.error(
             "image",
-            format!("`{}` is no image", project.image),
-            "take a name like `registry.example.com/team/operator`",
+            format!("`{}` is not an image", project.image),
+            "use a name like `registry.example.com/team/operator`",
         );
     }
     for controlled in project.controllers.iter().filter(|controlled| !controlled.finalizer.is_empty()) {
         let (prefix, name) = controlled.finalizer.split_once('/').unwrap_or_default();
         if !is_dns_subdomain(prefix) || name.is_empty() || name.len() > 63 || name.contains('/') {
-            let problem = format!("`{}` is no name for a finalizer", controlled.finalizer);
+            let problem = format!("`{}` is not a valid finalizer", controlled.finalizer);
             findings.error(
                 &controlled.kind.kind,
                 problem,
-                format!("take a domain, `/` and a name, for example `{}/finalizer`", controlled.kind.group),
+                format!("use a domain, `/` and a name, for example `{}/finalizer`", controlled.kind.group),
             );
         }
     }

@@ -65,11 +65,11 @@ fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings:
     let schema = opgen_schema::parse_schema(&schema, None);
     for complaint in value::complaints(&value::defaulted(sample.clone(), &schema), &schema) {
         match controlled.sample {
-            Some(_) => findings.error("sample", format!("the sample is not valid: {complaint}"), "change the sample"),
+            Some(_) => findings.error("sample", format!("the sample is invalid: {complaint}"), "fix the sample"),
             None => findings.warning(
                 "sample",
-                format!("no valid sample can be made: {complaint}"),
-                "give the controller a sample",
+                format!("failed to generate a valid sample: {complaint}"),
+                "set a sample on the controller",
             ),
         }
     }

@@ -20,7 +20,7 @@ pub struct GenerateArgs {
     /// Write nothing: print how the folder (`deploy` by default) differs from the code, and fail if it does.
     #[arg(long)]
     pub check: bool,
-    /// How to print.
+    /// The output format.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: OutputFormat,
 }
@@ -29,10 +29,10 @@ pub struct GenerateArgs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[non_exhaustive]
 pub enum OutputFormat {
-    /// For people; YAML where manifests are printed.
+    /// Text; YAML for manifests.
     #[default]
     Text,
-    /// For programs: one JSON object.
+    /// One JSON object.
     Json,
 }
 

@@ -124,7 +124,7 @@ pub enum MetricsError {
         source: io::Error,
     },
     /// Plain HTTP was requested on an address that other machines can reach.
-    #[error("metrics are not served by plain HTTP on {address}, which is no loopback address")]
+    #[error("metrics over plain HTTP need a loopback address, not {address}")]
     Insecure {
         /// The address.
         address: SocketAddr,
@@ -174,7 +174,7 @@ impl BoundServer {
                     });
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a client of /metrics could not be accepted");
+                    tracing::warn!(%error, "failed to accept a client of /metrics");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -188,8 +188,8 @@ async fn serve_connection(stream: TcpStream, certificate: Option<Arc<Certificate
     let handshake = TlsAcceptor::from(certificate.current()).accept(stream);
     match timeout(HANDSHAKE_TIMEOUT, handshake).await {
         Ok(Ok(stream)) => serve_requests(stream, handler).await,
-        Ok(Err(error)) => tracing::debug!(%error, "a client of /metrics did not agree on TLS"),
-        Err(_) => tracing::debug!("a client of /metrics did not agree on TLS in time"),
+        Ok(Err(error)) => tracing::debug!(%error, "the TLS handshake with a client of /metrics failed"),
+        Err(_) => tracing::debug!("the TLS handshake with a client of /metrics timed out"),
     }
 }
 
@@ -236,8 +236,8 @@ impl Handler {
         match encoded.await {
             Ok(Ok(text)) => response(StatusCode::OK, format.content_type(), text),
             failed => {
-                tracing::error!(?failed, "the metrics could not be encoded");
-                text_response(StatusCode::INTERNAL_SERVER_ERROR, "the metrics could not be encoded")
+                tracing::error!(?failed, "failed to encode the metrics");
+                text_response(StatusCode::INTERNAL_SERVER_ERROR, "failed to encode the metrics")
             }
         }
     }
@@ -259,8 +259,8 @@ impl Handler {
             )),
             Err(error) => {
                 let error = Chain(&error);
-                tracing::error!(%error, "the token of a client of /metrics could not be reviewed");
-                Some(text_response(StatusCode::INTERNAL_SERVER_ERROR, "the token could not be reviewed"))
+                tracing::error!(%error, "failed to review the token of a client of /metrics");
+                Some(text_response(StatusCode::INTERNAL_SERVER_ERROR, "failed to review the token"))
             }
         }
     }

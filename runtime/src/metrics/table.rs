@@ -109,7 +109,7 @@ pub(super) const UNFINISHED_WORK: Metric = gauge(
 pub(super) const LONGEST_RUNNING: Metric = gauge(
     "workqueue_longest_running_processor_seconds",
     QUEUE,
-    "How long the worker that has held its object longest has held it",
+    "How long the longest running worker has held its object",
 )
 .unit("seconds");
 pub(super) const QUEUE_RETRIES: Metric =
@@ -171,7 +171,7 @@ pub(super) const SKIPPED: Metric = counter(
 pub(super) const CALLS_AVOIDED: Metric = counter(
     "opgen_calls_avoided_total",
     CONTROLLER,
-    "Children that the fast path left alone, because they and their inputs had not changed",
+    "Children that the fast path skipped, because they and their inputs had not changed",
 );
 pub(super) const CACHE_OBJECTS: Metric = gauge("opgen_cache_objects", RESOURCE, "Objects in the caches of a resource");
 pub(super) const CACHE_BYTES: Metric = gauge(
@@ -188,7 +188,7 @@ pub(super) const WATCHES: Metric = gauge(
 pub(super) const WATCH_RESTARTS: Metric = counter(
     "opgen_watch_restarts_total",
     RESOURCE,
-    "Times that a watch of a resource ended with an error or expired, and began anew",
+    "Times that a watch of a resource ended with an error or expired, and restarted",
 );
 pub(super) const CALL_DURATION: Metric = histogram(
     "opgen_call_duration_seconds",

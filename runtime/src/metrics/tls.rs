@@ -103,14 +103,14 @@ impl LoadedCertificate {
         let pem = match files.read() {
             Ok(pem) if pem == self.pem => return,
             Ok(pem) => pem,
-            Err(error) => return tracing::warn!(%error, "the certificate of /metrics can't be read; the old one stays"),
+            Err(error) => return tracing::warn!(%error, "failed to read the metrics certificate; using the old one"),
         };
         match parse_pem(&pem) {
             Ok(config) => {
                 self.config = config;
                 tracing::info!("the certificate of /metrics was renewed");
             }
-            Err(error) => tracing::warn!(%error, "the new certificate of /metrics can't be used; the old one stays"),
+            Err(error) => tracing::warn!(%error, "failed to use the new metrics certificate; using the old one"),
         }
         self.pem = pem;
     }

@@ -82,8 +82,8 @@ impl<K: Typed + Serialize + DeserializeOwned> ResourceField<Many> for Vec<K> {
 
 /// The return type of a build function for a field of type `T`: `T` itself, or a `Result` of it.
 #[diagnostic::on_unimplemented(
-    message = "the function builds `{Self}`, its field is `{T}`",
-    label = "`{T}` or a `Result` of it fits"
+    message = "the function builds `{Self}`, but its field is `{T}`",
+    label = "return `{T}` or a `Result` of it"
 )]
 pub trait BuildResult<T> {
     /// Returns the value of the field.

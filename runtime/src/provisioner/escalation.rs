@@ -47,8 +47,8 @@ pub fn granted_roles<T: ResourceField<M, Kind: GrantsRights>, M>(
 fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
     if !role["aggregationRule"].is_null() {
         let message = format!(
-            "node {node} builds a ClusterRole that is put together from others, which asks the operator for every right; \
-             build it without `aggregation_rule`"
+            "node {node} builds an aggregated ClusterRole, which requires every right of the operator; \
+             remove `aggregation_rule`"
         );
         return Err(Error::terminal("RoleBeyondDeclared", message));
     }
@@ -57,7 +57,7 @@ fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> 
     if let Some(undeclared) = first_undeclared(&declared, &role_rules) {
         let message = format!(
             "node {node} builds a role that may {undeclared}, which its field doesn't declare; add it to `grants(...)`, or \
-             leave the rules to the declaration"
+             remove the rules from the object"
         );
         return Err(Error::terminal("RoleBeyondDeclared", message));
     }
@@ -143,6 +143,6 @@ mod tests {
     #[test]
     fn an_aggregated_cluster_role_is_refused() {
         let error = granted(json!({"aggregationRule": {"clusterRoleSelectors": []}})).unwrap_err();
-        assert!(error.to_string().contains("asks the operator for every right"), "{error}");
+        assert!(error.to_string().contains("requires every right of the operator"), "{error}");
     }
 }

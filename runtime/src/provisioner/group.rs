@@ -53,7 +53,7 @@ impl<T: ResourceField<M>, M: 'static> ResourceNode<T, M> {
 #[diagnostic::on_unimplemented(
     message = "the inputs of this child are `{T}`, found `{Self}`",
     label = "`from(...)` and its `inputs(...)` differ",
-    note = "name in the field's `from(...)` what the child's `inputs(...)` asks for, in the same order"
+    note = "list the inputs of the child's `inputs(...)` in the field's `from(...)`, in the same order"
 )]
 pub trait IntoInputs<T> {
     /// Returns the value itself.
@@ -199,8 +199,8 @@ pub fn retire<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
 
 /// Return types of a `when` predicate: `bool`, [`Wanted`], or a `Result` of one of them.
 #[diagnostic::on_unimplemented(
-    message = "a predicate answers `bool`, found `{Self}`",
-    label = "`bool`, `Result<bool>`, or `Wanted` with a reason"
+    message = "a predicate returns `bool`, found `{Self}`",
+    label = "return `bool`, `Result<bool>`, or `Wanted` with a reason"
 )]
 pub trait WhenResult {
     /// Converts the return value.

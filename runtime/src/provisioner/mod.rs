@@ -53,7 +53,7 @@ use std::{collections::BTreeSet, future::Future};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not provision `{O}`",
     label = "has no `Provision<{O}>`",
-    note = "implement `Provision<{O}>` for it, or say `owner = {O}` in its `#[provisioner(...)]`"
+    note = "implement `Provision<{O}>` for it, or set `owner = {O}` in its `#[provisioner(...)]`"
 )]
 pub trait Provision<O: Owner>: Provisioner {
     /// Moves the cluster towards the wanted state; `Ok` means that it is reached.
@@ -92,8 +92,8 @@ pub trait Provision<O: Owner>: Provisioner {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be below `each`: nobody could find it again once its key is gone",
-    label = "finds no keys",
+    message = "`{Self}` can't be a child with `each`: it doesn't implement `Keyed`, which finds the children of removed keys",
+    label = "does not implement `Keyed`",
     note = "make it a group with `owner = {O}`, or implement `Keyed<{O}>` for it"
 )]
 pub trait Keyed<O: Owner>: Provision<O> {

@@ -14,9 +14,9 @@ use std::marker::PhantomData;
 
 /// A node whose children other groups can read. A hand-written node has no children.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no children that could be read",
-    label = "is no group",
-    note = "`from(a.b)` names the child `b` of a group `a`; what a hand-written node gives is read by `from(a)`"
+    message = "`{Self}` has no children to read",
+    label = "is not a group",
+    note = "`from(a.b)` reads the child `b` of the group `a`; `from(a)` reads the output of a hand-written node"
 )]
 pub trait Group {
     /// A type with one constant for each child, named like the child.
@@ -73,8 +73,8 @@ pub struct Several<T>(PhantomData<fn() -> T>);
 
 /// No type implements this trait, so that reading a [`Several`] is a compile error.
 #[diagnostic::on_unimplemented(
-    message = "this child has a condition or is one for each item, so it cannot be read from above its group",
-    label = "not always there",
+    message = "this child has `when` or `each`, so it can't be read from outside its group",
+    label = "not always present",
     note = "build an `Option` or a `Vec` instead, or read it in its own group"
 )]
 pub trait ReadsSeveral {}
@@ -88,7 +88,7 @@ impl<T> Several<T> {
     /// # Errors
     /// Always.
     pub fn read<O: Owner, P: Provisioner + ReadsSeveral>(self, _: &Context<'_, O, P>, _: &str) -> Result<Output<T>> {
-        Err(Error::unexpected("a child of any number cannot be read"))
+        Err(Error::unexpected("a repeated child can't be read"))
     }
 }
 
@@ -105,6 +105,6 @@ impl<T> ErroneousChild<T> {
     /// # Errors
     /// Always.
     pub fn read<O: Owner, P: Provisioner>(self, _: &Context<'_, O, P>, _: &str) -> Result<Output<T>> {
-        Err(Error::unexpected("a group with mistakes cannot be read"))
+        Err(Error::unexpected("a group with errors can't be read"))
     }
 }

@@ -101,7 +101,7 @@ pub fn read<T: ResourceField<M> + Send + Sync, M, O: Owner, P: Provisioner>(
     let node = node_at(cx, path);
     let objects = cx.core().output_objects(&node, &kind_of::<T::Kind>())?;
     if !T::fits(objects.len()) {
-        return Err(Error::yielding("NotMadeYet", format!("{node} is not there yet")));
+        return Err(Error::yielding("NotMadeYet", format!("{node} does not exist yet")));
     }
     let mut hasher = DefaultHasher::new();
     let mut bytes = Vec::with_capacity(objects.len());
@@ -141,9 +141,9 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
 
 /// A hand-written node with an output: its attribute has `output = ...`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` gives nothing that could be read",
+    message = "`{Self}` has no output to read",
     label = "has no `output`",
-    note = "a hand-written node says `output = Type` and calls `cx.set_output(...)`; of a group a child is read: `from(group.child)`"
+    note = "a hand-written node declares `output = Type` and calls `cx.set_output(...)`; read a child of a group with `from(group.child)`"
 )]
 pub trait HasOutput: Provisioner {}
 

@@ -34,7 +34,7 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
         return waiting(format!("it is being reconciled ({reason})"));
     }
     match find_condition(status, "Ready").or_else(|| find_condition(status, "Available")) {
-        Some(condition) if !is_current(&condition) => waiting("its controller has not seen the latest change"),
+        Some(condition) if !is_current(&condition) => waiting("its controller has not observed the latest change"),
         Some(condition) => of_condition(status, condition["type"].as_str().unwrap_or("Ready")),
         None => Readiness::Ready,
     }

@@ -22,7 +22,7 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
     if let Some(observed) = status["observedGeneration"].as_i64()
         && observed < generation
     {
-        return waiting("its controller has not seen the latest change");
+        return waiting("its controller has not observed the latest change");
     }
     match (kind.group.as_ref(), kind.kind.as_ref()) {
         ("apps", "Deployment") => workload::deployment(generation, spec, status),

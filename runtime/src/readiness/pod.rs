@@ -47,7 +47,7 @@ pub(super) fn pod(status: &Value) -> Readiness {
 /// Returns the message for a Pod that the scheduler could not place; `None` for any other Pod.
 fn unschedulable(status: &Value) -> Option<String> {
     let scheduled = find_condition(status, "PodScheduled")?;
-    (scheduled["reason"] == "Unschedulable").then(|| "no node takes it (Unschedulable)".to_owned())
+    (scheduled["reason"] == "Unschedulable").then(|| "no node can run it (Unschedulable)".to_owned())
 }
 
 /// Returns the stuck containers of Pods, each once and sorted: `container web is in CrashLoopBackOff`. `None` if no container is

@@ -23,17 +23,18 @@ fn held_up(by: &str) -> Readiness {
 #[test]
 fn an_object_whose_controller_is_behind_is_not_ready() {
     let status = json!({"observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]});
-    assert_eq!(read("x.io", "Thing", Value::Null, status), not_ready("its controller has not seen the latest change"));
+    let late = not_ready("its controller has not observed the latest change");
+    assert_eq!(read("x.io", "Thing", Value::Null, status), late);
 }
 
 #[test]
 fn a_deployment_is_ready_when_its_replicas_are_updated_and_available() {
     let cases = [
-        (json!({}), not_ready("its controller has not seen it yet")),
+        (json!({}), not_ready("its controller has not observed it yet")),
         (json!({"observedGeneration": 2}), not_ready("0 of 3 replicas are updated")),
         (
             json!({"observedGeneration": 2, "replicas": 4, "updatedReplicas": 3, "availableReplicas": 4}),
-            not_ready("1 old replicas are still to go"),
+            not_ready("1 old replicas are pending termination"),
         ),
         (
             json!({"observedGeneration": 2, "replicas": 3, "updatedReplicas": 3, "availableReplicas": 1}),
@@ -90,7 +91,7 @@ fn a_stateful_set_with_a_partition_waits_for_those_above_it() {
 #[test]
 fn what_is_scaled_down_waits_for_what_goes() {
     let status = json!({"observedGeneration": 2, "replicas": 3, "readyReplicas": 3, "availableReplicas": 3});
-    let wanted = not_ready("2 surplus replicas remain");
+    let wanted = not_ready("2 surplus replicas are pending termination");
     for kind in ["StatefulSet", "ReplicaSet"] {
         assert_eq!(read("apps", kind, json!({"replicas": 1}), status.clone()), wanted, "{kind}");
     }
@@ -121,7 +122,7 @@ fn a_workload_whose_pods_cannot_be_made_says_why_in_words_that_stay() {
         ]})
     };
     let wanted = held_up(
-        "its Pods cannot be made (FailedCreate): pods … is forbidden: exceeded quota: small, requested: … used: … limited: …",
+        "its Pods cannot be created (FailedCreate): pods … is forbidden: exceeded quota: small, requested: … used: … limited: …",
     );
     let looks = [message("web-7d8f9c6b5-x2klm", 2), message("web-7d8f9c6b5-", 1), message("web-5c7b9d4f68-zzz9q", 0)];
     for message in looks {
@@ -204,7 +205,7 @@ fn a_pod_is_held_up_by_what_its_containers_are_stuck_in() {
         assert_eq!(read("", "Pod", json!({}), with(containers.clone())), wanted, "{containers}");
     }
     let unscheduled = because("PodScheduled", "False", "Unschedulable", "0/3 nodes are available: 3 Insufficient cpu.");
-    assert_eq!(read("", "Pod", json!({}), unscheduled), held_up("no node takes it (Unschedulable)"));
+    assert_eq!(read("", "Pod", json!({}), unscheduled), held_up("no node can run it (Unschedulable)"));
     let evicted = json!({"phase": "Failed", "reason": "Evicted", "message": "The node had condition: [DiskPressure]."});
     let wanted = held_up("it has failed (Evicted): The node had condition: [DiskPressure].");
     assert_eq!(read("", "Pod", json!({}), evicted), wanted);
@@ -257,7 +258,7 @@ fn kinds_have_their_own_rules() {
             "PodDisruptionBudget",
             none.clone(),
             json!({"observedGeneration": 1}),
-            not_ready("its controller has not seen the latest change"),
+            not_ready("its controller has not observed the latest change"),
         ),
         (
             "policy",
@@ -329,7 +330,7 @@ fn ready_counts_before_available_and_either_alone() {
 #[test]
 fn a_condition_of_an_earlier_generation_says_nothing() {
     let of = |type_: &str, generation: i64| json!({"conditions": [{"type": type_, "status": "True", "reason": "Why", "observedGeneration": generation}]});
-    let behind = not_ready("its controller has not seen the latest change");
+    let behind = not_ready("its controller has not observed the latest change");
     assert_eq!(read("x.io", "Thing", Value::Null, of("Ready", 1)), behind);
     assert_eq!(read("x.io", "Thing", Value::Null, of("Ready", 2)), Readiness::Ready);
     assert_eq!(read("x.io", "Thing", Value::Null, of("Stalled", 1)), Readiness::Ready);

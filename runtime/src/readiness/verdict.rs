@@ -26,5 +26,5 @@ pub(super) fn held_up(reason: impl Into<String>) -> Readiness {
 /// Returns not ready if the controller of the object has not observed any generation.
 pub(super) fn not_observed(generation: i64, status: &Value) -> Option<Readiness> {
     let not_observed = generation > 0 && status["observedGeneration"].is_null();
-    not_observed.then(|| waiting("its controller has not seen it yet"))
+    not_observed.then(|| waiting("its controller has not observed it yet"))
 }

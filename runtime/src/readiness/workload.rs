@@ -32,7 +32,7 @@ fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
     let failure = find_condition(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
     match (progress, failure) {
         (Readiness::NotReady(_) | Readiness::HeldUp(_), Some(failure)) => {
-            held_up(with_details("its Pods cannot be made", failure))
+            held_up(with_details("its Pods cannot be created", failure))
         }
         (progress, _) => progress,
     }
@@ -53,7 +53,7 @@ fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let progress = match replica_progress(generation, spec, status, "updatedReplicas", "updated") {
         Readiness::Ready if count(status, "replicas") > count(status, "updatedReplicas") => {
             let old = count(status, "replicas") - count(status, "updatedReplicas");
-            waiting(format!("{old} old replicas are still to go"))
+            waiting(format!("{old} old replicas are pending termination"))
         }
         Readiness::Ready if count(status, "availableReplicas") < desired => {
             waiting(format!("{} of {desired} replicas are available", count(status, "availableReplicas")))
@@ -71,7 +71,8 @@ pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Read
     // With `minReadySeconds` a Pod is available some seconds after it is ready.
     let progress = match replica_progress(generation, spec, status, "availableReplicas", "available") {
         Readiness::Ready if count(status, "replicas") > desired_replicas(spec) => {
-            waiting(format!("{} surplus replicas remain", count(status, "replicas") - desired_replicas(spec)))
+            let surplus = count(status, "replicas") - desired_replicas(spec);
+            waiting(format!("{surplus} surplus replicas are pending termination"))
         }
         other => other,
     };
@@ -90,7 +91,7 @@ pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Rea
         return progress;
     }
     if count(status, "replicas") > desired {
-        return waiting(format!("{} surplus replicas remain", count(status, "replicas") - desired));
+        return waiting(format!("{} surplus replicas are pending termination", count(status, "replicas") - desired));
     }
     let strategy = &spec["updateStrategy"];
     // With `OnDelete` the user decides when Pods are updated.

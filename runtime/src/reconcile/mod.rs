@@ -126,7 +126,7 @@ impl Loop {
             Ok(next) => next.unwrap_or_else(|error| self.next_after_loop_error(key, &uid, error)),
             Err(payload) => {
                 let error = Panicked::new(Closure::Runtime, &*payload);
-                tracing::error!(kind = %self.source.kind(), object = %key, %error, "the loop itself panicked in this pass");
+                tracing::error!(kind = %self.source.kind(), object = %key, %error, "the control loop panicked in this pass");
                 self.shared.count_pass_panic(error.closure);
                 self.note_readiness(key, &uid, false);
                 Next::Failed
@@ -289,7 +289,7 @@ impl Loop {
             }
             Error::Conflict(source) | Error::Unexpected(source) => {
                 let (reason, why) = crate::client::condition_text(source.as_ref());
-                tracing::error!(%kind, object = %key, reason, why, %error, "the pass was cut short");
+                tracing::error!(%kind, object = %key, reason, why, %error, "the pass was interrupted");
                 self.shared.metrics.errors.count(reason);
                 self.note_readiness(key, uid, false);
                 Next::Failed

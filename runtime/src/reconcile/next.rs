@@ -41,13 +41,13 @@ impl Next {
     /// Returns a description for observers of passes in tests.
     pub(crate) fn description(self) -> &'static str {
         match self {
-            Self::AwaitChange | Self::Parked => "again when something changes",
-            Self::Resync => "again after the resync period",
-            Self::Requeue => "not done yet, again after the requeue interval",
-            Self::After(_) => "again after the time that it asked for",
-            Self::Failed | Self::FailedAtMost(_) => "failed, again after the interval for errors",
-            Self::Retry => "conflict, again after a short delay",
-            Self::CatchUp => "again as soon as the cache has caught up",
+            Self::AwaitChange | Self::Parked => "next pass on a change",
+            Self::Resync => "next pass after the resync period",
+            Self::Requeue => "not done yet, next pass after the requeue interval",
+            Self::After(_) => "next pass after the requested time",
+            Self::Failed | Self::FailedAtMost(_) => "failed, next pass after the backoff",
+            Self::Retry => "conflict, next pass after a short delay",
+            Self::CatchUp => "next pass once the cache is up to date",
         }
     }
 }

@@ -70,7 +70,7 @@ impl Loop {
             }
         }
         if released > 0 {
-            let note = format!("left {released} children in place");
+            let note = format!("kept {released} children");
             self.shared.recorder.normal(&self.identity(header).regarding(), "Orphaned", "Orphan", &note);
         }
         Ok(())

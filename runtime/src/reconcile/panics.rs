@@ -28,7 +28,7 @@ impl PanicReports {
             tracing::error!(%kind, object = %header.key, error = %panicked, "user code panicked on an object; its changes may be missed");
             let regarding = Regarding { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone() };
             // The message of a panic may contain any data of the object, so only the log has it.
-            let note = format!("{} panicked on this object; the operator's log says why", panicked.closure.noun());
+            let note = format!("{} panicked on this object; see the operator's log", panicked.closure.noun());
             shared.recorder.record(&regarding, EventType::Warning, PANICKED, "Watch", &note);
         }
     }

@@ -120,7 +120,7 @@ impl Loop {
         let live = reference_finalizers(kind, keys);
         stale.retain(|reference| !live.contains(reference));
         for reference in stale {
-            tracing::info!(%kind, reference, "released what an object that is gone had referenced");
+            tracing::info!(%kind, reference, "released the references of a deleted object");
             self.shared.release_except(&reference, |_, _| false).await?;
         }
         Ok(())
@@ -193,12 +193,12 @@ impl Loop {
         let references: Vec<_> = header.finalizers.iter().filter(|name| reference::is_reference(name)).collect();
         let [first, others @ ..] = &references[..] else {
             return match header.finalizers.contains(FOREGROUND_FINALIZER) {
-                true => yield_because("DependentsRemain", "what others have made of it is being deleted first"),
+                true => yield_because("DependentsRemain", "dependents of other clients are being deleted first"),
                 false => Ok(()),
             };
         };
         let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-        yield_because("Referenced", format!("it is named by {}{more}", reference::describe(first)))
+        yield_because("Referenced", format!("it is referenced by {}{more}", reference::describe(first)))
     }
 
     /// Returns the references of a primary's spec; none if the controller's kinds have no references.

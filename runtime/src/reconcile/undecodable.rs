@@ -31,5 +31,5 @@ fn undecodable_error(error: &ReadError) -> Error {
     let why = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
     // The error quotes values of the object, so its length is bounded.
     let why = crate::bounds::foreign(&why);
-    Error::terminal("Undecodable", format!("the object doesn't have the form of its kind: {why}"))
+    Error::terminal("Undecodable", format!("the object can't be decoded: {why}"))
 }

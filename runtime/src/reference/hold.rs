@@ -27,7 +27,8 @@ impl ControllerState {
             match &pointer.to {
                 // The object would wait for itself, and never release its own finalizer.
                 PointerTarget::One(key) if pointer.kind == *referrer.0 && key == referrer.1 => {
-                    let error = Error::user_action("ReferenceToItself", format!("{}: it names itself", pointer.field));
+                    let message = format!("{}: it references itself", pointer.field);
+                    let error = Error::user_action("ReferenceToItself", message);
                     outcome = outcome.and(Err(error));
                 }
                 PointerTarget::One(key) => match self.is_allowed(pointer, key) {
@@ -50,7 +51,7 @@ impl ControllerState {
             NamespaceRule::Allowed => Ok(()),
             NamespaceRule::Refused => Err(Error::user_action(
                 "ReferenceAcrossNamespaces",
-                format!("{field}: {kind} {key} is in another namespace; name an object of the same namespace"),
+                format!("{field}: {kind} {key} is in another namespace; reference an object of the same namespace"),
             )),
             NamespaceRule::IfAllowedFrom(namespace) => self.is_allowed_from(namespace, (field, kind, key)),
         }
@@ -68,7 +69,7 @@ impl ControllerState {
         }
         let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
         let message = format!(
-            "{field}no {kind} {key} allows references from namespace {namespace}; its owner allows them by the annotation \
+            "{field}{kind} {key} can't be referenced from namespace {namespace}; its owner can allow it with the annotation \
              {ALLOW_FROM}"
         );
         yield_because("ReferenceNotAllowed", message)
@@ -196,7 +197,7 @@ impl ControllerState {
     pub(crate) fn targets(&self, kind: &Kind) -> Result<&Targets> {
         let targets = self.targets.get(kind).map(AsRef::as_ref);
         targets
-            .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is no kind that this controller references")))
+            .ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not referenced by this controller")))
     }
 
     /// Whether a target had a finalizer and doesn't have it any more.
@@ -223,5 +224,5 @@ fn missing_target(named: &NamedTarget) -> Result<()> {
     }
     let NamedTarget { field, kind, key, .. } = named;
     let field = if field.is_empty() { String::new() } else { format!("{field}: ") };
-    yield_because("ReferenceMissing", format!("{field}there is no {kind} {key}"))
+    yield_because("ReferenceMissing", format!("{field}{kind} {key} not found"))
 }

@@ -175,13 +175,13 @@ fn transitive_targets(first: &str, holders: &Holders) -> BTreeSet<String> {
 impl fmt::Display for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named: Vec<String> = self.members.iter().take(MAX_NAMED).map(ToString::to_string).collect();
-        write!(f, "a ring of references: {}", named.join(", "))?;
+        write!(f, "a cycle of references: {}", named.join(", "))?;
         if let Some(more) = self.members.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
             write!(f, " and {more} more")?;
         }
         match self.youngest().filter(|_| self.is_dead) {
-            Some(youngest) => write!(f, "; the references of {youngest}, the youngest, are released first"),
-            None => f.write_str("; it is broken once all of these and all that name one of them are deleted"),
+            Some(youngest) => write!(f, "; the operator releases the references of the youngest, {youngest}, first"),
+            None => f.write_str("; it is broken once all of these and all referrers of them are deleted"),
         }
     }
 }
@@ -200,7 +200,7 @@ impl ControllerState {
         let Some((reference, named)) = ring.next_release() else { return Ok(()) };
         for member in named {
             if let Some(targets) = self.graph.get(&member.kind) {
-                tracing::info!(kind = %member.kind, object = %member.key, reference, "released to break a ring of references");
+                tracing::info!(kind = %member.kind, object = %member.key, reference, "released to break a cycle");
                 self.release(targets, &member.key, &reference).await?;
             }
         }

@@ -28,7 +28,7 @@ impl ScopedSelector {
                     Some(format!("`{operator}` of label `{key}` takes no values"))
                 }
                 "In" | "NotIn" | "Exists" | "DoesNotExist" => None,
-                _ => Some(format!("`{operator}` is none of `In`, `NotIn`, `Exists` and `DoesNotExist`")),
+                _ => Some(format!("`{operator}` is not one of `In`, `NotIn`, `Exists` and `DoesNotExist`")),
             }
         })
     }
@@ -195,7 +195,7 @@ mod tests {
         for (labels, fault) in [
             (json!({"key": "a", "operator": "In"}), "`In` of label `a` needs values"),
             (json!({"key": "a", "operator": "Exists", "values": ["b"]}), "`Exists` of label `a` takes no values"),
-            (json!({"key": "a", "operator": "Is"}), "`Is` is none of `In`, `NotIn`, `Exists` and `DoesNotExist`"),
+            (json!({"key": "a", "operator": "Is"}), "`Is` is not one of `In`, `NotIn`, `Exists` and `DoesNotExist`"),
         ] {
             assert_eq!(selected(None, json!({"matchExpressions": [labels]})).invalid_reason().unwrap(), fault);
         }

@@ -57,7 +57,7 @@ impl Document {
     pub(crate) fn kind_in(&self, source: &str, kinds: &[Kind]) -> Result<Kind, InvalidManifest> {
         let refuse = || {
             let Self { api_version, kind, .. } = self;
-            let fix = "a kind has to be named in `manifest(...)`, or its permission is not in the role";
+            let fix = "declare the kind in `manifest(...)`, so that the role gets its permission";
             self.refuse(source, format!("{kind} of {api_version} is not among the node's kinds; {fix}"))
         };
         kinds.iter().find(|kind| self.is_of(kind)).cloned().ok_or_else(refuse)
@@ -80,7 +80,7 @@ pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Inval
         };
         let object: Value = serde_saphyr::from_str(&text).map_err(|error| {
             let offset = error.location().map_or(0, |location| usize::try_from(location.line()).unwrap_or(1) - 1);
-            refuse(line + offset, "this is no valid YAML")
+            refuse(line + offset, "the YAML is invalid")
         })?;
         if object.is_null() {
             continue;
@@ -89,11 +89,11 @@ pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Inval
         let [Some(api_version), Some(kind), Some(_)] =
             [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(text_of)
         else {
-            return Err(refuse(line, "an object has an `apiVersion`, a `kind` and a `metadata.name`"));
+            return Err(refuse(line, "an object needs `apiVersion`, `kind` and `metadata.name`"));
         };
         let document = Document { number: at + 1, line, api_version, kind, object };
         if let Some(first) = documents.iter().find(|first| first.is_named_like(&document)) {
-            return Err(refuse(line, &format!("line {} has the same object", first.line)));
+            return Err(refuse(line, &format!("the object is a duplicate of line {}", first.line)));
         }
         documents.push(document);
     }
@@ -139,8 +139,8 @@ pub(crate) fn permissions(source: &str, text: &str, declared: &[Access]) -> Resu
         }
         let Document { api_version, kind, .. } = &document;
         let Some(found) = builtin::find(api_version, kind) else {
-            let fix = format!("name its type: `manifest(\"{source}\", {kind})`");
-            let problem = format!("{kind} of {api_version} is no kind of Kubernetes that opgen knows; {fix}");
+            let fix = format!("declare its type: `manifest(\"{source}\", {kind})`");
+            let problem = format!("{kind} of {api_version} is not a known kind of Kubernetes; {fix}");
             return Err(document.refuse(source, problem));
         };
         all.push(Access::applied(found));
@@ -192,11 +192,11 @@ data:
         let no_yaml = format!("{TEXT}apiVersion: v1\nkind: Secret\nstringData:\n  key: [hidden\n");
         let message = problem(&no_yaml);
         assert!(message.starts_with("agent.yaml:1"), "{message}");
-        assert!(message.ends_with("(document 3): this is no valid YAML") && !message.contains("hidden"), "{message}");
+        assert!(message.ends_with("(document 3): the YAML is invalid") && !message.contains("hidden"), "{message}");
         assert!(problem("---\n- a\n").starts_with("agent.yaml:1 (document 1): an object has"));
         assert!(problem("kind: Pod\napiVersion: v1\n").contains("`metadata.name`"));
         let twice = format!("{TEXT}apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: agent}}\n");
-        assert_eq!(problem(&twice), "agent.yaml:14 (document 3): line 6 has the same object");
+        assert_eq!(problem(&twice), "agent.yaml:14 (document 3): the object is a duplicate of line 6");
     }
 
     #[test]
@@ -206,7 +206,7 @@ data:
         assert_eq!(kinds, ["ConfigMap", "Deployment"]);
         let custom = "apiVersion: gauge.example.org/v1\nkind: Gauge\nmetadata: {name: a}\n";
         let message = permissions("agent.yaml", custom, &[]).unwrap_err().to_string();
-        assert!(message.contains("name its type: `manifest(\"agent.yaml\", Gauge)`"), "{message}");
+        assert!(message.contains("declare its type: `manifest(\"agent.yaml\", Gauge)`"), "{message}");
         let gauge = Access::applied(|| Kind {
             group: "gauge.example.org".into(),
             version: "v1".into(),

@@ -33,7 +33,7 @@ impl ::opgen::Managed for WebApp {
 }
 const _: () = {
     #[deprecated(
-        note = "`ratio` is `f32`, and floats change on their way through other languages; use an integer of a smaller unit, or a quantity, or keep it with `#[managed(allow(float))]`"
+        note = "`ratio` is `f32`, but floats lose precision in other languages; use an integer of a smaller unit, or a quantity, or keep it with `#[managed(allow(float))]`"
     )]
     #[allow(non_upper_case_globals)]
     const float: () = ();

@@ -89,7 +89,7 @@ fn a_release_that_names_what_it_retires_comes_and_goes_over_live_objects() {
     assert!(report.steps.iter().any(|step| step.check == Check::Upgrade && step.runs > 1), "{report}");
     let timeline = upgraded(second).timeline("upgrade:1").unwrap().to_string();
     for words in
-        ["the newer release runs", "the older release runs again", "DELETE /api/v1/namespaces/default/secrets/home"]
+        ["the newer release started", "the older release restarted", "DELETE /api/v1/namespaces/default/secrets/home"]
     {
         assert!(timeline.contains(words), "{words}:\n{timeline}");
     }
@@ -100,13 +100,13 @@ fn what_a_release_leaves_of_an_earlier_one_is_found() {
     let report = upgraded(forgetful).run();
     // The upgrade at rest comes first; those that are stopped or disturbed leave the same.
     let [finding, ..] = report.findings.as_slice() else { panic!("{report}") };
-    assert_eq!(finding.problem, "after the upgrade it is another than if it were new");
+    assert_eq!(finding.problem, "the state after the upgrade differs from a new installation");
     assert_eq!(finding.difference, ["+ Secret default/home"], "{report}");
     let is_same = |other: &Finding| (&other.problem, &other.difference) == (&finding.problem, &finding.difference);
     assert!(report.findings.iter().all(is_same), "{report}");
     assert_eq!(
         finding.hint,
-        "name what an earlier release has made and this one does not, `retired(...)` on its group: else nobody removes it"
+        "declare the objects that only an earlier release creates with `retired(...)` on their group; otherwise they stay"
     );
     assert_eq!(finding.schedule, "upgrade:1");
 }

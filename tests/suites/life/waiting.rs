@@ -126,6 +126,6 @@ fn who_does_not_come_back_from_a_value_that_it_waits_for_is_found() {
     let report = trial(operator).sample(&guest).only([Check::Edit]).run();
     let stuck = report.findings.iter().find(|finding| finding.schedule == "edit:2");
     let said = stuck.map(|finding| (finding.problem.as_str(), finding.hint.as_str())).unwrap_or_default();
-    assert_eq!(said.0, "an edit that is undone leaves a trace", "{report}");
+    assert_eq!(said.0, "an undone edit leaves another state than before", "{report}");
     assert!(said.1.contains("from the spec in each pass") && report.to_string().contains("RoomMissing"), "{report}");
 }

@@ -64,7 +64,7 @@ async fn it_refuses_while_there_are_objects(installation: &Installation) {
     for arguments in [&[][..], &["--objects", "refuse"], &["--dry-run"]] {
         let said = unchanged(installation, arguments).await;
         assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{said:?}");
-        assert!(said.error.starts_with("error: there are 3 objects of kind WebApp\n"), "{}", said.error);
+        assert!(said.error.starts_with("error: 3 objects of kind WebApp still exist\n"), "{}", said.error);
         assert!(said.error.contains("\n\nhint: `--objects delete`"), "{}", said.error);
     }
 }
@@ -101,7 +101,7 @@ async fn it_keeps_objects(installation: &Installation) {
     }
     assert_eq!(uninstall(access, &["--objects", "keep"]).await.succeeded(), "");
     let refused = unchanged(installation, &[]).await;
-    assert!(refused.error.starts_with("error: there are 2 objects of kind WebApp\n"), "{}", refused.error);
+    assert!(refused.error.starts_with("error: 2 objects of kind WebApp still exist\n"), "{}", refused.error);
 }
 
 async fn nothing_remains(installation: &Installation) {

@@ -69,7 +69,7 @@ async fn an_edit_is_live_and_what_does_not_compile_changes_nothing() {
     let operator = running.operator().expect("the operator runs");
 
     bench.edit("controller/src/widget.rs", "fn config(", "fn konfig(");
-    running.stderr("the one before goes on until the next change");
+    running.stderr("the previous build keeps running until the next change");
     assert_eq!(running.operator(), Some(operator));
     assert!(running.said().contains("controller/src/widget.rs:"), "{}", running.said());
 
@@ -97,8 +97,8 @@ async fn an_edit_is_live_and_what_does_not_compile_changes_nothing() {
 fn an_operator_that_is_killed_is_said_and_started_after_the_next_change(bench: &Bench, running: &mut Running) {
     let operator = running.operator().expect("the operator runs");
     kill_process(Pid::from_raw(operator).unwrap(), Signal::KILL).unwrap();
-    running.stderr("error: edits ended by itself: signal: 9");
-    running.stderr("hint: it is started again after the next change");
+    running.stderr("error: edits exited unexpectedly: signal: 9");
+    running.stderr("hint: it restarts after the next change");
     assert_eq!(running.operator(), None);
     let saved = bench.edit("controller/src/widget.rs", "join(\"; \")", "join(\", \")");
     running.is_restarted_soon_after(saved);
@@ -132,9 +132,9 @@ async fn in_a_cluster_of_ones_own_only_kinds_and_samples_are_applied_and_stay() 
     cluster.end_with(Signal::TERM).await;
 
     let mut running = Running::start_in(&cluster.kubeconfig, "dev --cluster", &webapp);
-    running.stderr("error: failed to get to the cluster");
-    running.stderr("caused by: failed to find out how to reach the cluster");
-    running.stderr("hint: set KUBECONFIG to the cluster that is meant");
+    running.stderr("error: failed to connect to the cluster");
+    running.stderr("caused by: failed to load a kubeconfig or the in-cluster configuration");
+    running.stderr("hint: set KUBECONFIG to the intended cluster");
     assert_eq!(running.ended().await.code(), Some(1));
 }
 
@@ -142,7 +142,8 @@ async fn in_a_cluster_of_ones_own_only_kinds_and_samples_are_applied_and_stay() 
 fn where_there_is_no_project_it_says_so() {
     let place = Place::new();
     let run = place.opgen("dev");
-    let said = "error: there is no `opgen.toml` in `[here]` or above\n\nhint: run this inside a project; `opgen new` makes one\n";
+    let said = "error: `opgen.toml` not found in `[here]` or its parent folders\n\n\
+                hint: run this inside a project, or create one with `opgen new`\n";
     assert_eq!((run.code, &*run.stderr, &*run.stdout), (1, said, ""));
     let run = place.opgen("dev --port many");
     assert_eq!((run.code, &*run.stdout), (2, ""));
@@ -155,8 +156,8 @@ fn a_port_that_is_taken_is_said_before_anything_is_built() {
     let command = super::command::command(&checkout().join("examples/webapp"), &format!("dev --port {port}"));
     let run = Run::of(command, checkout());
     assert_eq!((run.code, &*run.stdout), (1, ""), "{}", run.stderr);
-    assert!(run.stderr.starts_with(&format!("error: port {port} can't be listened on\n")), "{}", run.stderr);
-    assert!(run.stderr.ends_with("hint: leave `--port` out to get a free one\n"), "{}", run.stderr);
+    assert!(run.stderr.starts_with(&format!("error: failed to listen on port {port}\n")), "{}", run.stderr);
+    assert!(run.stderr.ends_with("hint: remove `--port` to use a free port\n"), "{}", run.stderr);
 }
 
 #[test]
@@ -165,23 +166,24 @@ fn a_project_without_an_operator_or_without_cargo_is_refused() {
     let project = bench.root().join("opgen.toml");
     let text = fs::read_to_string(&project).unwrap();
     fs::write(&project, text.replace("name = \"refused\"", "name = \"other\"")).unwrap();
-    let said = "error: the workspace has no package `other`\n\nhint: `opgen.toml` names the package of the operator; keep the two alike\n";
+    let said = "error: the workspace has no package `other`\n\n\
+                hint: use the name of the operator's package as `name` in `opgen.toml`\n";
     assert_eq!(bench.opgen("dev"), (1, said.to_owned()));
 
     fs::write(&project, text).unwrap();
     fs::rename(bench.root().join("operator/src/main.rs"), bench.root().join("operator/src/lib.rs")).unwrap();
     let (code, said) = bench.opgen("dev");
     assert_eq!(code, 1, "{said}");
-    assert!(said.starts_with("error: package `refused` has no program of that name\n"), "{said}");
+    assert!(said.starts_with("error: package `refused` has no binary of the same name\n"), "{said}");
     assert!(
-        said.contains("hint: `opgen::operator!(refused_controller::operator());` in `src/main.rs` is one"),
+        said.contains("hint: write `opgen::operator!(refused_controller::operator());` in `src/main.rs`"),
         "{said}"
     );
 
     let mut command = super::command::command(bench.root(), "dev");
     command.env("PATH", bench.root().join("deploy"));
     let run = Run::of(command, bench.root());
-    let said = "error: there is no working `cargo` on the PATH\n";
+    let said = "error: no working `cargo` found on the PATH\n";
     assert!(
         run.code == 1 && run.stderr.starts_with(said) && run.stderr.contains("hint: install Rust"),
         "{}",

@@ -220,7 +220,7 @@ fn rules_that_the_schema_would_lack_are_refused_before_anything_is_written() {
     let run = Run::of(scripted.command("generate"), &scripted.place.root);
     let line = text.lines().count() + 4;
     let found =
-        format!("so nothing is written\n  api/src/widget.rs:{line}: `Parts.labels`: `length` has no effect on a map; ");
+        format!("nothing was written\n  api/src/widget.rs:{line}: `Parts.labels`: `length` has no effect on a map; ");
     assert!(run.code == 1 && run.stderr.contains(&found) && run.stderr.contains("\nhint: "), "{}", run.stderr);
     assert!(!scripted.place.path("deploy").exists());
 }

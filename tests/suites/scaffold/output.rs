@@ -16,7 +16,7 @@ fn a_new_project_is_told_on_stderr_file_by_file() {
         assert_eq!(*line, format!("    Creating {path}"));
     }
     assert_eq!(lines[files.len()], "     Created operator `demo` for `Widget` of `demo.example.com/v1alpha1`");
-    assert_eq!(lines[files.len() + 2], "  cd demo && cargo build     builds it and leaves its YAML in deploy/");
+    assert_eq!(lines[files.len() + 2], "  cd demo && cargo build     builds it and writes its YAML to deploy/");
 }
 
 #[test]

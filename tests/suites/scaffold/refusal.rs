@@ -23,7 +23,7 @@ fn a_bad_name_is_refused_with_a_better_one() {
         &Place::new(),
         r"
 $ opgen new My_Demo
-error: `My_Demo` can't be the name of an operator: a name is made of lower case letters, digits and inner dashes
+error: `My_Demo` can't be the name of an operator: a name consists of lower case letters, digits and inner dashes
 
 hint: for example `opgen new my-demo`
 [2]
@@ -38,7 +38,7 @@ error: `match` can't be the name of an operator: it is a keyword of Rust
 hint: for example `opgen new match-operator`
 [2]
 $ opgen new test
-error: `test` can't be the name of an operator: it is a crate of Rust itself
+error: `test` can't be the name of an operator: it is a crate of the Rust standard library
 
 hint: for example `opgen new test-operator`
 [2]
@@ -48,7 +48,7 @@ error: `kube` can't be the name of an operator: it is a crate that the project d
 hint: for example `opgen new kube-operator`
 [2]
 $ opgen new pod
-error: `pod` can't be the name of an operator: it is what Kubernetes calls a Pod
+error: `pod` can't be the name of an operator: it is the name of the Kubernetes kind Pod
 
 hint: for example `opgen new pod-operator`
 [2]
@@ -64,17 +64,17 @@ fn a_bad_group_is_refused() {
 $ opgen new demo --group Demo.Example.com
 error: `Demo.Example.com` can't be an API group: a group is a domain name: lower case letters, digits, inner dashes and dots
 
-hint: use a domain that is yours, for example `--group demo.example.com`
+hint: use a domain that you own, for example `--group demo.example.com`
 [2]
 $ opgen new demo --group demo
-error: `demo` can't be an API group: it has no dot; only the groups of Kubernetes itself have none
+error: `demo` can't be an API group: it has no dot, like the groups of Kubernetes itself
 
-hint: use a domain that is yours, for example `--group demo.example.com`
+hint: use a domain that you own, for example `--group demo.example.com`
 [2]
 $ opgen new demo --group demo.k8s.io
-error: `demo.k8s.io` can't be an API group: the API server keeps the groups below `k8s.io` and `kubernetes.io` for Kubernetes
+error: `demo.k8s.io` can't be an API group: groups below `k8s.io` and `kubernetes.io` are reserved for Kubernetes
 
-hint: use a domain that is yours, for example `--group demo.example.com`
+hint: use a domain that you own, for example `--group demo.example.com`
 [2]
 ",
     );
@@ -91,19 +91,19 @@ error: `my-widget` can't be a kind: a kind is written in PascalCase letters and 
 hint: for example `--kind MyWidget`
 [2]
 $ opgen new demo --group demo.example.com --kind Deployment
-error: `Deployment` can't be a kind: Kubernetes has a kind of this name
+error: `Deployment` can't be a kind: it is a kind of Kubernetes
 
-hint: say what it is for, for example `--kind MyDeployment`
+hint: use a more specific name, for example `--kind MyDeployment`
 [2]
 $ opgen new demo --group demo.example.com --kind Option
-error: `Option` can't be a kind: the project's code has another `Option` in scope
+error: `Option` can't be a kind: the project's code imports another `Option`
 
-hint: say what it is for, for example `--kind MyOption`
+hint: use a more specific name, for example `--kind MyOption`
 [2]
 $ opgen new demo --group demo.example.com --kind Match
-error: `Match` can't be a kind: its module would be called `match`, a keyword of Rust
+error: `Match` can't be a kind: its module would be called `match`, which is a keyword of Rust
 
-hint: say what it is for, for example `--kind MyMatch`
+hint: use a more specific name, for example `--kind MyMatch`
 [2]
 ",
     );
@@ -117,12 +117,12 @@ fn a_bad_version_or_checkout_is_refused() {
 $ opgen new demo --group demo.example.com --kind Widget --api-version 1.0
 error: `1.0` can't be the version of an API: it is `v1`, `v2beta1`, `v1alpha2`, …
 
-hint: `--api-version v1alpha1` is where most APIs begin
+hint: use `--api-version v1alpha1` for a new API
 [2]
 $ opgen new demo --group demo.example.com --kind Widget --opgen-path .
-error: `.` is no checkout of opgen
+error: `.` is not a checkout of opgen
 
-hint: `--opgen-path` takes the folder that holds opgen's `runtime/Cargo.toml`
+hint: set `--opgen-path` to the folder that contains opgen's `runtime/Cargo.toml`
 [2]
 ",
     );
@@ -164,12 +164,12 @@ fn what_is_there_is_never_overwritten() {
 $ opgen new demo --group demo.example.com --kind Widget
 error: `[here]/demo` exists and is not empty
 
-hint: choose another folder with `--path`; nothing is ever overwritten
+hint: choose another folder with `--path`; existing files are never overwritten
 [1]
 $ opgen new demo --group demo.example.com --kind Widget --path file --dry-run
 error: `[here]/file` is not a folder
 
-hint: choose another folder with `--path`; nothing is ever overwritten
+hint: choose another folder with `--path`; existing files are never overwritten
 [1]
 ",
     );
@@ -182,7 +182,8 @@ fn commands_for_a_project_say_where_they_belong() {
         ["dev", "generate", "generate --check", "tree", "tree widget/one -n shop -o svg", "uninstall --dry-run"];
     let objects = ["why widget/one -n shop", "reconcile widget/one"];
     for args in verbs.into_iter().chain(objects).chain(["rbac explain", "rbac verify audit.log"]) {
-        let said = "error: there is no `opgen.toml` in `[here]` or above\n\nhint: run this inside a project; `opgen new` makes one\n[1]";
+        let said = "error: `opgen.toml` not found in `[here]` or its parent folders\n\n\
+                    hint: run this inside a project, or create one with `opgen new`\n[1]";
         check_transcript(&place, &format!("$ opgen {args}\n{said}"));
     }
 }
@@ -195,12 +196,12 @@ fn pictures_are_of_trees_and_have_one_form() {
 $ opgen generate --output svg
 error: `--output svg` is for trees only
 
-hint: `opgen tree` draws; everything else says `text` or `json`
+hint: use it with `opgen tree`, or choose `text` or `json`
 [2]
 $ opgen tree --mermaid -o json
-error: `--mermaid` and `--output json` can't both be meant
+error: `--mermaid` and `--output json` can't be combined
 
-hint: leave one of them out
+hint: remove one of them
 [2]
 ",
     );
@@ -214,7 +215,7 @@ fn a_machine_without_a_rust_toolchain_is_told_where_to_get_one() {
     let mut command = place.command(GOOD);
     command.env("PATH", place.path("bin"));
     let run = Run::of(command, &place.root);
-    let said = "error: there is no working `cargo` on the PATH\n  caused by: No such file or directory (os error 2)\n";
+    let said = "error: no working `cargo` found on the PATH\n  caused by: No such file or directory (os error 2)\n";
     assert_eq!(run.stderr, format!("{said}\nhint: install Rust with https://rustup.rs\n"));
     assert_eq!((run.code, run.stdout.as_str()), (1, ""));
     assert_eq!(place.files(), before);

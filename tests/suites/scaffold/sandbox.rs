@@ -98,6 +98,6 @@ fn a_port_that_is_taken_is_said() {
     let output = Command::new(program()).args(["sandbox", "--port", &port]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(&format!("error: port {port} can't be listened on")) && said.contains("hint: "), "{said}");
+    assert!(said.contains(&format!("error: failed to listen on port {port}")) && said.contains("hint: "), "{said}");
     assert!(output.stdout.is_empty());
 }

@@ -35,7 +35,7 @@ struct Empty {}
 #[test]
 fn an_object_whose_content_would_be_pruned_is_refused() {
     let error = rendered::<Pruned>().unwrap_err().to_string();
-    let found = ".spec.inner.content: the type keeps fields that the schema doesn't name, and the API server drops them; \
+    let found = ".spec.inner.content: the type accepts fields that are not in the schema, and the API server drops them; \
                  add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]`";
     assert!(error.contains(found), "{error}");
     assert!(!error.contains(".spec.empty"), "{error}");
@@ -61,9 +61,9 @@ struct Address {
 fn a_value_that_the_schema_admits_and_the_type_can_not_decode_is_refused() {
     let error = rendered::<Strict>().unwrap_err().to_string();
     for found in [
-        ".spec.at.socket: the schema admits `\"socket\"`, which the type can't decode: invalid socket address syntax",
-        ".spec.level: the schema admits `null`, which the type can't decode: invalid type: null, expected i32; take an `Option`",
-        ".spec.wait: the schema admits `\"wait\"`, which the type can't decode: ",
+        ".spec.at.socket: the schema accepts `\"socket\"`, which the type can't decode: invalid socket address syntax",
+        ".spec.level: the schema accepts `null`, which the type can't decode: invalid type: null, expected i32; use an `Option`",
+        ".spec.wait: the schema accepts `\"wait\"`, which the type can't decode: ",
     ] {
         assert!(error.contains(found), "{found} is not in\n{error}");
     }
@@ -96,11 +96,11 @@ fn a_keyword_that_would_be_dropped_is_refused_with_the_one_that_was_meant() {
     for (path, keyword, fix) in [
         ("labels", "maxProperty", "write `maxProperties`"),
         ("names", "x-kubernetes-list-typ", "write `x-kubernetes-list-type`"),
-        ("names", "propertyNames", "take it away, or say it as a CEL rule"),
+        ("names", "propertyNames", "remove it, or use a CEL rule"),
         ("place", "x-kubernetes-struct-type", "write `x-kubernetes-map-type`"),
     ] {
         let found =
-            format!(".spec.parts.{path}: `{keyword}` is no keyword of a schema in Kubernetes, and is dropped; {fix}");
+            format!(".spec.parts.{path}: `{keyword}` is not a schema keyword in Kubernetes, and is dropped; {fix}");
         assert!(error.contains(&found), "{found} is not in\n{error}");
     }
 }

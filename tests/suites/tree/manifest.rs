@@ -68,7 +68,7 @@ async fn a_text_may_hold_only_what_the_node_names() {
 
     rehearsal.object().spec.pools = vec![pool("a", 1), pool("a", 2)];
     let Err(Error::Terminal { message, .. }) = rehearsal.up().await else { panic!("an object is there twice") };
-    assert_eq!(message, "pools:6 (document 2): line 1 has the same object");
+    assert_eq!(message, "pools:6 (document 2): the object is a duplicate of line 1");
 }
 
 #[test]

@@ -62,18 +62,18 @@ impl fmt::Display for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Convergence => "convergence",
-            Self::SteadyState => "nothing to do, nothing done",
-            Self::Stop => "stopped at every call",
-            Self::TwoStops => "stopped twice",
-            Self::StaleList => "begun with an old list",
-            Self::Deletion => "deleted, and created again, at every call",
-            Self::Finalizers => "held by others",
-            Self::Repair => "deleted by others",
-            Self::Isolation => "beside a second object",
-            Self::Edit => "edited",
-            Self::RandomFaults => "faults by chance",
-            Self::Upgrade => "upgraded and downgraded",
-            Self::Role => "rights of the role",
+            Self::SteadyState => "steady state",
+            Self::Stop => "stop at every call",
+            Self::TwoStops => "two stops",
+            Self::StaleList => "start with a stale list",
+            Self::Deletion => "deletion at every call",
+            Self::Finalizers => "foreign finalizers",
+            Self::Repair => "repair of deleted objects",
+            Self::Isolation => "isolation of two objects",
+            Self::Edit => "edits",
+            Self::RandomFaults => "random faults",
+            Self::Upgrade => "upgrade and downgrade",
+            Self::Role => "role",
         })
     }
 }

@@ -7,7 +7,7 @@
 //! # mod webapp_controller { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
 //! # #[allow(dead_code)]
 //! #[test]
-//! fn it_lives_through_everything() -> Result<(), opgen_testing::TrialError> {
+//! fn the_trial_finds_no_defect() -> Result<(), opgen_testing::TrialError> {
 //!     opgen_testing::trial(webapp_controller::operator).run().verdict()
 //! }
 //! ```

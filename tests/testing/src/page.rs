@@ -29,7 +29,7 @@ impl Report {
     /// codes and reasons, and no content of Secrets.
     #[must_use]
     pub fn page(&self) -> String {
-        let title = format!("the life of {}", self.program);
+        let title = format!("trial of {}", self.program);
         document(&title, &page_body(self, &title))
     }
 
@@ -43,10 +43,7 @@ impl Report {
             fs::create_dir_all(folder)?;
         }
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "it is no regular file, and would be replaced by one",
-            ));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         let temporary = path.with_extension(format!("{}.new", std::process::id()));
         let written = fs::write(&temporary, self.page()).and_then(|()| fs::rename(&temporary, path));
@@ -61,8 +58,8 @@ pub(crate) fn write_if_requested(mut report: Report) -> Report {
     if let Err(error) = report.write_page(&path) {
         report.findings.push(Finding {
             check: Check::Convergence,
-            problem: format!("the page of the report can't be written to {}: {error}", path.display()),
-            hint: format!("give {PAGE_VARIABLE} a path that can be written, or none"),
+            problem: format!("failed to write the report to {}: {error}", path.display()),
+            hint: format!("set {PAGE_VARIABLE} to a writable path, or unset it"),
             schedule: String::new(),
             difference: Vec::new(),
             timeline: Default::default(),
@@ -89,7 +86,7 @@ fn page_body(report: &Report, title: &str) -> Markup {
             h1 { (title) }
             p.quiet { (count_text(report.runs(), "run")) " in " (format!("{took:.2}")) " s" }
             @if report.is_clean() {
-                p { span.verdict.good { "\u{2713} nothing is wrong" } }
+                p { span.verdict.good { "\u{2713} no findings" } }
             } @else {
                 p { span.verdict.bad { "\u{2717} " (count_text(count, "finding")) } }
             }
@@ -97,7 +94,7 @@ fn page_body(report: &Report, title: &str) -> Markup {
         (checks_table(report))
         (findings_section(report))
         @if !report.timeline.moments.is_empty() {
-            h2 { @if report.whole { "The schedule" } @else { "The undisturbed schedule" } }
+            h2 { @if report.whole { "The schedule" } @else { "The schedule without faults" } }
             div.panel {
                 p.quiet {
                     @if report.whole { "The requests and events of the replayed schedule." }
@@ -107,7 +104,7 @@ fn page_body(report: &Report, title: &str) -> Markup {
             }
         }
         footer.quiet {
-            p { "Written by opgen-testing " (env!("CARGO_PKG_VERSION")) ". Columns are moments in their order; times are the sandbox's, whose clock waits for nothing." }
+            p { "Written by opgen-testing " (env!("CARGO_PKG_VERSION")) ". Each column is one event, in order. Times are those of the sandbox, which skips idle time." }
         }
     }
 }
@@ -209,13 +206,13 @@ fn difference_block(finding: &Finding) -> Markup {
     let lines = &finding.difference;
     html! {
         @if !lines.is_empty() {
-            p.quiet { "From what was expected (\u{2212}) to what was found (+):" }
+            p.quiet { "Expected (\u{2212}) and actual (+) state:" }
             div.diff tabindex="0" role="group" aria-label="the difference" {
                 @for line in lines.iter().take(MAX_LINES) {
                     div class=(line_class(line)) { (line) }
                 }
                 @if lines.len() > MAX_LINES {
-                    div.quiet { "\u{2026} and " (lines.len() - MAX_LINES) " lines more" }
+                    div.quiet { "\u{2026} and " (lines.len() - MAX_LINES) " more lines" }
                 }
             }
         }
@@ -269,7 +266,7 @@ mod tests {
             assert!(page.contains(words), "{words}: {page}");
         }
         assert_eq!(page.matches("</script>").count(), 1, "nothing ends the script early");
-        assert!(report(0).page().contains("nothing is wrong"));
+        assert!(report(0).page().contains("no findings"));
     }
 
     #[test]
@@ -294,7 +291,7 @@ mod tests {
         std::os::unix::fs::symlink("/dev/null", &device).unwrap();
         for special in [&pipe, &device] {
             let error = report(1).write_page(special).unwrap_err();
-            assert_eq!(error.to_string(), "it is no regular file, and would be replaced by one");
+            assert_eq!(error.to_string(), "not a regular file");
             assert!(!fs::metadata(special).unwrap().is_file(), "{}", special.display());
         }
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");

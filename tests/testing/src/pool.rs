@@ -16,7 +16,7 @@ use crate::simulation::panic_message;
 /// If the runtime can't be built.
 pub(crate) fn block_on<T>(run: impl Future<Output = T>) -> Result<T, String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    let runtime = runtime.map_err(|error| format!("no runtime could be made: {error}"))?;
+    let runtime = runtime.map_err(|error| format!("failed to create a runtime: {error}"))?;
     Ok(runtime.block_on(run))
 }
 

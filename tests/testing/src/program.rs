@@ -142,5 +142,5 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
 
 /// Parses the YAML documents of a generated manifest.
 fn documents(yaml: &str) -> Result<Vec<Value>, String> {
-    serde_saphyr::from_multiple(yaml).map_err(|error| format!("a generated manifest can't be read: {error}"))
+    serde_saphyr::from_multiple(yaml).map_err(|error| format!("failed to parse a generated manifest: {error}"))
 }

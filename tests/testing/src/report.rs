@@ -115,7 +115,7 @@ const MAX_LINES: usize = 40;
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "the life of {}: {} runs, {} findings", self.program, self.runs(), self.findings.len())?;
+        writeln!(f, "trial of {}: {} runs, {} findings", self.program, self.runs(), self.findings.len())?;
         for CheckSummary { check, runs, took } in &self.steps {
             let failed = self.findings.iter().filter(|finding| finding.check == *check).count();
             let verdict = if failed == 0 { "ok".to_owned() } else { format!("{failed} findings") };
@@ -145,17 +145,17 @@ impl Finding {
     fn write(&self, f: &mut fmt::Formatter<'_>, whole: bool) -> fmt::Result {
         writeln!(f, "\nerror: {}: {}", self.check, self.problem)?;
         if !self.difference.is_empty() {
-            writeln!(f, "  from what was expected (-) to what was found (+):")?;
+            writeln!(f, "  expected (-) and actual (+) state:")?;
             for line in self.difference.iter().take(MAX_LINES) {
                 writeln!(f, "    {line}")?;
             }
             if self.difference.len() > MAX_LINES {
-                writeln!(f, "    ... and {} lines more", self.difference.len() - MAX_LINES)?;
+                writeln!(f, "    ... and {} more lines", self.difference.len() - MAX_LINES)?;
             }
         }
         let (lines, is_excerpt) = self.excerpt(whole);
         if !lines.is_empty() {
-            writeln!(f, "  what was asked{}:", if is_excerpt { ", around the fault and at the end" } else { "" })?;
+            writeln!(f, "  timeline{}:", if is_excerpt { ", around the fault and at the end" } else { "" })?;
             lines.iter().try_for_each(|line| writeln!(f, "    {line}"))?;
         }
         writeln!(f, "  hint: {}", self.hint)?;

@@ -93,7 +93,7 @@ impl fmt::Display for InvalidSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is no part of a schedule: write `after:17`, `before:3`, `delete:4`, `edit:2` or `chance:9`",
+            "`{}` is not a part of a schedule: use `after:17`, `before:3`, `delete:4`, `edit:2` or `chance:9`",
             self.0
         )
     }

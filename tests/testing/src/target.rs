@@ -43,7 +43,7 @@ impl Target {
             complete(sample, &manifests.install)?;
         }
         if manifests.samples.is_empty() {
-            return Err("there is no sample to work on".to_owned());
+            return Err("the trial has no sample".to_owned());
         }
         Ok(Self {
             name: program.name(),
@@ -61,7 +61,7 @@ impl Target {
 fn complete(sample: &mut Value, installed: &[Value]) -> Result<(), String> {
     let definition = find_definition(group(sample), text(sample, "/kind"), installed);
     let namespaced = definition.is_none_or(|definition| definition["spec"]["scope"] == "Namespaced");
-    let Some(object) = sample.as_object_mut() else { return Err("a sample is no JSON object".to_owned()) };
+    let Some(object) = sample.as_object_mut() else { return Err("a sample is not a JSON object".to_owned()) };
     object.remove("status");
     let metadata = &mut sample["metadata"];
     if namespaced && metadata["namespace"].is_null() {

@@ -151,14 +151,14 @@ impl Trial {
         if let Some(schedule) = std::env::var("OPGEN_REPLAY").ok().filter(|schedule| !schedule.is_empty()) {
             return self
                 .replay(&schedule)
-                .unwrap_or_else(|error| self.setup_error("the schedule can't be read", &error.to_string()));
+                .unwrap_or_else(|error| self.setup_error("the schedule is invalid", &error.to_string()));
         }
         match self.targets() {
             Ok((target, older)) => {
                 let bounds = Bounds { seeds: self.seeds.clone(), pairs: self.pairs, threads: self.threads };
                 suite::run(&target, older.as_ref(), &self.checks, &bounds)
             }
-            Err(error) => self.setup_error("the program can't be installed", &error),
+            Err(error) => self.setup_error("failed to install the program", &error),
         }
     }
 
@@ -170,7 +170,7 @@ impl Trial {
         let schedule: Schedule = schedule.parse()?;
         Ok(match self.targets() {
             Ok((target, older)) => suite::replay(&target, older.as_ref(), &schedule),
-            Err(error) => self.setup_error("the program can't be installed", &error),
+            Err(error) => self.setup_error("failed to install the program", &error),
         })
     }
 
@@ -199,7 +199,7 @@ impl Trial {
         let finding = Finding {
             check: Check::Convergence,
             problem: format!("{what}: {error}"),
-            hint: "fix that first; nothing was tried".to_owned(),
+            hint: "fix this first; no check was run".to_owned(),
             schedule: String::new(),
             difference: Vec::new(),
             timeline: Default::default(),

@@ -9,14 +9,14 @@ use serde_json::json;
 
 /// The hint about a child that was created twice.
 const CREATED_TWICE: &str =
-    "something was made twice: give it a name that follows from its owner, or look for it before you make it";
+    "an object was created twice: derive its name from its owner, or look it up before the create";
 
 /// The hint about a skipped step.
 const SKIPPED: &str =
-    "a step was skipped after the restart: decide by what is in the cluster, not by what was done before it";
+    "a step was skipped after the restart: decide by the state of the cluster, not by remembered steps";
 
 /// The hint about a leaked child.
-const LEAKED: &str = "give what is made an owner reference, or remove it in the teardown, and store the finalizer before the first is made";
+const LEAKED: &str = "give each child an owner reference, or delete it in the teardown and store the finalizer before the first create";
 
 #[test]
 fn a_gardener_without_bugs_is_clean() {
@@ -49,28 +49,28 @@ fn a_child_whose_name_is_in_memory_is_created_twice() {
 fn a_status_of_a_newer_spec_is_found() {
     gardener_with(Bug::StatusFromStaleRead)
         .found_by(Check::Edit)
-        .with_problem("a change in the middle leads elsewhere than a new object")
+        .with_problem("a change during creation leads to another state than a new object")
         .with_difference("+ ConfigMap default/home-shed")
-        .with_hint("a pass over the older spec was taken for one over the newer: write observedGeneration from the object that the pass worked on, never from a newer read");
+        .with_hint("the status of a pass over the older spec counts for the newer one: write observedGeneration from the object that the pass reconciled, never from a newer read");
 }
 
 #[test]
 fn a_message_about_an_older_spec_is_found() {
     gardener_with(Bug::OldMessage)
         .found_by(Check::Edit)
-        .with_problem("the status still says what was so before an edit")
+        .with_problem("the status is stale after an edit")
         .with_difference("-   .status.conditions[0].message: \"2 plants\"")
         .with_difference("+   .status.conditions[0].message: \"3 plants\"")
-        .with_hint("say anew in each pass all that the status says, messages too, and write it when any of it is another than before");
+        .with_hint("compute the whole status in each pass, messages included, and write it if any part has changed");
 }
 
 #[test]
 fn a_missing_watch_is_found() {
     gardener_with(Bug::MissingWatch)
         .found_by(Check::Repair)
-        .with_problem("what somebody deleted is not made again")
+        .with_problem("a deleted child is not created again")
         .with_difference("- ConfigMap default/home-soil")
-        .with_hint("watch what you make, so that its deletion leads to a pass");
+        .with_hint("watch the children, so that a deletion triggers a pass");
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn a_generated_name_that_is_stored_later_is_created_twice() {
 fn a_child_that_a_condition_disables_is_found() {
     gardener_with(Bug::LeakedOnFlip)
         .found_by(Check::Edit)
-        .with_problem("an edit leads elsewhere than a new object")
+        .with_problem("an edit leads to another state than a new object")
         .with_difference("+ ConfigMap default/home-shed")
-        .with_hint("remove what is not wanted any more: what a condition switches off stays otherwise");
+        .with_hint("delete objects that the spec no longer needs, such as those of a disabled option");
 }
 
 #[test]
@@ -105,17 +105,17 @@ fn a_role_that_is_too_small_is_found() {
     gardener_with(Bug::WrongRole)
         .found_by(Check::Role)
         .with_problem("the role does not allow delete configmaps")
-        .with_hint("add the rule to the role; in a tree of opgen, declare it with `access(...)` on the node");
+        .with_hint("add the rule to the role; in an opgen tree, declare it with `access(...)` on the node");
 }
 
 #[test]
 fn a_hot_loop_is_found() {
     gardener_with(Bug::HotLoop)
         .found_by(Check::Convergence)
-        .with_problem("it never comes to rest: after the samples were made")
+        .with_problem("hot loop: after the samples were created")
         .with_problem("system:serviceaccount:gardener-system:gardener repeated PATCH")
         .with_problem("gardens/home/status")
-        .with_hint("compare with what is there before you write; let what you write follow from the object alone, not from clocks, dice or counters; and wait for a change instead of asking");
+        .with_hint("compare with the current state before a write; derive each write from the object alone, not from clocks, random values or counters; and watch instead of polling");
 }
 
 #[test]
@@ -123,40 +123,40 @@ fn a_swallowed_conflict_is_found() {
     gardener_with(Bug::SwallowedConflict)
         .found_by(Check::RandomFaults)
         .with_problem("the final state differs from that of an undisturbed run")
-        .with_hint("retry what fails, 409 above all; look at the cluster and not at memory; and never write from an older read than your own last write");
+        .with_hint("retry failed requests, above all after 409; decide by the cluster, not by memory; and never write from a read that is older than the last own write");
 }
 
 #[test]
 fn a_delete_that_is_not_gated_is_found() {
     gardener_with(Bug::UngatedDelete)
         .found_by(Check::Finalizers)
-        .with_problem("was let go while ConfigMap")
-        .with_hint("remove the finalizer only when a live read says that what was made is really gone");
+        .with_problem("was removed while ConfigMap")
+        .with_hint("remove the finalizer only after a live read confirms that the children are gone");
 }
 
 #[test]
 fn one_delete_that_is_not_gated_is_found_beside_others_that_are() {
     gardener_with(Bug::OneUngated)
         .found_by(Check::Finalizers)
-        .with_problem("was let go while ConfigMap default/home-seedbox was still there")
-        .with_hint("remove the finalizer only when a live read says that what was made is really gone");
+        .with_problem("was removed while ConfigMap default/home-seedbox still existed")
+        .with_hint("remove the finalizer only after a live read confirms that the children are gone");
 }
 
 #[test]
 fn an_overwritten_foreign_finalizer_is_found() {
     gardener_with(Bug::OthersFinalizers)
         .found_by(Check::Finalizers)
-        .with_problem("Garden home lost a finalizer of somebody else")
-        .with_hint("add and remove your own finalizer only: never write the whole list, and check the resourceVersion");
+        .with_problem("Garden home lost a finalizer of another client")
+        .with_hint("add and remove only the program's own finalizer: never write the whole list, and check the resourceVersion");
 }
 
 #[test]
 fn children_that_are_deleted_in_place_of_orphaned_are_found() {
     gardener_with(Bug::OrphansDeleted)
         .found_by(Check::Deletion)
-        .with_problem("objects are gone although the deletion was to orphan them")
+        .with_problem("objects were deleted by a deletion with `propagationPolicy: Orphan`")
         .with_difference("- /api/v1/namespaces/default/configmaps/home-s")
-        .with_hint("remove only the finalizer where the object is deleted with `propagationPolicy: Orphan`; remember it: the garbage collector removes its finalizer `orphan` without waiting for others");
+        .with_hint("after a deletion with `propagationPolicy: Orphan`, keep the children and remove only the finalizer; remember the policy, since the finalizer `orphan` may be gone before");
     gardener_with(Bug::None).finds_nothing(Check::Deletion);
 }
 
@@ -164,9 +164,9 @@ fn children_that_are_deleted_in_place_of_orphaned_are_found() {
 fn memory_by_name_is_found_when_an_object_is_created_again() {
     gardener_with(Bug::MemoryByName)
         .found_by(Check::Deletion)
-        .with_problem("an object that is created again under its name is another than a new one")
+        .with_problem("an object that was deleted and created again differs from a new object")
         .with_difference("- Garden default/home")
-        .with_hint("keep what you remember of an object by its uid: a name that is deleted and created again is another object");
+        .with_hint("store state of an object by its uid: an object that is created again under the same name is a different object");
 }
 
 // The three patterns of Sieve: a trial finds each of them, and finds nothing in an operator that does it right.
@@ -186,8 +186,8 @@ fn stale_state_is_not_taken_for_a_deletion() {
     gardener_with(Bug::StaleState)
         .that_weeds()
         .found_by(Check::StaleList)
-        .with_problem("was deleted and made again, though it was wanted")
-        .with_hint("ask the server before you delete: what an old list, or a cache, does not show need not be gone");
+        .with_problem("was deleted and created again, although it was needed")
+        .with_hint("read from the API server before a delete: a stale list or cache does not prove that an object is gone");
     gardener_with(Bug::None).that_weeds().finds_nothing(Check::StaleList);
 }
 
@@ -195,8 +195,8 @@ fn stale_state_is_not_taken_for_a_deletion() {
 fn a_call_without_a_deadline_is_found() {
     gardener_with(Bug::NoDeadline)
         .found_by(Check::RandomFaults)
-        .with_problem("it waits for the answer of")
-        .with_hint("give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever");
+        .with_problem("it waits for the response to")
+        .with_hint("set a timeout for every request, and a maximum idle time for every watch: a connection may stay open after its peer is gone");
     gardener_with(Bug::None).finds_nothing(Check::RandomFaults);
 }
 
@@ -204,9 +204,9 @@ fn a_call_without_a_deadline_is_found() {
 fn unobserved_state_is_found_in_a_new_list() {
     gardener_with(Bug::UnobservedState)
         .found_by(Check::Repair)
-        .with_problem("what somebody deleted is not made again")
+        .with_problem("a deleted child is not created again")
         .with_difference("- ConfigMap default/home-soil")
-        .with_hint("take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted");
+        .with_hint("reconcile all objects after a list: no event reports the changes before it");
     gardener_with(Bug::None).finds_nothing(Check::Repair);
 }
 
@@ -215,10 +215,10 @@ fn an_upgrade_that_replaces_the_objects_of_both_releases_is_found() {
     gardener_with(Bug::ReplacedOnUpgrade)
         .upgraded_from(Bug::None)
         .found_by(Check::Upgrade)
-        .with_problem("the upgrade replaced what both releases want: ConfigMap default/home-")
+        .with_problem("the upgrade replaced objects that both releases need: ConfigMap default/home-")
         .with_difference("  ConfigMap default/home-soil")
         .with_difference("-   .metadata.uid: ")
-        .with_hint("before you delete an object, ask whether any part of the program wants one of its name: let that part take it over, with its uid and with what was generated for it");
+        .with_hint("before a delete, check whether another part of the program needs an object of this name, and let that part take the object over");
     gardener_with(Bug::None).upgraded_from(Bug::None).finds_nothing(Check::Upgrade);
 }
 
@@ -234,24 +234,24 @@ fn a_gardener_that_checks_with_a_live_read_before_it_weeds_is_clean() {
 fn an_object_that_an_edit_recreates_is_found() {
     gardener_with(Bug::RemadeOnEdit)
         .found_by(Check::Edit)
-        .with_problem("ConfigMap default/home-seedbox (node `seedbox`) was deleted and made anew after the samples were changed, though it was wanted")
-        .with_hint("change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more");
+        .with_problem("ConfigMap default/home-seedbox (node `seedbox`) was deleted and created again after the samples were changed, although it was needed")
+        .with_hint("update an existing object instead of deleting it, and delete only objects that are no longer needed");
 }
 
 #[test]
 fn an_object_that_a_lost_event_recreates_is_found() {
     gardener_with(Bug::RemadeOnRelist)
         .found_by(Check::Repair)
-        .with_problem("ConfigMap default/home-seedbox (node `seedbox`) was deleted and made anew after somebody deleted an object")
-        .with_hint("change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more");
+        .with_problem("ConfigMap default/home-seedbox (node `seedbox`) was deleted and created again after another client deleted an object")
+        .with_hint("update an existing object instead of deleting it, and delete only objects that are no longer needed");
 }
 
 #[test]
 fn a_claim_that_an_edit_recreates_is_found_with_the_loss_of_data() {
     gardener_with(Bug::ClaimRemade)
         .found_by(Check::Edit)
-        .with_problem("PersistentVolumeClaim default/home-cellar (node `house/cellar`) was deleted and made anew after the samples were changed, though it was wanted, and what was in it is lost")
-        .with_hint("change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more");
+        .with_problem("PersistentVolumeClaim default/home-cellar (node `house/cellar`) was deleted and created again after the samples were changed, although it was needed, and its data is lost")
+        .with_hint("update an existing object instead of deleting it, and delete only objects that are no longer needed");
 }
 
 #[test]
@@ -260,18 +260,18 @@ fn a_pass_that_panics_after_an_edit_is_found() {
         .found_by(Check::Edit)
         .with_problem("it panicked at tests/testing/tests/garden/misbehavior.rs:")
         .with_problem("over Garden default/home: a garden has a shed")
-        .with_hint("return an error in place of a panic: a value that the schema admits is no reason for one, and a pass that panics is repeated for ever");
+        .with_hint("return an error instead of a panic: a valid object must not cause a panic, and the operator repeats a pass that panics");
 }
 
 #[test]
 fn a_rejected_call_that_is_repeated_after_an_edit_is_found() {
     gardener_with(Bug::RefusedOnEdit)
         .found_by(Check::Edit)
-        .with_problem("after an edit of Garden default/home that the schema admits")
+        .with_problem("after a valid edit of Garden default/home")
         .with_problem("repeated PATCH /api/v1/namespaces/default/configmaps/No_Shed (node `No_Shed`)")
         .with_problem("the server answered 422")
         .with_problem("metadata.name")
-        .with_hint("refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever");
+        .with_hint("reject invalid values in the schema, or report in the status what the user has to change (a user action)");
 }
 
 #[test]
@@ -279,10 +279,10 @@ fn a_futile_call_that_is_repeated_after_an_edit_is_found() {
     let found = |bug: Bug, call: &str, answer: &str| {
         gardener_with(bug)
             .found_by(Check::Edit)
-            .with_problem("after an edit of Garden default/home that the schema admits")
+            .with_problem("after a valid edit of Garden default/home")
             .with_problem(call)
             .with_problem(answer)
-            .with_hint("refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever");
+            .with_hint("reject invalid values in the schema, or report in the status what the user has to change (a user action)");
     };
     let maps = "/api/v1/namespaces/default/configmaps";
     found(
@@ -302,19 +302,19 @@ fn a_futile_call_that_is_repeated_after_an_edit_is_found() {
 fn foreign_secrets_that_the_teardown_deletes_are_found() {
     gardener_with(Bug::OthersSecrets)
         .found_by(Check::Convergence)
-        .with_problem("Secret default/of-somebody-else is somebody else's and was deleted after the samples were deleted")
+        .with_problem("Secret default/of-somebody-else of another client was deleted after the samples were deleted")
         .with_problem("by DELETE /api/v1/namespaces/default/secrets")
-        .with_hint("change and delete only what you have made: by its owner reference, by a label of yours and its owner, never all of a namespace");
+        .with_hint("change and delete only objects of the program, selected by their owner reference, and never all objects of a namespace");
 }
 
 #[test]
 fn a_password_that_an_edit_regenerates_is_found() {
     gardener_with(Bug::RolledPassword)
         .found_by(Check::Edit)
-        .with_problem("Secret default/home-password has a generated value that is another after an edit")
+        .with_problem("Secret default/home-password has a generated value that changed after an edit")
         .with_difference("    .data.password")
         .with_hint(
-            "generate once: read what is there before you generate, and keep it (`resource(once)` in a tree of opgen)",
+            "generate a value once: read the object first, and keep its value (`resource(once)` in an opgen tree)",
         );
 }
 
@@ -322,8 +322,8 @@ fn a_password_that_an_edit_regenerates_is_found() {
 fn one_name_for_the_children_of_two_objects_is_found() {
     gardener_with(Bug::SharedName)
         .found_by(Check::Isolation)
-        .with_problem("ConfigMap default/shed was deleted and made anew")
-        .with_hint("give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have");
+        .with_problem("ConfigMap default/shed was deleted and created again")
+        .with_hint("give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share");
     gardener_with(Bug::None).finds_nothing(Check::Isolation);
 }
 
@@ -331,12 +331,12 @@ fn one_name_for_the_children_of_two_objects_is_found() {
 fn a_hot_loop_of_a_controller_is_found_with_its_path() {
     gardener_with(Bug::Crowd)
         .found_by(Check::Convergence)
-        .with_problem("it never comes to rest: after the samples were made")
+        .with_problem("hot loop: after the samples were created")
         .with_problem(
             "replicaset-controller repeated POST /api/v1/namespaces/default/pods 501 times; the server answered 201",
         )
         .with_hint(
-            "look at what the server answers and stop to repeat it; and ask for no more than a cluster can hold",
+            "check the response of the server before a retry, and do not create more objects than a cluster can hold",
         );
 }
 
@@ -349,7 +349,7 @@ fn a_gardener_that_polls_is_clean() {
     for check in [Check::SteadyState, Check::Edit, Check::Finalizers] {
         assert!(report.steps.iter().any(|step| step.check == check && step.runs > 0), "{report}");
     }
-    gardener_with(Bug::HotLoop).that_polls().found_by(Check::Convergence).with_problem("it never comes to rest");
+    gardener_with(Bug::HotLoop).that_polls().found_by(Check::Convergence).with_problem("hot loop");
 }
 
 /// A condition says what the garden waits for, and `observedGeneration` is that of the last spec that was applied.
@@ -373,5 +373,5 @@ fn children_of_two_samples_without_owner_references_are_told_apart() {
     assert!(report.is_clean(), "{report}");
     assert!(report.steps.iter().any(|step| step.check == Check::Finalizers && step.runs > 5), "{report}");
     let report = two(Bug::OneUngated);
-    assert!(report.findings.iter().any(|finding| finding.problem.contains("was let go while ConfigMap")), "{report}");
+    assert!(report.findings.iter().any(|finding| finding.problem.contains("was removed while ConfigMap")), "{report}");
 }

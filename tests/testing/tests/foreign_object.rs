@@ -95,19 +95,19 @@ fn found(clears: Clears, problem: &str) {
 fn a_deletion_of_all_secrets_in_the_namespace_of_the_children_is_found() {
     found(
         Clears::Secrets,
-        "Secret default/of-somebody-else is somebody else's and was deleted after the samples were deleted, by DELETE \
+        "Secret default/of-somebody-else of another client was deleted after the samples were deleted, by DELETE \
          /api/v1/namespaces/default/secrets",
     );
 }
 
 #[test]
 fn a_deletion_by_a_common_label_is_found() {
-    found(Clears::Labelled, "ConfigMap default/of-somebody-else-1 is somebody else's and was deleted");
+    found(Clears::Labelled, "ConfigMap default/of-somebody-else-1 of another client was deleted");
 }
 
 #[test]
 fn a_deletion_in_a_foreign_namespace_is_found() {
-    found(Clears::Elsewhere, "ConfigMap of-somebody-else/of-somebody-else-1 is somebody else's and was deleted");
+    found(Clears::Elsewhere, "ConfigMap of-somebody-else/of-somebody-else-1 of another client was deleted");
 }
 
 #[test]

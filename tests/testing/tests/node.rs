@@ -150,7 +150,7 @@ fn a_node_whose_object_the_server_rejects_is_named() {
     found(
         Defect::Refused,
         &[
-            "after an edit of Desk default/one that the schema admits",
+            "after a valid edit of Desk default/one",
             "repeated PATCH /api/v1/namespaces/default/configmaps/No_Lamp (node `top/lamp`)",
         ],
     );
@@ -159,7 +159,10 @@ fn a_node_whose_object_the_server_rejects_is_named() {
 /// The recreation of a mutable object is a finding, that of an immutable object is none.
 #[test]
 fn only_an_immutable_object_may_be_recreated() {
-    found(Defect::Remakes, &["ConfigMap default/one-ledger was deleted and made anew after the samples were changed"]);
+    found(
+        Defect::Remakes,
+        &["ConfigMap default/one-ledger was deleted and created again after the samples were changed"],
+    );
     let report = report(Defect::Immutable, &[Check::Edit]);
     assert!(report.is_clean(), "{report}");
     assert!(report.steps.iter().any(|step| step.check == Check::Edit && step.runs > 2), "{report}");

@@ -24,12 +24,12 @@ impl JsonType {
     /// Returns the type with an article, for messages.
     pub(super) fn noun(self) -> &'static str {
         match self {
-            Self::Text => "a text",
+            Self::Text => "a string",
             Self::Number => "a number",
             Self::Bool => "a `bool`",
             Self::List => "a list",
             Self::Map => "a map",
-            Self::IntOrString => "a number or text",
+            Self::IntOrString => "a number or string",
             Self::Unknown => "this type",
         }
     }

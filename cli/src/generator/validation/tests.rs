@@ -44,11 +44,11 @@ enum Place {
     let expected = [
         "6: `Parts.labels`: `length` has no effect on a map; use `#[schemars(extend(\"minProperties\" = ..., \"maxProperties\" = ...))]`",
         "8: `Parts.notes`: `inner` has no effect on a map; use a type with these rules for the values",
-        "10: `Parts.size`: `regex` has no effect on a number or text; use `#[schemars(extend(\"pattern\" = ...))]`",
-        "10: `Parts.size`: `range` has no effect on a number or text; use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
-        "12: `Parts.port`: `contains` has no effect on a number or text; use `#[schemars(extend(\"pattern\" = ...))]`",
-        "14: `Parts.image`: `required` has no effect on a field with a default, which may be missing; remove `required`, or the default",
-        "23: `Status.ready`: `required` has no effect on a field with a default, which may be missing; remove `required`, or the default",
+        "10: `Parts.size`: `regex` has no effect on a number or string; use `#[schemars(extend(\"pattern\" = ...))]`",
+        "10: `Parts.size`: `range` has no effect on a number or string; use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
+        "12: `Parts.port`: `contains` has no effect on a number or string; use `#[schemars(extend(\"pattern\" = ...))]`",
+        "14: `Parts.image`: `required` has no effect on a field with a default, which is optional; remove `required` or the default",
+        "23: `Status.ready`: `required` has no effect on a field with a default, which is optional; remove `required` or the default",
         "23: `Status.ready`: `length` has no effect on a `bool`; use `range`, or remove it",
         "30: `Place::Here.names`: `range` has no effect on a list; write it in `inner(...)`",
         "31: `Place::There.0`: `length` has no effect on a map; use `#[schemars(extend(\"minProperties\" = ..., \"maxProperties\" = ...))]`",
@@ -119,7 +119,7 @@ fn the_error_names_files_below_the_root_and_says_what_to_do() {
     let error = check(files.iter().map(AsRef::as_ref), folder.path()).unwrap_err();
     let line = "3: `A.on`: `length` has no effect on a `bool`; use `range`, or remove it";
     let expected = format!(
-        "the schema would lack rules that the code has, so nothing is written\n  api/a.rs:{line}\n  api/b.rs:{line}"
+        "the schema would lack rules that the code has; nothing was written\n  api/a.rs:{line}\n  api/b.rs:{line}"
     );
     assert_eq!(error.to_string(), expected);
     check(files.iter().map(AsRef::as_ref), &folder.path().join("other")).unwrap();

@@ -1,4 +1,4 @@
-//! A range of addresses, and who holds which of them.
+//! The kind `IPPool`: a range of addresses and its allocations.
 
 use std::collections::BTreeMap;
 
@@ -30,23 +30,23 @@ pub struct IPPoolSpec {
     /// The range in CIDR notation.
     #[schemars(length(min = 1))]
     pub range: String,
-    /// The allocated addresses by their distance from the network address, as decimal numbers.
+    /// The allocated addresses by their offset from the network address, as decimal numbers.
     pub allocations: BTreeMap<String, IpAllocation>,
 }
 
-/// Who holds an address.
+/// The holder of an address.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 pub struct IpAllocation {
-    /// The container.
+    /// The ID of the container.
     pub id: String,
-    /// Its Pod, as `namespace/name`.
+    /// The Pod, as `namespace/name`.
     pub podref: String,
     /// The network interface in the Pod.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ifname: String,
 }
 
-/// What is known of a range.
+/// The status of a range.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct IPPoolStatus {
@@ -58,22 +58,22 @@ pub struct IPPoolStatus {
     /// The last address that can be used.
     #[serde(rename = "lastIP", default, skip_serializing_if = "String::is_empty")]
     pub last_ip: String,
-    /// How many addresses can be used; as many as the field can count for larger ranges.
+    /// The number of usable addresses, limited to the maximum of the field.
     #[serde(rename = "totalIPs", default)]
     pub total_ips: i32,
-    /// How many of them are allocated.
+    /// The number of allocated addresses.
     #[serde(rename = "usedIPs", default)]
     pub used_ips: i32,
-    /// How many are not.
+    /// The number of free addresses.
     #[serde(rename = "freeIPs", default)]
     pub free_ips: i32,
-    /// How many allocations the last pass found that nobody used.
+    /// The number of orphaned allocations that the last pass found.
     #[serde(rename = "orphanedIPs", default)]
     pub orphaned_ips: i32,
-    /// How many allocations belong to Pods that don't run yet.
+    /// The number of allocations of Pods that don't run yet.
     #[serde(default)]
     pub pending_pods: i32,
-    /// How many reservations across ranges belong to allocations of this one.
+    /// The number of reservations across ranges for allocations of this range.
     #[serde(default)]
     pub overlapping_reservations: i32,
     /// The allocations by address.
@@ -86,7 +86,7 @@ pub struct IPPoolStatus {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct AllocatedIp {
-    /// The address; its distance, where that is none in the range.
+    /// The address, or its offset if that is outside the range.
     pub ip: String,
     /// The Pod that holds it, as `namespace/name`.
     pub pod_ref: String,

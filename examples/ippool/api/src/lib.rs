@@ -1,4 +1,4 @@
-//! The kinds of ippool, as whereabouts has them, so that this operator can take over where another one ran.
+//! The kinds of ippool. They equal those of whereabouts, so this operator can replace another one.
 
 mod ip_pool;
 mod network_attachment_definition;

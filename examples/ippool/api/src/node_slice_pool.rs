@@ -1,11 +1,11 @@
-//! A range of addresses that is divided among the nodes.
+//! The kind `NodeSlicePool`: a range of addresses that is divided among the nodes.
 
 use kube::CustomResource;
 use opgen::Managed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A range that is cut into slices of one size, one for each node.
+/// A range that is divided into slices of equal size, one per node.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[kube(
     group = "whereabouts.cni.cncf.io",
@@ -31,7 +31,7 @@ pub struct NodeSlicePoolSpec {
     pub slice_size: String,
 }
 
-/// Which node has which slice.
+/// The assignment of slices to nodes.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSlicePoolStatus {
@@ -41,13 +41,13 @@ pub struct NodeSlicePoolStatus {
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allocations: Vec<NodeSliceAllocation>,
-    /// How many slices there are.
+    /// The number of slices.
     #[serde(default)]
     pub total_slices: i32,
-    /// How many of them have a node.
+    /// The number of assigned slices.
     #[serde(default)]
     pub assigned_slices: i32,
-    /// How many have none.
+    /// The number of free slices.
     #[serde(default)]
     pub free_slices: i32,
 }
@@ -56,7 +56,7 @@ pub struct NodeSlicePoolStatus {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSliceAllocation {
-    /// The node that it is assigned to; empty for none.
+    /// The assigned node; empty if the slice is free.
     pub node_name: String,
     /// The slice in CIDR notation.
     pub slice_range: String,

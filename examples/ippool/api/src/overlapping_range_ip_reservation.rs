@@ -1,11 +1,11 @@
-//! An address that is held across all ranges it lies in.
+//! The kind `OverlappingRangeIPReservation`: an address that is reserved across all ranges that contain it.
 
 use kube::CustomResource;
 use opgen::Managed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Keeps an address from being given away by another range that it lies in, too. Its name is the address.
+/// Reserves an address across all ranges that contain it. Its name is the address.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
 #[kube(
     group = "whereabouts.cni.cncf.io",
@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 #[kube(printcolumn(name = "ContainerID", type_ = "string", json_path = ".spec.containerid", priority = 1))]
 #[allow(clippy::duplicated_attributes, reason = "two columns may have the same type")]
 pub struct OverlappingRangeIPReservationSpec {
-    /// The container that holds the address.
+    /// The ID of the container that holds the address.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub containerid: String,
-    /// Its Pod, as `namespace/name`.
+    /// The Pod, as `namespace/name`.
     #[schemars(length(min = 1))]
     pub podref: String,
     /// The network interface in the Pod.

@@ -1,4 +1,4 @@
-//! Whether an allocation is in use.
+//! Decides whether an allocation is in use.
 
 use std::net::IpAddr;
 
@@ -7,35 +7,35 @@ use crate::{
     pod::{Phase, PodFacts},
 };
 
-/// What an allocation is.
+/// The state of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Its Pod has the address, or may have it.
+    /// The Pod has the address, or may have it.
     Held,
-    /// Its Pod has yet to start.
+    /// The Pod has not started yet.
     Pending,
-    /// Nobody uses it.
+    /// No Pod uses it.
     Orphaned,
 }
 
-/// A Pod as allocations and reservations name it: what is before the first slash, and the rest. `None` if one is empty.
+/// Splits the reference to a Pod in allocations and reservations at the first slash. `None` if a part is empty.
 pub(crate) fn pod_of(podref: &str) -> Option<(&str, &str)> {
     podref.split_once('/').filter(|(namespace, name)| !namespace.is_empty() && !name.is_empty())
 }
 
-/// Whether a Pod can have this name. One with a slash would be asked for as a part of another Pod.
+/// Whether a Pod can have this name. A name with a slash would be read as a subresource of another Pod.
 pub(crate) fn is_name(name: &str) -> bool {
     !name.contains('/')
 }
 
-/// Whether what a Pod holds is free although the Pod is there.
+/// Whether the addresses of an existing Pod are free.
 pub(crate) fn is_left_by(pod: &PodFacts, options: &Options) -> bool {
     options.cleanup_disrupted && pod.is_disrupted
         || options.cleanup_terminating && pod.is_terminating
         || pod.phase == Phase::Over
 }
 
-/// What an allocation of this address, if it can be told, and interface is, given its Pod.
+/// The state of an allocation with this address, if it is known, and interface, by its Pod.
 pub(crate) fn judge(pod: Option<&PodFacts>, ip: Option<IpAddr>, interface: &str, options: &Options) -> Use {
     let Some(pod) = pod else { return Use::Orphaned };
     if is_left_by(pod, options) {

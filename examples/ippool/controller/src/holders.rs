@@ -1,4 +1,4 @@
-//! Which pools have allocations of a Pod, so that a Pod that goes wakes them and no others.
+//! Indexes pools by the Pods of their allocations, so that a deleted Pod triggers only these pools.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -6,15 +6,15 @@ use ippool_api::IPPool;
 use opgen::{NamespacedName, ObjectKey};
 use parking_lot::RwLock;
 
-/// Pools by their Pods, as the last pass over each has seen it. Clones are of the same one.
+/// The pools by Pod, as of the last pass over each pool. Clones share the same index.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Holders(Arc<RwLock<State>>);
 
 #[derive(Debug, Default)]
 struct State {
-    /// By namespace and name.
+    /// The last seen version of each pool.
     pools: HashMap<NamespacedName, Seen>,
-    /// By `namespace/name`.
+    /// Pools by the `namespace/name` of their Pods.
     by_pod: HashMap<Arc<str>, Vec<NamespacedName>>,
 }
 
@@ -26,7 +26,7 @@ struct Seen {
 }
 
 impl Holders {
-    /// Notes the Pods of a pool, if its spec is another one than before.
+    /// Updates the Pods of a pool if its spec has changed.
     pub(crate) fn note(&self, pool: &IPPool) {
         let (name, metadata) = (name_of(pool), &pool.metadata);
         let same = |seen: &Seen| seen.uid == metadata.uid && seen.generation == metadata.generation;
@@ -46,7 +46,7 @@ impl Holders {
         state.pools.insert(name, seen);
     }
 
-    /// Drops a pool that goes.
+    /// Removes a deleted pool.
     pub(crate) fn forget(&self, pool: &IPPool) {
         self.0.write().forget(&name_of(pool));
     }

@@ -1,4 +1,4 @@
-//! What is done for the kinds of ippool: addresses whose Pods are gone become free, and nodes have slices of ranges.
+//! The controllers of ippool: they free addresses of deleted Pods, and assign slices of ranges to nodes.
 
 mod allocation;
 mod holders;
@@ -25,15 +25,15 @@ pub use reservation::ReservationKeeper;
 pub use slice::SliceKeeper;
 pub use world::World;
 
-/// How soon a pool is looked at again that has Pods yet to start, or something left to clean up.
+/// The requeue interval of a pool with pending Pods or an incomplete cleanup.
 const SOON: Duration = Duration::from_secs(5);
 
-/// What the binary runs, and what the YAML in `deploy/` is generated from.
+/// The operator that the binary runs. The manifests in `deploy/` are generated from it.
 pub fn operator() -> Operator {
     operator_for(&World::default())
 }
 
-/// All three controllers, with options and metrics of the caller's.
+/// All three controllers, with the options and metrics of the caller.
 pub fn operator_for(world: &World) -> Operator {
     Operator::new("ippool")
         .version(env!("CARGO_PKG_VERSION"))

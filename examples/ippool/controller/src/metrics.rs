@@ -1,4 +1,4 @@
-//! What is counted.
+//! The metrics of the operator.
 
 use std::{fmt, sync::Arc};
 
@@ -11,7 +11,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// The figures of an operator, which its `/metrics` serves. Clones are of the same ones.
+/// The metrics that the operator serves at `/metrics`. Clones share the same metrics.
 #[derive(Clone)]
 pub struct Metrics(Arc<Figures>);
 
@@ -30,7 +30,7 @@ struct Figures {
     network_passes: Counter,
 }
 
-/// Nodes and slices of each pool of slices, as the pools are at the time of a scrape: one that is gone leaves no series behind.
+/// Nodes and slices of each NodeSlicePool at the time of a scrape, so that a deleted pool leaves no series behind.
 #[derive(Debug)]
 struct PoolsOfSlices(Lister<NodeSlicePool>);
 
@@ -43,7 +43,7 @@ impl Collector for PoolsOfSlices {
             };
             pools.iter().map(of_pool).collect::<Vec<(Of, i64, i64)>>()
         });
-        // Before the pools are known there is nothing to say of them.
+        // There are no series before the first list of the pools.
         encode_slices(encoder, &counts.unwrap_or_default())
     }
 }
@@ -67,38 +67,38 @@ impl Metrics {
         let mut registry = Registry::default();
         let (allocations, orphans) = (Family::<Of, Gauge>::default(), Family::<Of, Counter>::default());
         let (reservations, passes, network_passes) = (Counter::default(), Counter::default(), Counter::default());
-        registry.register("whereabouts_ippool_passes", "Looks at a pool", passes.clone());
+        registry.register("whereabouts_ippool_passes", "Passes over a pool", passes.clone());
         registry.register("whereabouts_ippool_allocations", "Allocations of a pool", allocations.clone());
         registry.register("whereabouts_ippool_orphans_cleaned", "Orphans freed in a pool", orphans.clone());
         let help = "Reservations deleted whose Pods are gone";
         registry.register("whereabouts_overlappingrange_reservations_cleaned", help, reservations.clone());
-        registry.register("whereabouts_nodeslicepool_passes", "Looks at a network", network_passes.clone());
+        registry.register("whereabouts_nodeslicepool_passes", "Passes over a network", network_passes.clone());
         registry.register_collector(Box::new(PoolsOfSlices(pools_of_slices)));
         let registry = Arc::new(registry);
         Self(Arc::new(Figures { registry, allocations, orphans, reservations, passes, network_passes }))
     }
 
-    /// The registry of the figures.
+    /// The registry of the metrics.
     pub fn registry(&self) -> Arc<Registry> {
         self.0.registry.clone()
     }
 
-    /// All figures in the text format of OpenMetrics.
+    /// All metrics in the text format of OpenMetrics.
     ///
     /// # Errors
-    /// None that is known; the encoder may have some.
+    /// Fails if the encoder fails.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut encoded = String::new();
         text::encode(&mut encoded, &self.0.registry)?;
         Ok(encoded)
     }
 
-    /// How often a pool was looked at.
+    /// The number of passes over pools.
     pub fn passes(&self) -> u64 {
         self.0.passes.get()
     }
 
-    /// How often a network was looked at.
+    /// The number of passes over networks.
     pub fn network_passes(&self) -> u64 {
         self.0.network_passes.get()
     }
@@ -124,7 +124,7 @@ impl Metrics {
         self.0.reservations.inc();
     }
 
-    /// Nothing is said any more of a pool that is gone.
+    /// Removes the series of a deleted pool.
     pub(crate) fn drop_pool(&self, namespace: &str, pool: &str) {
         self.0.allocations.remove(&of(namespace, pool));
         self.0.orphans.remove(&of(namespace, pool));

@@ -1,4 +1,4 @@
-//! Which addresses a Pod has, as Multus wrote them down.
+//! Reads the addresses of a Pod from the annotation of Multus.
 
 use std::net::IpAddr;
 
@@ -9,12 +9,12 @@ use crate::range::canonical;
 /// The annotation that Multus writes.
 pub(crate) const ANNOTATION: &str = "k8s.v1.cni.cncf.io/network-status";
 
-/// What the annotation says.
+/// The content of the annotation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NetworkStatus {
-    /// Nothing that could be held against an allocation: the annotation is missing, or can't be read.
+    /// The annotation is missing or invalid, so all allocations are accepted.
     Unknown,
-    /// These addresses, besides those of the default network.
+    /// The addresses, except for those of the default network.
     Known(Vec<(Option<Box<str>>, IpAddr)>),
 }
 
@@ -29,8 +29,8 @@ struct Network {
 }
 
 impl NetworkStatus {
-    /// Reads the annotation. An empty one says that there are no addresses; one that is no JSON says nothing, so that a mistake
-    /// in it frees nobody's address.
+    /// Reads the annotation. An empty annotation means no addresses. An invalid one means that the addresses are unknown, so that
+    /// it frees no address.
     pub(crate) fn read(annotation: Option<&str>) -> Self {
         let Some(text) = annotation else { return Self::Unknown };
         if text.trim().is_empty() {
@@ -46,7 +46,7 @@ impl NetworkStatus {
         Self::Known(addresses.collect())
     }
 
-    /// Whether the Pod may have this address on this interface; where one of the two names no interface, any will do.
+    /// Whether the Pod may have this address on this interface. A missing interface matches all interfaces.
     pub(crate) fn may_have(&self, ip: IpAddr, interface: &str) -> bool {
         let Self::Known(addresses) = self else { return true };
         let fits =

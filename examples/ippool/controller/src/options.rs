@@ -1,31 +1,31 @@
-//! What a user may decide.
+//! The options of the operator.
 
 use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use k8s_openapi::jiff::SignedDuration;
 
-/// Which allocations count as orphans, and how often that is looked at. Each is a flag of `run`, and a variable of its
-/// environment.
+/// The options that decide which allocations are orphans, and how often pools are checked. Each option is a flag of `run`
+/// and an environment variable.
 #[derive(Args, Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Whether the address of a Pod that is being deleted is free already. Default: no
+    /// Free the address of a Pod that is being deleted. Default: no
     #[arg(long, env, value_name = "BOOL", default_value_t = Self::USUAL.cleanup_terminating)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(hide_default_value = true)]
     pub cleanup_terminating: bool,
-    /// Whether the address of a Pod is free that the taint manager is about to evict. Default: yes
+    /// Free the address of a Pod that the taint manager is about to evict. Default: yes
     #[arg(long, env, value_name = "BOOL", default_value_t = Self::USUAL.cleanup_disrupted)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(hide_default_value = true)]
     pub cleanup_disrupted: bool,
-    /// Whether the address of a running Pod is free that its network status doesn't show. Default: yes; say no where the CNI
-    /// plugin doesn't write one
+    /// Free the address of a running Pod if its network status does not contain it. Default: yes; use no if the CNI plugin
+    /// does not write a network status
     #[arg(long, env, value_name = "BOOL", default_value_t = Self::USUAL.verify_network_status)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     #[arg(hide_default_value = true)]
     pub verify_network_status: bool,
-    /// How often each pool and each reservation is looked at, whatever happens. Default: 30s
+    /// The resync period of pools and reservations. Default: 30s
     #[arg(long, env = "RECONCILE_INTERVAL", value_name = "TIME", value_parser = interval, default_value = "30s")]
     #[arg(hide_default_value = true)]
     pub interval: Duration,
@@ -46,10 +46,10 @@ impl Default for Options {
     }
 }
 
-/// Reads `30s` or `1m 30s`.
+/// Parses `30s` or `1m 30s`.
 fn interval(text: &str) -> Result<Duration, String> {
     let read = text.parse::<SignedDuration>().ok().and_then(|signed| Duration::try_from(signed).ok());
-    read.filter(|interval| !interval.is_zero()).ok_or_else(|| "write a time, for example `30s` or `5m`".to_owned())
+    read.filter(|interval| !interval.is_zero()).ok_or_else(|| "use a duration, for example `30s` or `5m`".to_owned())
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     }
 
     fn told(flags: &[&str]) -> Result<Options, String> {
-        // The environment of the test is not looked at.
+        // Ignore the environment of the test.
         let command = Program::command().mut_args(|arg| arg.env(Resettable::Reset)).no_binary_name(true);
         let matches = command.try_get_matches_from(flags).map_err(|error| error.to_string())?;
         Program::from_arg_matches(&matches).map(|program| program.options).map_err(|error| error.to_string())

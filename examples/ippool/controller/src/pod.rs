@@ -1,16 +1,16 @@
-//! What matters of a Pod.
+//! The facts of a Pod that the controllers need.
 
 use k8s_openapi::api::core::v1::Pod;
 
 use crate::network_status::{ANNOTATION, NetworkStatus};
 
-/// What decides whether the addresses of a Pod are in use.
+/// The facts that decide whether the addresses of a Pod are in use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PodFacts {
     pub(crate) phase: Phase,
-    /// It is being deleted.
+    /// Whether the Pod is being deleted.
     pub(crate) is_terminating: bool,
-    /// The taint manager is about to evict it.
+    /// Whether the taint manager is about to evict the Pod.
     pub(crate) is_disrupted: bool,
     pub(crate) network: NetworkStatus,
 }
@@ -19,7 +19,7 @@ pub(crate) struct PodFacts {
 pub(crate) enum Phase {
     Pending,
     Running,
-    /// It has ended for good, or its node is lost.
+    /// The Pod has terminated, or its node is lost.
     Over,
 }
 

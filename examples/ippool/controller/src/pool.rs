@@ -1,4 +1,4 @@
-//! Frees the addresses of a pool whose Pods are gone, and says what is left.
+//! The controller of pools: frees the addresses of deleted Pods and writes the status.
 
 mod owed;
 mod status;
@@ -23,10 +23,10 @@ use survey::{Holding, Survey};
 
 pub(crate) use owed::Owed;
 
-/// How many Pods are asked for at a time.
+/// The maximum number of concurrent reads of Pods.
 const AT_ONCE: usize = 8;
 
-/// Keeps a pool free of what nobody uses.
+/// Frees the orphaned allocations of a pool.
 #[derive(Debug, Provisioner)]
 #[provisioner(access(IPPool: patch; Pod: get; OverlappingRangeIPReservation: get, delete))]
 pub struct PoolKeeper;
@@ -72,8 +72,8 @@ impl Provision<For<IPPool, World>> for PoolKeeper {
     }
 }
 
-/// Those that the server, too, says are orphans. What the watch shows may be older than the allocation: a Pod that it doesn't
-/// know yet has its address for good reason.
+/// Returns the orphans that a live read confirms. The lister may be older than the allocation, so a Pod that it does not
+/// contain yet may exist.
 async fn confirmed<'p>(cx: &Cx<'_>, suspects: Vec<Holding<'p>>) -> Result<Vec<Holding<'p>>> {
     let asked: Vec<_> = suspects.into_iter().map(|suspect| is_orphan(cx, suspect)).collect();
     let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).try_collect().await?;
@@ -88,8 +88,8 @@ async fn is_orphan<'p>(cx: &Cx<'_>, suspect: Holding<'p>) -> Result<Option<Holdi
     Ok(is_orphan.then_some(suspect))
 }
 
-/// Takes orphans out of a pool, each only if it is still the one that was judged; gives the pool as it is then. What others
-/// allocate meanwhile is not touched.
+/// Removes unchanged orphans from a pool, and returns the pool after that. Allocations of other clients in the meantime are
+/// kept.
 async fn free(cx: &Cx<'_>, pool: &IPPool, orphans: &[Holding<'_>]) -> Result<Option<IPPool>> {
     if orphans.is_empty() {
         return Ok(None);
@@ -102,13 +102,13 @@ async fn free(cx: &Cx<'_>, pool: &IPPool, orphans: &[Holding<'_>]) -> Result<Opt
     Ok(Some(patched))
 }
 
-/// Tests and removals, allocation by allocation.
+/// A JSON patch with a test and a removal for each allocation.
 fn removal(orphans: &[Holding<'_>]) -> Value {
     let operations = orphans.iter().flat_map(|orphan| {
         let path = format!("/spec/allocations/{}", orphan.key.replace('~', "~0").replace('/', "~1"));
         let held = orphan.allocation;
         let fields = [("id", &held.id), ("podref", &held.podref), ("ifname", &held.ifname)];
-        // An interface that is not said may be missing, and a test of what is missing fails.
+        // A test of a missing field fails, so an empty interface is not tested.
         let said = fields.into_iter().filter(|(field, value)| *field != "ifname" || !value.is_empty());
         let tests = said.map(|(field, value)| json!({"op": "test", "path": format!("{path}/{field}"), "value": value}));
         tests.chain([json!({"op": "remove", "path": path})]).collect::<Vec<_>>()
@@ -116,14 +116,14 @@ fn removal(orphans: &[Holding<'_>]) -> Value {
     Value::Array(operations.collect())
 }
 
-/// Deletes the reservations that are owed for allocations that are gone.
+/// Deletes the remaining reservations of freed allocations.
 async fn clean_up(calls: &Calls<'_, PoolKeeper>, pool: &IPPool, world: &World) -> Result<()> {
     match world.owed.settle(calls, pool, &world.reservations).await {
         Err(Error::Unexpected(error)) => {
-            tracing::warn!(pool = place(pool).1, %error, "a reservation could not be deleted");
+            tracing::warn!(pool = place(pool).1, %error, "failed to delete a reservation");
             let reason = "OverlappingReservationCleanupFailed";
-            calls.event(EventType::Warning, reason, "a reservation could not be deleted; it is tried again");
-            yield_because(reason, "reservations of freed addresses are left")
+            calls.event(EventType::Warning, reason, "failed to delete a reservation; retrying");
+            yield_because(reason, "reservations of freed addresses remain")
         }
         other => other,
     }
@@ -134,7 +134,7 @@ fn place(pool: &IPPool) -> (&str, &str) {
     (metadata.namespace.as_deref().unwrap_or_default(), metadata.name.as_deref().unwrap_or_default())
 }
 
-/// A pool as somebody might write it.
+/// The sample of a pool.
 pub(crate) fn sample() -> IPPool {
     IPPool::new("10.0.0.0-24", IPPoolSpec { range: "10.0.0.0/24".to_owned(), allocations: BTreeMap::new() })
 }

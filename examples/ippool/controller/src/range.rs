@@ -1,4 +1,4 @@
-//! Ranges of addresses, as numbers.
+//! Arithmetic on ranges of addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,16 +8,16 @@ pub(crate) struct Range {
     network: u128,
     prefix: u32,
     is_v6: bool,
-    /// Whether the address was that of the network itself.
+    /// Whether the text has no host bits.
     pub(crate) is_exact: bool,
 }
 
-/// Why a text is no range.
+/// The reason why a text is not a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRange;
 
 impl Range {
-    /// Reads `10.0.0.0/24` or `fd00::/64`.
+    /// Parses `10.0.0.0/24` or `fd00::/64`.
     pub(crate) fn parse(text: &str) -> Result<Self, NoRange> {
         let (address, prefix) = text.split_once('/').ok_or(NoRange)?;
         let address: IpAddr = address.parse().map_err(|_| NoRange)?;
@@ -36,13 +36,13 @@ impl Range {
         width(self.is_v6)
     }
 
-    /// How many of them say the network.
+    /// The length of the network prefix.
     pub(crate) fn prefix(&self) -> u32 {
         self.prefix
     }
 
-    /// The address at a distance from the network address; `None` where there is none of this family. As in the original, it
-    /// may lie beyond the range.
+    /// The address at an offset from the network address; `None` beyond the end of the family. As in whereabouts, it may be
+    /// outside the range.
     pub(crate) fn at(&self, distance: u128) -> Option<IpAddr> {
         let number = self.network.checked_add(distance)?;
         if self.is_v6 {
@@ -51,22 +51,22 @@ impl Range {
         u32::try_from(number).ok().map(|number| Ipv4Addr::from_bits(number).into())
     }
 
-    /// The first and the last address that can be used: without those of the network and of everybody, where there are more
-    /// than two.
+    /// The first and the last usable address: without the network address and the broadcast address if the range has more
+    /// than two addresses.
     pub(crate) fn usable(&self) -> (Option<IpAddr>, Option<IpAddr>) {
         let last = mask(self.width() - self.prefix);
         let (first, last) = if last > 1 { (1, last - 1) } else { (0, last) };
         (self.at(first), self.at(last))
     }
 
-    /// How many addresses can be used, as far as the field can count.
+    /// The number of usable addresses, limited to the maximum of the field.
     pub(crate) fn total(&self) -> i32 {
         let last = mask(self.width() - self.prefix);
         let total = if last > 1 { last - 1 } else { last + 1 };
         i32::try_from(total).unwrap_or(i32::MAX)
     }
 
-    /// The slice of this number and prefix.
+    /// The slice with this number and prefix length.
     pub(crate) fn slice(&self, number: u32, prefix: u32) -> Option<String> {
         let shift = self.width().checked_sub(prefix)?;
         let distance = u128::from(number).checked_shl(shift)?;
@@ -74,14 +74,14 @@ impl Range {
     }
 }
 
-/// The key of an allocation: a decimal distance from the network address; signs, spaces and letters are none.
+/// Parses the key of an allocation, a decimal offset from the network address without a sign or spaces.
 pub(crate) fn distance(key: &str) -> Option<u128> {
     let digits = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit());
     key.parse().ok().filter(|_| digits)
 }
 
-/// The address that a reservation is named after: as it is; with dashes for colons; then the same behind prefixes that end
-/// with a dash, which are names of networks.
+/// The address in the name of a reservation: plain, or with dashes for colons, perhaps after the name of a network and a
+/// dash.
 pub(crate) fn address_in_name(name: &str) -> Option<IpAddr> {
     let mut rest = name;
     loop {
@@ -93,7 +93,7 @@ pub(crate) fn address_in_name(name: &str) -> Option<IpAddr> {
     }
 }
 
-/// An IPv4 address that is written as an IPv6 one is the IPv4 address.
+/// Converts an IPv4-mapped IPv6 address to the IPv4 address.
 pub(crate) fn canonical(address: IpAddr) -> IpAddr {
     address.to_canonical()
 }
@@ -109,7 +109,7 @@ fn width(is_v6: bool) -> u32 {
     if is_v6 { 128 } else { 32 }
 }
 
-/// So many ones.
+/// A number whose lowest bits are ones.
 fn mask(bits: u32) -> u128 {
     1u128.checked_shl(bits).map_or(u128::MAX, |one| one - 1)
 }

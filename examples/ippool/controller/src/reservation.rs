@@ -1,4 +1,4 @@
-//! Deletes reservations whose Pods are gone: the second way, beside that of the pools.
+//! The controller of reservations: deletes those whose Pods are gone. The controller of pools deletes reservations as well.
 
 use std::net::IpAddr;
 
@@ -13,10 +13,10 @@ use crate::{
     range::address_in_name,
 };
 
-/// What pools need to know of a reservation.
+/// The facts of a reservation that the controller of pools needs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ReservationFacts {
-    /// The address that it is named after.
+    /// The address in its name.
     pub(crate) ip: Option<IpAddr>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn facts(reservation: &OverlappingRangeIPReservation) -> ReservationF
     ReservationFacts { ip: reservation.metadata.name.as_deref().and_then(address_in_name) }
 }
 
-/// Keeps reservations as long as their Pods are there.
+/// Deletes a reservation when its Pod no longer exists.
 #[derive(Debug, Provisioner)]
 #[provisioner(access(OverlappingRangeIPReservation: delete; Pod: get))]
 pub struct ReservationKeeper;
@@ -35,17 +35,17 @@ impl Provision<For<OverlappingRangeIPReservation, World>> for ReservationKeeper 
     async fn provision(cx: &Cx<'_>) -> Result<()> {
         let (podref, world) = (&cx.object().spec.podref, cx.options());
         if podref.is_empty() {
-            return yield_because("PodRefEmpty", "the reservation names no Pod");
+            return yield_because("PodRefEmpty", "the reservation references no Pod");
         }
         let Some((namespace, name)) = pod_of(podref).filter(|(_, name)| is_name(name)) else {
-            return delete(cx, "it names no Pod").await;
+            return delete(cx, "it references no Pod").await;
         };
         let is_free = |pod: Option<&PodFacts>| pod.is_none_or(|pod| is_left_by(pod, &world.options));
         if !world.pods.read(|pods| is_free(pods.get(namespace, name)))? {
             cx.report("Validated", "referenced pod exists");
             return Ok(());
         }
-        // What the watch shows may be older than the reservation.
+        // The lister may be older than the reservation.
         let pod = cx.in_namespace(namespace).find::<Pod>(name).await?.as_ref().map(facts_of_pod);
         if is_free(pod.as_ref()) {
             return delete(cx, "its Pod is gone").await;
@@ -58,7 +58,7 @@ impl Provision<For<OverlappingRangeIPReservation, World>> for ReservationKeeper 
     }
 }
 
-/// Deletes the reservation as it was judged: one that another Pod has got meanwhile stays.
+/// Deletes the reservation if it has not changed, so that a new reservation of another Pod is kept.
 async fn delete(cx: &Cx<'_>, why: &str) -> Result<()> {
     if cx.delete_as_read(cx.object()).await? {
         cx.options().metrics.reservation_cleaned();
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// The definition allows none; one that was stored before it did may be there.
+    /// The definition requires a Pod, but older objects may have none.
     #[tokio::test]
     async fn overlapping_o1_reservation_that_names_no_pod_is_looked_at_again() {
         let spec = OverlappingRangeIPReservationSpec {
@@ -84,7 +84,7 @@ mod tests {
         };
         let reservation = OverlappingRangeIPReservation::new("10.0.0.1", spec);
         let rehearsal = TreeHarness::<For<OverlappingRangeIPReservation, World>, ReservationKeeper>::new(reservation);
-        // No call is made, which would fail here.
+        // A call would fail here.
         assert!(matches!(rehearsal.up().await, Err(Error::Yield { reason, .. }) if reason == "PodRefEmpty"));
     }
 }

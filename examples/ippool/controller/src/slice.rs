@@ -1,4 +1,4 @@
-//! Divides the range of a network among the nodes.
+//! The controller of networks: divides the range of a network among the nodes.
 
 mod config;
 mod division;
@@ -16,7 +16,7 @@ use slots::arrange;
 
 pub(crate) use config::{Network, network};
 
-/// Keeps one pool of slices for each network that wants one.
+/// Creates and updates the NodeSlicePool of a network.
 #[derive(Debug, Provisioner)]
 #[provisioner(access(NodeSlicePool: get, create, patch; NodeSlicePool/status: update))]
 pub struct SliceKeeper;
@@ -53,7 +53,7 @@ impl Provision<For<Foreign<NetworkAttachmentDefinition>, World>> for SliceKeeper
     }
 }
 
-/// Brings the pool that the server has to what is wanted; what the watch shows may be older.
+/// Updates the pool after a live read, since the lister may be older.
 async fn write(cx: &Cx<'_>, wanted: &Wanted, slices: &[String], nodes: &[String]) -> Result<()> {
     let nad = &cx.object().0;
     let (before, created) = match cx.find::<NodeSlicePool>(&wanted.pool).await? {
@@ -87,11 +87,11 @@ async fn create(cx: &Cx<'_>, wanted: &Wanted, nad: &NetworkAttachmentDefinition)
     let owner = OwnerReference { controller: Some(true), block_owner_deletion: Some(true), ..reference_to(nad) };
     pool.metadata = ObjectMeta { owner_references: Some(vec![owner]), ..pool.metadata };
     let pool = cx.create(&pool).await?;
-    cx.event(EventType::Normal, "Created", &format!("NodeSlicePool {} was made", wanted.pool));
+    cx.event(EventType::Normal, "Created", &format!("NodeSlicePool {} was created", wanted.pool));
     Ok(pool)
 }
 
-/// Adds this network to the owners, so that the pool goes with the last of them.
+/// Adds this network to the owners, so that the pool is deleted with the last of them.
 async fn own(cx: &Cx<'_>, pool: NodeSlicePool, nad: &NetworkAttachmentDefinition) -> Result<NodeSlicePool> {
     if is_owned(&pool, nad) {
         return Ok(pool);
@@ -121,7 +121,7 @@ fn reference_to(nad: &NetworkAttachmentDefinition) -> OwnerReference {
     }
 }
 
-/// Whether all networks of this name want the same of it; those of another namespace have a pool of their own.
+/// Checks that all networks of this name in the namespace have the same range and slice size.
 fn is_agreed(world: &World, nad: &NetworkAttachmentDefinition, wanted: &Wanted) -> Result<()> {
     let home = nad.metadata.namespace.as_deref().unwrap_or_default();
     let other = world.networks.read(|networks| {
@@ -133,11 +133,11 @@ fn is_agreed(world: &World, nad: &NetworkAttachmentDefinition, wanted: &Wanted) 
         same.find(|(.., network)| differs(network)).map(|(namespace, name, _)| format!("{namespace}/{name}"))
     })?;
     let Some(other) = other else { return Ok(()) };
-    let sentence = format!("{other} gives network {} another range or slice size", wanted.pool);
+    let sentence = format!("{other} has another range or slice size for network {}", wanted.pool);
     Err(Error::blocked("NetworkNameTaken", sentence))
 }
 
-/// The networks of the same pool of slices, this one among them.
+/// The networks of the same NodeSlicePool, including this one.
 pub(crate) fn networks_beside(
     networks: &Lister<Network, String>,
     key: &ObjectKey,
@@ -151,7 +151,7 @@ pub(crate) fn networks_beside(
     beside.unwrap_or_default()
 }
 
-/// All networks; before they are known none, since each has its first pass anyway.
+/// All networks, or none before the first list: each network gets a first pass anyway.
 pub(crate) fn all_networks(networks: &Lister<Network, String>) -> Vec<NamespacedName> {
     networks.read(|all| all.iter().map(|(namespace, name, _)| named(namespace, name)).collect()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What the controllers know beside the object of a pass.
+//! The state that the controllers share: options, metrics and listers.
 
 use std::net::IpAddr;
 
@@ -10,18 +10,18 @@ use crate::{
     slice::Network,
 };
 
-/// What the three controllers share. Clones are of the same one; it belongs to one running operator.
+/// The state that the three controllers of one running operator share. Clones share the same state.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// What the user has decided.
+    /// The options of the operator.
     pub options: Options,
-    /// What is counted.
+    /// The metrics of the operator.
     pub metrics: Metrics,
     pub(crate) pods: Lister<PodFacts>,
-    /// By address, for a pool knows no names.
+    /// Indexed by address, since a pool does not contain names of reservations.
     pub(crate) reservations: Lister<ReservationFacts, IpAddr>,
     pub(crate) nodes: Lister<()>,
-    /// By the name of the pool of slices.
+    /// Indexed by the name of the NodeSlicePool.
     pub(crate) networks: Lister<Network, String>,
     pub(crate) slices: Lister<NodeSlicePool>,
     pub(crate) holders: Holders,
@@ -29,7 +29,7 @@ pub struct World {
 }
 
 impl World {
-    /// Nothing known as yet.
+    /// Creates an empty state.
     pub fn new(options: Options) -> Self {
         let slices = Lister::default();
         Self {

@@ -1,4 +1,4 @@
-//! The operator of `IPPool` and its neighbours: `run` (what it does unless told otherwise; its flags are in `run --help`), `manifests`,
+//! The operator of `IPPool` and its neighbours: `run` (the default; `run --help` lists its flags), `manifests`,
 //! `tree`, `uninstall`.
 
 use ippool_controller::{Options, World, operator_for};

@@ -1,4 +1,4 @@
-//! A shop: a database, a backend, perhaps a way in from outside, and work that recurs.
+//! The kind `Shop`: its spec and its schema.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use opgen::Managed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Runs a backend on a database of its own.
+/// A backend with its own database.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "shop.example.com", version = "v1alpha1", kind = "Shop", namespaced, status = "opgen::Status")]
 #[kube(printcolumn(name = "Host", type_ = "string", json_path = ".spec.host"))]
@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::duplicated_attributes, reason = "two columns may have the same type")]
 pub struct ShopSpec {
-    /// What keeps the shop's data.
+    /// The database of the shop.
     pub database: DatabaseSpec,
-    /// What answers its customers.
+    /// The backend of the shop.
     pub backend: BackendSpec,
-    /// The name under which the outside reaches the shop. Without one it is reached from inside the cluster only.
+    /// The host name of the shop outside the cluster. Without a host name, the shop has no Ingress.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// Work that recurs.
+    /// The periodic jobs of the shop.
     #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<Schedule>,
@@ -37,14 +37,14 @@ pub struct ShopSpec {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct DatabaseSpec {
-    /// The image that runs; it takes its password from the variable `DATABASE_PASSWORD` and keeps its data in `/data`.
+    /// The container image; it reads its password from the variable `DATABASE_PASSWORD` and stores its data in `/data`.
     #[schemars(length(min = 1))]
     pub image: String,
-    /// How many replicas of it run.
+    /// The number of replicas.
     #[schemars(range(min = 0, max = 9))]
     #[serde(default = "one")]
     pub replicas: i32,
-    /// How much room each replica has for its data; it can't be changed.
+    /// The storage size of each replica. It is immutable.
     #[schemars(length(max = 16), regex(pattern = "^[1-9][0-9]*(Mi|Gi|Ti)$"))]
     #[schemars(extend("x-kubernetes-validations" = [{"rule": "self == oldSelf", "message": "storage can't be changed"}]))]
     #[serde(default = "one_gibibyte")]
@@ -55,10 +55,10 @@ pub struct DatabaseSpec {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct BackendSpec {
-    /// The image that runs, also for the work that recurs. It finds the database by the variable `DATABASE_HOST`.
+    /// The container image, also of the jobs. It finds the database by the variable `DATABASE_HOST`.
     #[schemars(length(min = 1))]
     pub image: String,
-    /// How many replicas of it run. Of more than one, a drain of nodes takes one at a time.
+    /// The number of replicas. With more than one, a node drain evicts one at a time.
     #[schemars(range(min = 0, max = 50))]
     #[serde(default = "one")]
     pub replicas: i32,
@@ -66,22 +66,22 @@ pub struct BackendSpec {
     #[schemars(range(min = 1, max = 65535))]
     #[serde(default = "http_port")]
     pub port: i32,
-    /// Its settings by name; each is a file in `/etc/shop`. A change starts the replicas anew.
+    /// The settings by name; each is a file in `/etc/shop`. A change restarts the replicas.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
 }
 
-/// Work of a shop that recurs.
+/// A periodic job of a shop.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Schedule {
-    /// Tells it from the others of the shop.
+    /// The name of the job, unique in the shop.
     #[schemars(length(max = 20), regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
-    /// When it is done, in the five fields of cron.
+    /// The schedule in cron format.
     #[schemars(length(min = 1))]
     pub cron: String,
-    /// What the backend's image runs for it.
+    /// The command that the backend's image runs.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     pub command: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What the kinds of shop are made of.
+//! The controllers of shop.
 
 mod sample;
 mod shop;
@@ -10,7 +10,7 @@ use shop_api::Shop;
 pub use sample::sample;
 pub use shop::{Backend, Database, Foundation, Identity, ShopTree};
 
-/// What the binary runs, and what the YAML in `deploy/` is generated from.
+/// The operator that the binary runs. The manifests in `deploy/` are generated from it.
 pub fn operator() -> Operator {
     Operator::new("shop")
         .version(env!("CARGO_PKG_VERSION"))

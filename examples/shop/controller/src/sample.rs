@@ -1,8 +1,8 @@
-//! A shop to begin with.
+//! The sample of a shop.
 
 use shop_api::{BackendSpec, DatabaseSpec, Schedule, Shop, ShopSpec};
 
-/// A shop that has everything a shop can have.
+/// A shop with all optional parts.
 pub fn sample() -> Shop {
     let database = DatabaseSpec { image: "example.com/database:1".to_owned(), replicas: 1, storage: "1Gi".to_owned() };
     let settings = [("currency".to_owned(), "EUR".to_owned())].into();

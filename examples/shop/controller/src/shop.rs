@@ -1,4 +1,4 @@
-//! What a `Shop` is made of.
+//! The tree of a `Shop`: the objects that the operator creates for it.
 
 mod backend;
 mod database;
@@ -20,7 +20,7 @@ use opgen::prelude::*;
 
 use shop_api::Shop;
 
-/// Built from the ground up, torn down from the top: a tier begins when the one below it is ready.
+/// The tiers are created in this order and deleted in reverse order. A tier starts when the one before it is ready.
 #[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = Shop)]
 pub struct ShopTree {
@@ -30,51 +30,51 @@ pub struct ShopTree {
     database: Database,
     #[provisioner(from(foundation.settings, identity.account, foundation.priority, database.service))]
     backend: Backend,
-    /// The way in from outside.
+    /// Exposes the shop outside the cluster.
     #[provisioner(resource, when = |shop| shop.spec.host.is_some(), from(backend.service))]
     ingress: Ingress,
 }
 
-/// What the tiers stand on, made side by side.
+/// The objects that the tiers need. They are created concurrently.
 #[derive(Debug, Provisioner)]
 #[provisioner(concurrent, owner = Shop)]
 pub struct Foundation {
     /// The backend's settings.
     #[provisioner(resource)]
     settings: ConfigMap,
-    /// The database's password: made up once, and the same ever after.
+    /// The password of the database, generated once.
     #[provisioner(resource(once))]
     password: Secret,
-    /// Belongs to the cluster, so its name has the shop's namespace in it.
+    /// Cluster-scoped, so its name contains the namespace of the shop.
     #[provisioner(resource)]
     priority: PriorityClass,
 }
 
-/// Who the backend is for the API server, and what it may do there.
+/// The identity of the backend at the API server, and its permissions.
 #[derive(Debug, Provisioner)]
 #[provisioner(concurrent, owner = Shop)]
 pub struct Identity {
     #[provisioner(resource)]
     account: ServiceAccount,
-    /// Its rules are those that are declared here.
+    /// The rules are declared here.
     #[provisioner(resource(grants(ConfigMap: get, list, watch)))]
     role: Role,
     #[provisioner(resource, from(account, role))]
     binding: RoleBinding,
 }
 
-/// The tier that keeps the data.
+/// The database tier.
 #[derive(Debug, Provisioner)]
 #[provisioner(concurrent, owner = Shop, inputs(priority: PriorityClass))]
 pub struct Database {
-    /// Gives each replica a name of its own.
+    /// Gives each replica a stable DNS name.
     #[provisioner(resource)]
     service: Service,
     #[provisioner(resource, from(service, priority))]
     replicas: StatefulSet,
 }
 
-/// The tier that does the work.
+/// The backend tier.
 #[derive(Debug, Provisioner)]
 #[provisioner(
     concurrent,
@@ -86,7 +86,7 @@ pub struct Backend {
     service: Service,
     #[provisioner(resource, from(settings, account, priority, database))]
     replicas: Deployment,
-    /// Where there is more than one replica.
+    /// Only with more than one replica.
     #[provisioner(resource)]
     budget: Option<PodDisruptionBudget>,
     /// One for each schedule.

@@ -1,3 +1,3 @@
-//! The operator of `Shop`: `run` (what it does unless told otherwise), `manifests`, `tree`, `uninstall`.
+//! The operator of `Shop`: `run` (the default), `manifests`, `tree`, `uninstall`.
 
 opgen::operator!(shop_controller::operator());

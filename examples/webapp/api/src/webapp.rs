@@ -1,11 +1,11 @@
-//! A web application: an image, and how much of it.
+//! The kind `WebApp`: its spec and its schema.
 
 use kube::CustomResource;
 use opgen::Managed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Runs an image behind one address.
+/// A web application that runs an image behind one Service.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "demo.example.com", version = "v1alpha1", kind = "WebApp", namespaced, status = "opgen::Status")]
 #[kube(shortname = "wa")]
@@ -19,17 +19,17 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::duplicated_attributes, reason = "two columns may have the same type")]
 pub struct WebAppSpec {
-    /// The image that runs.
+    /// The container image.
     #[schemars(length(min = 1))]
     pub image: String,
-    /// How many replicas of it run.
+    /// The number of replicas.
     #[schemars(range(min = 0, max = 50))]
     pub replicas: i32,
     /// The port that the image listens on.
     #[schemars(range(min = 1, max = 65535))]
     #[serde(default = "http_port")]
     pub port: i32,
-    /// What the page says; the image reads it from the file `/etc/webapp/greeting`.
+    /// The text of the page; the image reads it from the file `/etc/webapp/greeting`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub greeting: Option<String>,
 }

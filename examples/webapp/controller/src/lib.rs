@@ -1,4 +1,4 @@
-//! What the kinds of webapp are made of.
+//! The controllers of webapp.
 
 mod webapp;
 
@@ -8,7 +8,7 @@ use webapp_api::WebApp;
 
 pub use webapp::{WebAppTree, Workload};
 
-/// What the binary runs, and what the YAML in `deploy/` is generated from.
+/// The operator that the binary runs. The manifests in `deploy/` are generated from it.
 pub fn operator() -> Operator {
     Operator::new("webapp").version(env!("CARGO_PKG_VERSION")).controls::<WebApp, WebAppTree>()
 }

@@ -1,4 +1,4 @@
-//! What a `WebApp` is made of.
+//! The tree of a `WebApp`: the objects that the operator creates for it.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use opgen::prelude::*;
 
 use webapp_api::WebApp;
 
-/// Built top to bottom, torn down bottom to top.
+/// The nodes are created from top to bottom and deleted in reverse order.
 #[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = WebApp)]
 pub struct WebAppTree {
@@ -28,7 +28,7 @@ pub struct WebAppTree {
     workload: Workload,
 }
 
-/// Built side by side: neither needs the other.
+/// The nodes are independent of each other and are created concurrently.
 #[derive(Debug, Provisioner)]
 #[provisioner(concurrent, owner = WebApp)]
 pub struct Workload {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deployment_runs_the_image_as_often_as_asked() {
+    fn the_deployment_runs_the_image_with_the_replicas_of_the_spec() {
         let spec = Workload::deployment(&app()).spec.unwrap_or_default();
         assert_eq!(spec.replicas, Some(3));
         let containers = spec.template.spec.unwrap_or_default().containers;

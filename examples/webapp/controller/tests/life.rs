@@ -1,6 +1,6 @@
-//! The whole life of the operator, without a cluster: stopped at every call, hit by every fault, edited and deleted.
+//! Tests the operator with fault injection on a sandbox: crashes at every call, faults, edits and deletions.
 
 #[test]
-fn it_lives_through_everything() -> Result<(), opgen_testing::TrialError> {
+fn the_trial_finds_no_defect() -> Result<(), opgen_testing::TrialError> {
     opgen_testing::trial(webapp_controller::operator).run().verdict()
 }

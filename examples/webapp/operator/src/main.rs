@@ -1,3 +1,3 @@
-//! The operator of `WebApp`: `run` (what it does unless told otherwise), `manifests`, `tree`, `rbac`, `uninstall`.
+//! The operator of `WebApp`: `run` (the default), `manifests`, `tree`, `rbac`, `uninstall`.
 
 opgen::operator!(webapp_controller::operator());

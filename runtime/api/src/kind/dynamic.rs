@@ -94,7 +94,7 @@ macro_rules! dynamic_kind {
     (@scope namespaced) => { $crate::__private::dynamic::NamespaceResourceScope };
     (@scope cluster) => { $crate::__private::dynamic::ClusterResourceScope };
     (@scope $other:ident) => {
-        ::core::compile_error!("a kind is `namespaced` or `cluster`; write one of them behind its plural")
+        ::core::compile_error!("a kind is `namespaced` or `cluster`; write one of them after its plural")
     };
 }
 

@@ -76,9 +76,9 @@ fn each_node_shows_its_objects_and_what_is_not_there() {
 │  ├─ ✗ deployment: missing
 │  └─ ✓ service: ready  Service shop/pool
 ├─ - ingress: none  optional
-├─ - monitor: none: its API is not there
+├─ - monitor: none: the cluster does not serve its API
 ├─ backup: custom  when shop.spec.backup  Node: get; Deployment/scale: patch, get
-└─ ? legacy: unknown: you may not list them
+└─ ? legacy: unknown: you have no permission to list them
 ";
     assert_eq!(text, expected);
 }
@@ -120,6 +120,6 @@ fn a_kind_is_meant_by_name_or_plural_in_any_case() {
 #[test]
 fn an_unknown_kind_is_answered_with_the_known_ones() {
     let error = LiveError::unknown_kind(&example_project(), "shp");
-    assert_eq!(error.to_string(), "shops controls no kind `shp`");
+    assert_eq!(error.to_string(), "shops does not control kind `shp`");
     assert_eq!(error.hint().as_deref(), Some("it controls Shop"));
 }

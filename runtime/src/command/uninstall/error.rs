@@ -6,17 +6,17 @@ use std::{io, time::Duration};
 /// The reasons why an uninstallation failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UninstallError {
-    #[error("failed to find out how to reach the cluster")]
+    #[error("failed to load a kubeconfig or the in-cluster configuration")]
     Config(#[source] kube::config::InferConfigError),
-    #[error("failed to make a client for the cluster")]
+    #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
     #[error(transparent)]
     Project(#[from] ProjectError),
     #[error(transparent)]
     Call(Box<CallError>),
-    #[error("there are {count} objects of kind {kind}")]
+    #[error("{count} objects of kind {kind} still exist")]
     ObjectsLeft { kind: Kind, count: usize },
-    #[error("{what} did not go within {} s", .timeout.as_secs())]
+    #[error("{what} was not deleted within {} s", .timeout.as_secs())]
     Timeout { what: String, timeout: Duration },
     #[error("failed to write to standard output")]
     OutputFormat(#[from] io::Error),
@@ -35,10 +35,10 @@ pub(super) fn hint(error: &UninstallError) -> Option<&'static str> {
     match error {
         UninstallError::Config(_) => Some("set KUBECONFIG to the cluster that the operator is installed in"),
         UninstallError::ObjectsLeft { .. } => {
-            Some("`--objects delete` deletes them while the operator still runs; `--objects keep` keeps them")
+            Some("`--objects delete` deletes them, which needs a running operator; `--objects keep` keeps them")
         }
         UninstallError::Timeout { .. } => {
-            Some("only a running operator takes its objects down; run this again, with `--objects keep` if it is gone")
+            Some("only a running operator can finish the deletion: start it and retry, or use `--objects keep`")
         }
         _ => None,
     }

@@ -32,27 +32,27 @@ use std::{process::ExitCode, time::Duration};
 /// The treatment of the objects of the operator's kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum ObjectPolicy {
-    /// Stop if there are any
+    /// Fail if there are any
     #[default]
     Refuse,
-    /// Delete them, and wait until the operator has taken them down; those of foreign kinds are kept
+    /// Delete them and wait until they are gone; objects of foreign kinds are kept
     Delete,
-    /// Keep them and their definitions, and take the operator's finalizer off them
+    /// Keep them and their definitions, and remove the operator's finalizers
     Keep,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct UninstallArgs {
-    /// What becomes of the objects of its kinds
+    /// What to do with the objects of the operator's kinds
     #[arg(long, value_enum, default_value_t)]
     objects: ObjectPolicy,
-    /// Say what would be done, and do nothing
+    /// Print the actions without performing them
     #[arg(long)]
     dry_run: bool,
-    /// How to print: a line, or a JSON object a line
+    /// Output format: lines of text, or one JSON object per line
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     output: OutputFormat,
-    /// How long deletions may take, in seconds
+    /// Timeout of each deletion, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
     #[command(flatten)]

@@ -26,7 +26,7 @@ impl Examiner<'_> {
             if reference::is_reference(finalizer) {
                 because.push(self.examine_referrer(examined, finalizer).await?);
             } else if finalizer != FOREGROUND_FINALIZER && Some(finalizer) != own_finalizer {
-                let says = "holds it; whoever put that there takes it away, not this operator";
+                let says = "blocks the deletion; its own controller has to remove it, not this operator";
                 because.push(Why::new(format!("finalizer {finalizer}"), says));
             }
         }
@@ -41,9 +41,9 @@ impl Examiner<'_> {
         let mut says = format!("is being deleted{}", message.unwrap_or_default());
         if because.is_empty() && has_own_finalizer {
             let name = &self.project.name;
-            says += &format!("; the operator has not let it go yet: does {name} run, and what does its log say?");
+            says += &format!("; the operator has not removed its finalizer yet: check {name} and its log");
         } else if examined.finalizers().is_empty() {
-            says += "; nothing holds it but the time it is given to end";
+            says += "; it has no finalizers and ends after its grace period";
         }
         Ok(Why::new(&examined.label, says).because(because))
     }
@@ -59,12 +59,12 @@ impl Examiner<'_> {
         let Some((kind, key)) =
             referrer.and_then(|controlled| Some((&controlled.kind, reference::referrer(&controlled.kind, finalizer)?)))
         else {
-            return Ok(Why::new(message, "names it, and is another operator's to let go"));
+            return Ok(Why::new(message, "references it; another operator has to remove this finalizer"));
         };
         let object =
             self.client.get(Target { kind, namespace: key.namespace(), name: key.name() }).await.map_err(call_error)?;
         let Some(object) = object else {
-            let says = "named it and is gone; the operator takes its reference away within a minute of its start";
+            let says = "referenced it and is gone; the operator removes this finalizer within a minute of its start";
             return Ok(Why::new(message, says));
         };
         if object["metadata"]["deletionTimestamp"].is_null() {
@@ -75,11 +75,11 @@ impl Examiner<'_> {
             let field = field.map(|pointer| pointer.field);
             let by_nodes = controlled.is_some_and(|(one, _)| one.shape.kinds_referenced().contains(examined.kind));
             let says = match field {
-                Some(field) => format!("names it in {field}; delete that object, or have it name another"),
+                Some(field) => format!("references it in {field}; delete that object or change its reference"),
                 None if by_nodes => {
-                    "has a node that references it; delete that object, or have the node let it go".to_owned()
+                    "references it in a node; delete that object, or remove the reference in the node".to_owned()
                 }
-                None => "named it, and has not been able to let it go".to_owned(),
+                None => "referenced it, and the operator has not been able to remove this finalizer".to_owned(),
             };
             let causes = if field.is_some() || by_nodes {
                 Vec::new()
@@ -92,7 +92,7 @@ impl Examiner<'_> {
         }
         let mut why = self.examine(kind, key.namespace(), key.name()).await?;
         if why.says == SAYS_CYCLE {
-            why.says += "; the operator breaks it at its youngest member, once nothing alive names one of them";
+            why.says += "; the operator breaks the cycle at its youngest object once nothing else references it";
         }
         Ok(why)
     }
@@ -107,7 +107,7 @@ impl Examiner<'_> {
         for child in &tree_objects.objects {
             let mut why = self.examine(&child.kind, child.namespace.as_deref(), &child.name).await?;
             if why.says == crate::command::why::examine::SAYS_READY {
-                why.says = "is still there".to_owned();
+                why.says = "still exists".to_owned();
             }
             because.push(why);
         }

@@ -73,16 +73,16 @@ impl<'a> Examiner<'a> {
                 return Ok(Why::new(label, SAYS_CYCLE));
             }
             if let Some(says) = self.results.get(&label) {
-                let says = if says == SAYS_READY { SAYS_READY } else { "is looked at already" };
+                let says = if says == SAYS_READY { SAYS_READY } else { "is already explained" };
                 return Ok(Why::new(label, says));
             }
             if self.path.len() == MAX_DEPTH {
-                return Ok(Why::new(label, "is too far off to be looked at from here; ask about it"));
+                return Ok(Why::new(label, "is not examined at this depth; run `why` for it"));
             }
             let object = match self.client.get(Target { kind, namespace, name }).await {
                 Ok(Some(object)) => object,
-                Ok(None) => return Ok(Why::new(label, "is not there")),
-                Err(error) if error.is_forbidden() => return Ok(Why::new(label, "is nothing that you may read")),
+                Ok(None) => return Ok(Why::new(label, "does not exist")),
+                Err(error) if error.is_forbidden() => return Ok(Why::new(label, "is forbidden to you")),
                 Err(error) => return Err(call_error(error)),
             };
             self.path.push(label.clone());
@@ -117,10 +117,10 @@ impl<'a> Examiner<'a> {
     ) -> Result<Why, LiveError> {
         let facts = match factory.spec_facts(examined.object) {
             Ok(facts) => facts,
-            Err(error) => return Ok(examined.why(format!("doesn't have the form of its kind: {error}"))),
+            Err(error) => return Ok(examined.why(format!("can't be decoded: {error}"))),
         };
         if facts.paused {
-            return Ok(examined.why("is paused: nothing is done for it until that is taken back"));
+            return Ok(examined.why("is paused: the operator does not reconcile it"));
         }
         if let Some(why) = not_selected(examined, factory) {
             return Ok(why);
@@ -130,10 +130,10 @@ impl<'a> Examiner<'a> {
         let observed = examined.object["status"]["observedGeneration"].as_i64();
         let owns_status = controlled.crd.is_some();
         if !examined.finalizers().contains(&controlled.finalizer.as_str()) {
-            return Ok(examined.why(self.operator_behind("has not taken it up")));
+            return Ok(examined.why(self.operator_behind("has not reconciled it yet")));
         }
         if owns_status && observed.is_none_or(|observed| observed < generation) {
-            return Ok(examined.why(self.operator_behind("has not looked at its latest spec")));
+            return Ok(examined.why(self.operator_behind("has not reconciled its latest spec yet")));
         }
         let mut because = self.examine_references(&facts.references).await?;
         because.retain(|why| why.says != SAYS_READY);
@@ -144,7 +144,7 @@ impl<'a> Examiner<'a> {
         let says = match (state, message) {
             (_, Some(message)) => format!("is not ready: {message}"),
             (NodeState::Ready, None) if because.is_empty() => SAYS_READY.to_owned(),
-            (NodeState::Ready, None) => "was ready, and something it needs is not".to_owned(),
+            (NodeState::Ready, None) => "was ready, but a dependency is not ready".to_owned(),
             (_, None) => format!("is not ready: {why}"),
         };
         let panics = self.panics(examined, factory).await?;
@@ -157,7 +157,7 @@ impl<'a> Examiner<'a> {
     /// Returns the text for an object that the operator has not processed yet.
     pub(crate) fn operator_behind(&self, problem: &str) -> String {
         let name = &self.project.name;
-        format!("is not ready: the operator {problem}; does {name} run, and what does its /readyz say?")
+        format!("is not ready: the operator {problem}; check that {name} is running and check its /readyz")
     }
 
     /// Explains the children of an object that are missing or not ready.
@@ -203,7 +203,7 @@ impl<'a> Examiner<'a> {
         {
             Ok(list) => list,
             Err(error) if error.is_forbidden() => {
-                return Ok(vec![Why::new("its Pods", "are nothing that you may list")]);
+                return Ok(vec![Why::new("its Pods", "are forbidden: you have no permission to list them")]);
             }
             Err(error) => return Err(call_error(error)),
         };
@@ -225,7 +225,7 @@ impl<'a> Examiner<'a> {
 pub(crate) const SAYS_READY: &str = "is ready";
 
 /// The text for an object that is already on the path of the examination.
-pub(crate) const SAYS_CYCLE: &str = "waits for what waits for it: a ring";
+pub(crate) const SAYS_CYCLE: &str = "waits for itself in a cycle of references";
 
 /// The objects of a tree, and an explanation of each node without its required object.
 #[derive(Default)]
@@ -240,7 +240,7 @@ impl TreeObjects {
         self.objects.extend(node.objects.iter().cloned());
         if node.state == Some(NodeState::Missing) && node.objects.is_empty() && node.children.is_empty() {
             let why = if node.message.is_empty() { String::new() } else { format!(": {}", node.message) };
-            self.missing.push(Why::new(format!("node {}", node.path), format!("has made nothing yet{why}")));
+            self.missing.push(Why::new(format!("node {}", node.path), format!("has created no object yet{why}")));
         }
         node.children.iter().for_each(|child| self.collect(child));
     }
@@ -250,7 +250,7 @@ impl TreeObjects {
 fn not_selected(examined: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<Why> {
     let selection = &factory.settings().selection;
     let selectors = [selection.label_selector(), selection.field_selector()].into_iter().flatten().collect::<Vec<_>>();
-    let says = || format!("is nobody's: this controller is for objects with {}", selectors.join(" and "));
+    let says = || format!("is not selected: the controller selects objects with {}", selectors.join(" and "));
     (!selection.matches(examined.object)).then(|| examined.why(says()))
 }
 

@@ -23,7 +23,7 @@ impl Examiner<'_> {
                 PointerTarget::One(key) => {
                     let mut why = self.examine(kind, key.namespace(), key.name()).await?;
                     if why.says == SAYS_CYCLE {
-                        why.says += &format!("; have {field} of one of them name another");
+                        why.says += &format!("; change {field} of one of them");
                     }
                     because.push(why);
                 }
@@ -48,7 +48,7 @@ impl Examiner<'_> {
         let list = match self.client.list(target, Some(labels.as_str()).filter(|labels| !labels.is_empty())).await {
             Ok(list) => list,
             Err(error) if error.is_forbidden() => {
-                return Ok(vec![Why::new(field, format!("selects objects of {kind}, which you may not list"))]);
+                return Ok(vec![Why::new(field, format!("selects {kind} objects, which you can't list"))]);
             }
             Err(error) => return Err(call_error(error)),
         };

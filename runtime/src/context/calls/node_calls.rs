@@ -88,7 +88,7 @@ impl<'a, P> Calls<'a, P> {
     ) -> Result<Target<'t>> {
         let namespace = self.namespace.as_deref().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {
-            let message = format!("{kind} {name} needs a namespace; say which with `in_namespace`");
+            let message = format!("{kind} {name} needs a namespace; set it with `in_namespace`");
             return Err(Error::terminal("NoNamespace", message));
         }
         let target = Target { kind, namespace, name };
@@ -124,7 +124,7 @@ pub(super) fn require_version(kind: &Kind, object: &Value) -> Result<()> {
     if object["metadata"]["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
         return Ok(());
     }
-    let message = format!("{kind} {} has no version; read it, edit it, and then replace it", name_of(object));
+    let message = format!("{kind} {} has no resourceVersion; read the object before replacing it", name_of(object));
     Err(Error::terminal("NoVersion", message))
 }
 

@@ -37,7 +37,7 @@ impl Permission {
         let namespace = elsewhere.map_or(String::new(), |namespace| format!(" in {namespace:?}"));
         let entry = format!("{}{name}{slash}{part}{namespace}: {verb}", target.kind);
         let message =
-            format!("{node} may not do that, since it is limited to others; add `{entry}` to its `access(...)`");
+            format!("{node} has no access to this object; add `{entry}` to its `access(...)`");
         Error::terminal("NotDeclared", message)
     }
 }

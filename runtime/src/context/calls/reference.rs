@@ -160,7 +160,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         core.shared.targets(&kind)?.watched.readable()?;
         let namespace = self.calls.namespace.clone().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {
-            let message = format!("{kind} needs a namespace; say which with `in_namespace`");
+            let message = format!("{kind} needs a namespace; set it with `in_namespace`");
             return Err(Error::terminal("NoNamespace", message));
         }
         let selector = ScopedSelector { namespace, labels: self.labels.clone().unwrap_or_default() };
@@ -226,7 +226,7 @@ impl SelectedReferences {
         match calls.core.shared.targets(&self.kind)?.get(key) {
             Some(entry) if !self.selector.matches(&entry.header) => {
                 let (kind, labels) = (&self.kind, &self.selector);
-                yield_because("ReferenceMissing", format!("there is no {kind} {key} with the labels {labels}"))
+                yield_because("ReferenceMissing", format!("{kind} {key} with the labels {labels} not found"))
             }
             _ => Ok(()),
         }

@@ -7,7 +7,7 @@ use super::schema::list;
 
 /// Reports what one version of a definition lacks for the operator to write its status.
 pub(crate) fn check(version: &Value, findings: &mut Findings) {
-    const EMBED: &str = "embed `opgen::Status` in the status, or take it as it is with `#[kube(status = \"Status\")]`";
+    const EMBED: &str = "embed `opgen::Status` in the status, or use it directly with `#[kube(status = \"Status\")]`";
     if !version["subresources"]["status"].is_object() {
         findings.error(".status", "the kind has no status subresource", EMBED);
         return;
@@ -23,7 +23,7 @@ pub(crate) fn check(version: &Value, findings: &mut Findings) {
     if conditions.is_object() && (conditions["x-kubernetes-list-type"] != "map" || keys != ["type"]) {
         findings.error(
             ".status.conditions",
-            "conditions are no map by `type`: an apply would take away those of others",
+            "conditions are not a list of type map with the key `type`: an apply would remove those of other clients",
             EMBED,
         );
     }

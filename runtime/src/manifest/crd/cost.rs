@@ -45,7 +45,7 @@ fn severity(certain: f64, limit: f64) -> Severity {
 fn problem(subject: &str, severity: Severity, factor: f64) -> String {
     let exceeds = if severity == Severity::Error { "exceeds" } else { "may exceed" };
     let factor = if factor > MAX_FACTOR { format!("more than {MAX_FACTOR:.0}") } else { format!("{factor:.1}") };
-    format!("the estimated cost of {subject} {exceeds} what the API server allows by a factor of {factor}")
+    format!("the estimated cost of {subject} {exceeds} the limit of the API server by a factor of {factor}")
 }
 
 /// The cost of all rules of a schema.
@@ -129,16 +129,16 @@ fn check_node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut T
     }
 }
 
-const FIX_UNBOUNDED: &str = "do not join or search what `string(...)`, `format(...)` and `charAt(...)` give, nor compare two of these: \
-                       the API server takes their length to have no bound";
+const FIX_UNBOUNDED: &str = "do not join, search or compare the results of `string(...)`, `format(...)` and `charAt(...)`: \
+                       the API server assumes that their length is unbounded";
 
 /// Returns the fix for a rule that is too expensive: the missing bounds, each as a path and the keyword that would bound it.
 fn bounds_fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
     if unbounded.is_empty() {
-        return "lower the bounds of what it goes through, or make it simpler".to_owned();
+        return "lower the bounds of the fields that it iterates over, or simplify it".to_owned();
     }
     let bounds: Vec<_> = unbounded.iter().map(|(path, keyword)| format!("`{keyword}` to `{path}`")).collect();
-    format!("add {}; `#[schemars(length(max = ...))]` does it for texts and lists", bounds.join(", "))
+    format!("add {}; use `#[schemars(length(max = ...))]` for strings and lists", bounds.join(", "))
 }
 
 #[cfg(test)]

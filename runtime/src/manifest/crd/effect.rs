@@ -38,7 +38,7 @@ pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
 /// Returns the name of a type for messages.
 fn type_name<'a>(kind: &'a str, schema: &Value) -> &'a str {
     match kind {
-        "string" => "a text",
+        "string" => "a string",
         "integer" | "number" => "a number",
         "boolean" => "a `bool`",
         "array" => "a list",
@@ -55,15 +55,15 @@ fn fix(keyword: &str, kind: &str, schema: &Value) -> String {
         "integer" | "number" => ["minimum", "maximum"],
         "array" => ["minItems", "maxItems"],
         "object" => ["minProperties", "maxProperties"],
-        _ => return "take it away".to_owned(),
+        _ => return "remove it".to_owned(),
     };
     let is_map = schema["additionalProperties"].is_object();
     match keyword {
-        _ if keyword.starts_with("min") => format!("write `{}`, or take it away", bounds[0]),
-        _ if keyword.starts_with("max") => format!("write `{}`, or take it away", bounds[1]),
-        _ if kind == "array" => "say it of the items (`inner(...)`), or take it away".to_owned(),
-        _ if is_map => "say it of the values, by a type with this rule, or take it away".to_owned(),
-        _ => "take it away".to_owned(),
+        _ if keyword.starts_with("min") => format!("write `{}`, or remove it", bounds[0]),
+        _ if keyword.starts_with("max") => format!("write `{}`, or remove it", bounds[1]),
+        _ if kind == "array" => "move it to the items (`inner(...)`), or remove it".to_owned(),
+        _ if is_map => "move it to the type of the values, or remove it".to_owned(),
+        _ => "remove it".to_owned(),
     }
 }
 
@@ -88,15 +88,15 @@ mod tests {
         let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
         let list = json!({"type": "array", "items": {"type": "integer"}});
         for (schema, keyword, value, type_name, fix) in [
-            (&map, "maxLength", json!(3), "a map", "write `maxProperties`, or take it away"),
-            (&map, "pattern", json!("a"), "a map", "say it of the values, by a type with this rule, or take it away"),
-            (&list, "minLength", json!(3), "a list", "write `minItems`, or take it away"),
-            (&list, "format", json!("email"), "a list", "say it of the items (`inner(...)`), or take it away"),
-            (&json!({"type": "string"}), "maximum", json!(3), "a text", "write `maxLength`, or take it away"),
-            (&json!({"type": "integer"}), "maxItems", json!(3), "a number", "write `maximum`, or take it away"),
-            (&json!({"type": "number"}), "format", json!("ipv4"), "a number", "take it away"),
-            (&json!({"type": "boolean"}), "maxLength", json!(3), "a `bool`", "take it away"),
-            (&json!({"type": "object"}), "maxItems", json!(3), "an object", "write `maxProperties`, or take it away"),
+            (&map, "maxLength", json!(3), "a map", "write `maxProperties`, or remove it"),
+            (&map, "pattern", json!("a"), "a map", "move it to the type of the values, or remove it"),
+            (&list, "minLength", json!(3), "a list", "write `minItems`, or remove it"),
+            (&list, "format", json!("email"), "a list", "move it to the items (`inner(...)`), or remove it"),
+            (&json!({"type": "string"}), "maximum", json!(3), "a string", "write `maxLength`, or remove it"),
+            (&json!({"type": "integer"}), "maxItems", json!(3), "a number", "write `maximum`, or remove it"),
+            (&json!({"type": "number"}), "format", json!("ipv4"), "a number", "remove it"),
+            (&json!({"type": "boolean"}), "maxLength", json!(3), "a `bool`", "remove it"),
+            (&json!({"type": "object"}), "maxItems", json!(3), "an object", "write `maxProperties`, or remove it"),
         ] {
             let mut schema = schema.clone();
             schema[keyword] = value;

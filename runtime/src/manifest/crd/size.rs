@@ -12,17 +12,17 @@ const ETCD_LIMIT: usize = 1_572_864;
 /// Warns if the definition reaches 80 % of the limit of `kubectl apply`; it is an error beyond the limit of etcd.
 pub(crate) fn check(definition: &Value, findings: &mut Findings) {
     let size = definition.to_string().len();
-    let fix = "apply it with `kubectl apply --server-side`, or shorten it: leave out the descriptions of embedded types, or take `serde_json::Value` for a foreign type that is only handed on";
+    let fix = "apply it with `kubectl apply --server-side`, or shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign type that the operator only copies";
     if size > ETCD_LIMIT {
-        findings.error("", format!("the definition has {size} bytes, the cluster's store takes {ETCD_LIMIT}"), "shorten it: leave out the descriptions of embedded types, or take `serde_json::Value` for a foreign type that is only handed on");
+        findings.error("", format!("the definition has {size} bytes, the limit of etcd is {ETCD_LIMIT}"), "shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign type that the operator only copies");
     } else if size > APPLY_LIMIT {
         findings.warning(
             "",
-            format!("the definition has {size} bytes, `kubectl apply` without `--server-side` takes {APPLY_LIMIT}"),
+            format!("the definition has {size} bytes, the limit of `kubectl apply` without `--server-side` is {APPLY_LIMIT}"),
             fix,
         );
     } else if size > APPLY_LIMIT / 5 * 4 {
-        findings.warning("", format!("the definition has {size} of the {APPLY_LIMIT} bytes that `kubectl apply` without `--server-side` takes"), fix);
+        findings.warning("", format!("the definition has {size} bytes, close to the limit of `kubectl apply` without `--server-side`, {APPLY_LIMIT}"), fix);
     }
 }
 

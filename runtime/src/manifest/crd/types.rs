@@ -39,8 +39,8 @@ impl<'a> TypeWalk<'a, '_> {
         }
         for name in &origin.names {
             for unmergeable in kubernetes::complete(object, name) {
-                let problem = "Kubernetes merges this list by a key that may be missing, which a definition can't say, so one applier replaces the items of another";
-                let fix = "take a type of your own for the items, with the key as a required field, or say `x-kubernetes-list-type` of the list in a schema of your own (`schema_with`)";
+                let problem = "Kubernetes merges this list by a key that may be missing, which a definition can't express, so one applier replaces the items of another";
+                let fix = "use your own type for the items, with the key as a required field, or set `x-kubernetes-list-type` of the list in your own schema (`schema_with`)";
                 self.findings.error(&field(path, unmergeable), problem, fix);
             }
         }
@@ -57,10 +57,10 @@ impl<'a> TypeWalk<'a, '_> {
         let is_const = |key: &str| key == "const" && object.contains_key("enum");
         let known = |key: &str| is_const(key) || KEYWORDS.iter().chain(&ANNOTATION_KEYWORDS).any(|known| *known == key);
         for key in keys.into_iter().filter(|key| !known(key)) {
-            let problem = format!("`{key}` is no keyword of a schema in Kubernetes, and is dropped");
+            let problem = format!("`{key}` is not a schema keyword in Kubernetes, and is dropped");
             let fix = match nearest_keyword(key) {
-                Some(known) => format!("write `{known}`, or take it away"),
-                None => "take it away, or say it as a CEL rule (`x-kubernetes-validations`)".to_owned(),
+                Some(known) => format!("write `{known}`, or remove it"),
+                None => "remove it, or use a CEL rule (`x-kubernetes-validations`)".to_owned(),
             };
             self.findings.error(path, problem, fix);
         }

@@ -38,7 +38,7 @@ fn check_finalizers(controllers: &[&KindDescription], findings: &mut Findings) {
             findings.error(
                 ".metadata.finalizers",
                 format!("two controllers share the finalizer `{finalizer}`"),
-                "give one of them another name: the first to let go would free the object of both",
+                "give one of them another name: otherwise one controller releases the object for both",
             );
         }
     }
@@ -54,11 +54,11 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
     let definition_names = [text(&value["spec"], "group"), text(names, "kind"), text(names, "plural")];
     if definition_names != [&kind.group, &kind.kind, &kind.plural] {
         let problem = format!(
-            "the definition is of `{}`, the controller's kind is `{}`",
+            "the definition is for `{}`, but the controller's kind is `{}`",
             definition_names.join("/"),
             kind.full_name()
         );
-        findings.error("spec.names", problem, "take both from the same type");
+        findings.error("spec.names", problem, "use the same type for both");
         return None;
     }
     let mut versions: Vec<Value> = Vec::new();
@@ -94,7 +94,7 @@ fn check_equal_names(crd: &Value, newest: &Value, findings: &mut Findings) {
             findings.error(
                 &format!("spec.{part}"),
                 format!("the versions of the kind differ in `{part}`"),
-                "say the same in the `#[kube(...)]` of each version",
+                "use the same value in `#[kube(...)]` of each version",
             );
         }
     }
@@ -108,8 +108,8 @@ fn add_version(versions: &mut Vec<Value>, version: Value, findings: &mut Finding
         Some(known) if *known == version => {}
         Some(_) => findings.error(
             "spec.versions",
-            format!("version `{name}` is defined twice, and differently"),
-            "give one of the two types another version",
+            format!("version `{name}` has two different definitions"),
+            "use another version for one of the two types",
         ),
     }
 }
@@ -118,10 +118,10 @@ fn add_version(versions: &mut Vec<Value>, version: Value, findings: &mut Finding
 fn choose_stored_version(versions: &mut [Value], findings: &mut Findings) {
     let stored = versions.iter().position(|version| flag(version, "storage"));
     if !versions.iter().any(|version| flag(version, "served")) {
-        findings.error("spec.versions", "no version is served", "take `served = false` away from one version");
+        findings.error("spec.versions", "no version is served", "remove `served = false` from one version");
     }
     let Some(stored) = stored else {
-        findings.error("spec.versions", "no version is stored", "take `storage = false` away from one version");
+        findings.error("spec.versions", "no version is stored", "remove `storage = false` from one version");
         return;
     };
     for (index, version) in versions.iter_mut().enumerate() {

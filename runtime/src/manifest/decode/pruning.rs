@@ -9,7 +9,7 @@ use crate::manifest::crd;
 /// The name of a test field that no type declares.
 const UNKNOWN: &str = "opgen-unknown-field";
 
-const FIX: &str = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field, or take a type with fields or a map";
+const FIX: &str = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field, or use a map or a type with fields";
 
 impl DecodeCheck<'_> {
     /// Reports an object of which the API server prunes something that the type keeps. It also reports an object without fields
@@ -22,12 +22,12 @@ impl DecodeCheck<'_> {
         let outcomes = self.outcomes(target, base);
         let fieldless = target.schema["properties"].as_object().is_none_or(Map::is_empty);
         if outcomes.contains(&Outcome::Kept) {
-            let problem = "the type keeps fields that the schema doesn't name, and the API server drops them";
+            let problem = "the type accepts fields that are not in the schema, and the API server drops them";
             self.findings.error(target.path, problem, FIX);
         } else if fieldless && (outcomes.iter().any(|outcome| *outcome != Outcome::Dropped) || self.has_fields(target))
         {
             let problem =
-                "the object has no fields in the schema, so the API server drops everything that is stored in it";
+                "the object has no fields in the schema, so the API server drops all its content";
             self.findings.error(target.path, problem, FIX);
         }
     }

@@ -47,7 +47,7 @@ fn a_number_beyond_its_type_is_found_wherever_it_is() {
     let found = refused::<Numbers>(&spec);
     let paths: Vec<_> = found.iter().map(|found| path(found)).collect();
     assert_eq!(paths, [".spec.list[*]", ".spec.map", ".spec.small"], "{found:#?}");
-    assert!(found[2].contains("the schema admits `-1`, which the type can't decode: "), "{found:#?}");
+    assert!(found[2].contains("the schema accepts `-1`, which the type can't decode: "), "{found:#?}");
     let exact = json!({"type": "object", "properties": {
         "small": {"type": "integer", "minimum": 0, "maximum": 255},
         "list": {"type": "array", "items": {"type": "integer", "format": "int32"}},
@@ -70,7 +70,7 @@ fn a_required_field_is_blamed_by_its_own_path() {
     let inner = json!({"type": "object", "properties": {"at": {"type": "string"}}, "required": ["at"]});
     let spec = json!({"type": "object", "properties": {"inner": inner}, "required": ["inner"]});
     let found = refused::<Nested>(&spec);
-    assert!(found[0].starts_with("Widget v1alpha1: .spec.inner.at: the schema admits `\"at\"`, "), "{found:#?}");
+    assert!(found[0].starts_with("Widget v1alpha1: .spec.inner.at: the schema accepts `\"at\"`, "), "{found:#?}");
     assert_eq!(found.len(), 1, "{found:#?}");
 }
 
@@ -88,7 +88,7 @@ fn content_that_the_type_keeps_and_the_schema_drops_is_found() {
     let object = json!({"type": "object"});
     let spec = json!({"type": "object", "properties": {"content": object, "empty": object}});
     let found = refused::<Open>(&spec);
-    let problem = "the type keeps fields that the schema doesn't name, and the API server drops them";
+    let problem = "the type accepts fields that are not in the schema, and the API server drops them";
     assert!(found[0].starts_with(&format!("Widget v1alpha1: .spec.content: {problem}; add ")), "{found:#?}");
     assert_eq!(found.len(), 1, "the empty struct loses nothing: {found:#?}");
 }

@@ -26,7 +26,7 @@ pub enum AuditError {
         source: io::Error,
     },
     /// A line is not an event.
-    #[error("line {line} of the audit log is no event of audit.k8s.io/v1")]
+    #[error("line {line} of the audit log is not an audit.k8s.io/v1 event")]
     Line {
         /// The line, from 1.
         line: usize,

@@ -52,7 +52,7 @@ fn describe_scope(project: &Project, grant: &Grant) -> String {
     match grant.scope {
         RuleScope::OperatorNamespace => format!("in namespace {}", project.namespace),
         RuleScope::Namespace(namespace) => format!("in namespace {namespace}"),
-        RuleScope::Cluster => "in all the cluster".to_owned(),
+        RuleScope::Cluster => "in the whole cluster".to_owned(),
     }
 }
 
@@ -91,7 +91,7 @@ impl GrantSource {
 impl fmt::Display for GrantSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
-            GrantReason::Loop(text) => write!(f, "the loop {text}"),
+            GrantReason::Loop(text) => write!(f, "the reconcile loop {text}"),
             GrantReason::Process(text) => write!(f, "the process {text}"),
             GrantReason::Node { path, location } => {
                 if path.is_empty() {
@@ -129,17 +129,17 @@ mod tests {
     fn every_rule_has_its_asker() {
         let expected = "\
 Network
-  networks of demo.example.com: list, patch, watch (in all the cluster)
-    the loop follows its own kind, and keeps its finalizer on the objects
-  networks/status of demo.example.com: update (in all the cluster)
-    the loop writes the status
-  configmaps: get, list, watch, patch, delete (in all the cluster)
+  networks of demo.example.com: list, patch, watch (in the whole cluster)
+    the reconcile loop watches its own kind and sets its finalizer
+  networks/status of demo.example.com: update (in the whole cluster)
+    the reconcile loop writes the status
+  configmaps: get, list, watch, patch, delete (in the whole cluster)
     the tree itself
 
 Operator
-  tokenreviews of authentication.k8s.io: create (in all the cluster)
+  tokenreviews of authentication.k8s.io: create (in the whole cluster)
     the process authenticates the clients of /metrics
-  subjectaccessreviews of authorization.k8s.io: create (in all the cluster)
+  subjectaccessreviews of authorization.k8s.io: create (in the whole cluster)
     the process authorizes the clients of /metrics
   leases of coordination.k8s.io named demo.opgen.dev: get, update, watch (in namespace demo-system)
     the process elects a leader
@@ -152,7 +152,7 @@ Widget
         assert!(text.starts_with(expected), "{text}");
         assert!(
             text.contains(
-                "  events of events.k8s.io: create, patch (in all the cluster)\n    the loop records events\n"
+                "  events of events.k8s.io: create, patch (in the whole cluster)\n    the reconcile loop records events\n"
             )
         );
     }
@@ -165,7 +165,7 @@ Widget
         for line in [
             "  configmaps: get, list, watch, create, patch, delete (in namespace shops-system)\n    node config, controller/src/shop.rs:12\n",
             "    node workload/service, controller/src/shop.rs:37\n",
-            "  nodes: get (in all the cluster)\n    node backup, controller/src/shop.rs:70\n",
+            "  nodes: get (in the whole cluster)\n    node backup, controller/src/shop.rs:70\n",
             "  deployments/scale of apps: patch, get (in namespace shops-system)\n",
         ] {
             assert!(text.contains(line), "`{line}` is not in\n{text}");

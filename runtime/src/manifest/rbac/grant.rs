@@ -103,11 +103,11 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
     let loop_grant =
         |rule, action| Grant { rule, scope: scope_of_kind(project, kind), source: source(GrantReason::Loop(action)) };
     let mut grants = vec![if controlled.finalizer.is_empty() {
-        loop_grant(Rule::on(&kind.group, &kind.plural, WATCH_VERBS), "follows its own kind")
+        loop_grant(Rule::on(&kind.group, &kind.plural, WATCH_VERBS), "watches its own kind")
     } else {
         loop_grant(
             Rule::on(&kind.group, &kind.plural, FINALIZER_VERBS),
-            "follows its own kind, and keeps its finalizer on the objects",
+            "watches its own kind and sets its finalizer",
         )
     }];
     if !controlled.is_foreign() {
@@ -117,7 +117,7 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         ));
     }
     for referenced in &controlled.references {
-        let action = "waits for objects that its spec or a node names, and keeps them from being deleted";
+        let action = "waits for referenced objects and sets finalizers on them";
         let rule = Rule::on(&referenced.group, &referenced.plural, FINALIZER_VERBS);
         grants.push(Grant {
             rule,
@@ -126,7 +126,7 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         });
     }
     for watched in &controlled.watched_kinds {
-        let action = "follows a kind whose changes concern its objects";
+        let action = "watches a kind whose changes trigger passes";
         let rule = Rule::on(&watched.group, &watched.plural, WATCH_VERBS);
         grants.push(Grant { rule, scope: scope_of_kind(project, watched), source: source(GrantReason::Loop(action)) });
     }

@@ -57,7 +57,7 @@ fn check(visit: &NodeVisit<'_>, findings: &mut Findings) {
         if let AccessTarget::Objects { kind, namespace: Some(namespace), .. } = access.target
             && !kind().namespaced
         {
-            let problem = format!("`{access}`: objects of {} are in no namespace", kind());
+            let problem = format!("`{access}`: {} is cluster-scoped", kind());
             findings.error(visit.path, problem, format!("remove `in \"{namespace}\"`"));
         }
     }

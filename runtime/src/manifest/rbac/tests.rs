@@ -159,5 +159,5 @@ fn a_namespace_of_what_is_in_none_is_an_error() {
     let found = findings(&project(&NOWHERE, false));
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].severity, Severity::Error);
-    assert_eq!(found[0].problem, "`Node in \"kube-system\": get`: objects of Node are in no namespace");
+    assert_eq!(found[0].problem, "`Node in \"kube-system\": get`: Node is cluster-scoped");
 }

@@ -217,9 +217,9 @@ impl Comparison {
 impl fmt::Display for MissingRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let difference = match (self.is_denied, self.is_granted) {
-            (true, false) => "was refused",
-            (true, true) => "was refused, though the generated role grants it: another one is installed",
-            (false, _) => "was allowed by another role than the generated one",
+            (true, false) => "was denied",
+            (true, true) => "was denied, although the generated role grants it: another role is installed",
+            (false, _) => "was allowed by a role other than the generated one",
         };
         let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
         write!(f, "{} {difference}: {times}, first in line {}", self.request, self.line)
@@ -232,7 +232,7 @@ impl fmt::Display for UnusedRight {
         let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;
         let of = if group.is_empty() { String::new() } else { format!(" of {group}") };
         let name_matches = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
-        write!(f, "{verb} {resource}{url}{of}{name_matches}, which is asked for by")?;
+        write!(f, "{verb} {resource}{url}{of}{name_matches}, which is needed by")?;
         for source in &self.sources {
             write!(f, "\n      {}: {source}", source.kind)?;
         }
@@ -252,8 +252,8 @@ impl fmt::Display for Comparison {
             self.unused.iter().try_for_each(|unused| writeln!(f, "  - {unused}"))?;
         }
         let verdict = match self.is_equal() {
-            true => "used every right, and lacked none",
-            false => "are not what the role grants",
+            true => "used every right and lacked none",
+            false => "do not match the role",
         };
         writeln!(f, "{} requests of {}, {} rights: they {verdict}.", self.requests, self.user, self.rights)
     }

@@ -194,7 +194,7 @@ fn one_version_said_twice_and_differently_is_an_error() {
     other.finalizer = "demo.example.com/other".into();
     project.controllers.push(other);
     assert!(
-        invalid(&project).contains("Widget: spec.versions: version `v1alpha1` is defined twice, and differently"),
+        invalid(&project).contains("Widget: spec.versions: version `v1alpha1` has two different definitions"),
         "{}",
         invalid(&project)
     );
@@ -218,9 +218,9 @@ fn bad_names_are_errors_with_a_fix() {
     project.image = String::new();
     project.controllers[0].finalizer = "widget".into();
     let text = invalid(&project);
-    assert!(text.contains("name: `My Operator` is no DNS label; take at most 63"), "{text}");
-    assert!(text.contains("image: `` is no image"), "{text}");
-    assert!(text.contains("Widget: `widget` is no name for a finalizer; take a domain, `/` and a name"), "{text}");
+    assert!(text.contains("name: `My Operator` is not a DNS label; take at most 63"), "{text}");
+    assert!(text.contains("image: `` is not an image"), "{text}");
+    assert!(text.contains("Widget: `widget` is not a valid finalizer; take a domain, `/` and a name"), "{text}");
 }
 
 #[test]

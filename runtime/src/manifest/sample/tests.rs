@@ -57,8 +57,8 @@ fn a_sample_of_the_user_is_completed_and_checked() {
     project.controllers[0].sample = Some(json!({"spec": {"image": 1, "colour": "red"}}));
     let text = files(&project).unwrap_err().to_string();
     let image = r#"spec.image: Invalid value: "integer": spec.image in body must be of type string: "integer""#;
-    assert!(text.contains(&format!("sample: the sample is not valid: {image}; change the sample")), "{text}");
-    assert!(text.contains(r#"sample: the sample is not valid: unknown field "spec.colour""#), "{text}");
+    assert!(text.contains(&format!("sample: the sample is invalid: {image}; fix the sample")), "{text}");
+    assert!(text.contains(r#"sample: the sample is invalid: unknown field "spec.colour""#), "{text}");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_sample_is_refused_for_each_rule_of_the_api_server() {
         r#"spec.name: Invalid value: "A1": spec.name in body should match '^[a-z]+$'"#,
         r#"spec.names[1]: Duplicate value: "a""#,
     ] {
-        assert!(text.contains(&format!("the sample is not valid: {cause}; ")), "{cause} is not in\n{text}");
+        assert!(text.contains(&format!("the sample is invalid: {cause}; ")), "{cause} is not in\n{text}");
     }
 }
 
@@ -85,5 +85,5 @@ fn a_sample_that_cant_be_made_is_a_warning() {
     let project = fixture::with_spec(&json!({"type": "object", "properties": {"a": pattern}, "required": ["a"]}));
     let findings = files(&project).unwrap().findings;
     assert_eq!(findings.len(), 1);
-    assert!(findings[0].to_string().ends_with("give the controller a sample"), "{findings:?}");
+    assert!(findings[0].to_string().ends_with("set a sample on the controller"), "{findings:?}");
 }

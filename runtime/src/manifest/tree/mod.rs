@@ -18,14 +18,14 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 #[non_exhaustive]
 pub enum TreeFormat {
-    /// For a terminal.
+    /// Text for a terminal.
     #[default]
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
-    /// A flowchart for a page that understands mermaid.
+    /// A mermaid flowchart.
     Mermaid,
-    /// A drawing that needs nothing else: for a slide, a page, or print.
+    /// A self-contained SVG image.
     Svg,
 }
 

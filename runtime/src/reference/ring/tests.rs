@@ -147,8 +147,8 @@ fn the_text_of_a_ring_names_the_members_and_the_youngest() {
     let all = [member("a", "b", 2), member("b", "c", 2), member("c", "a", 1)];
     let find = |reference: &str| all.iter().find(|one| finalizer_name(&one.kind, &one.key) == reference).cloned();
     let ring = Ring::of(all[0].clone(), find).unwrap();
-    let text = "a ring of references: ConfigMap shop/a, ConfigMap shop/b, \
-                ConfigMap shop/c; the references of ConfigMap shop/b, the youngest, are released first";
+    let text = "a cycle of references: ConfigMap shop/a, ConfigMap shop/b, \
+                ConfigMap shop/c; the operator releases the references of the youngest, ConfigMap shop/b, first";
     assert_eq!(ring.to_string(), text);
     assert_eq!(ring.next_release().unwrap().1, [&all[0]]);
     // An object that is not watched may be alive.
@@ -156,7 +156,7 @@ fn the_text_of_a_ring_names_the_members_and_the_youngest() {
     let alive = |reference: &str| find(reference).map(|one| Member { deleting: one.key.name() != "c", ..one });
     let ring = Ring::of(all[0].clone(), alive).unwrap();
     assert!(!ring.is_dead());
-    let text = "a ring of references: ConfigMap shop/a, ConfigMap shop/b, ConfigMap shop/c; it is broken once all of these \
-                and all that name one of them are deleted";
+    let text = "a cycle of references: ConfigMap shop/a, ConfigMap shop/b, ConfigMap shop/c; it is broken once all of these \
+                and all referrers of them are deleted";
     assert_eq!(ring.to_string(), text);
 }

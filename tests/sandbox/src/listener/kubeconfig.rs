@@ -36,7 +36,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-        let message = format!("{} is no regular file, and would be replaced by one", path.display());
+        let message = format!("{} is not a regular file", path.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     let temporary = path.with_extension("new");

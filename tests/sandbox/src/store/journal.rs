@@ -70,7 +70,7 @@ impl Journal {
     /// file or the file cannot be read.
     pub(super) fn open(path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<OpenedJournal> {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         Self::start(Database::create(path).map_err(io::Error::other)?, key)
     }

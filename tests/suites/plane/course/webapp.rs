@@ -48,7 +48,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     pods_are(&fleet, 2 * (COUNT - 1)).await;
     fleet.create(&names[..1]).await;
     fleet.available(COUNT).await;
-    diary.say("one was deleted and made again");
+    diary.say("one was deleted and created again");
     // A child that goes before its owner may not be made again there.
     denials.outage(&installed, delete_namespace(plane, &fleet.namespace)).await;
     diary.say("the namespace with 50 is gone");

@@ -37,14 +37,14 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     let probes = port.address();
     let _running = site.run(&operator, RunOptions::default().probes(probes)).await;
     for kind in ["Comet", "Sky"] {
-        is_said(probes, 503, &format!("{kind}: the cluster has no such kind")).await;
+        is_said(probes, 503, &format!("{kind}: the cluster does not serve this kind")).await;
     }
 
     let sky = install::generated(&operator);
     install::apply_quietly(&plane, sky.text("crds/live.example.com_skies.yaml").expect("a definition")).await;
     plane.is_established(Sky::crd_name()).await;
     site.create(&Sky::new("one", SkySpec { text: "a".to_owned() })).await;
-    sky_says(&site, "KindMissing", "the cluster has no kind Comet").await;
+    sky_says(&site, "KindMissing", "the cluster does not serve Comet").await;
     is_said(probes, 503, "Sky: ok").await;
 
     for round in ["first", "second"] {
@@ -61,8 +61,8 @@ async fn comes_and_goes(plane: Arc<Plane>) {
         for name in ["one", round] {
             until_gone(&site.api::<ConfigMap>(), name).await;
         }
-        is_said(probes, 503, "Comet: the cluster has no such kind").await;
-        sky_says(&site, "KindMissing", "the cluster has no kind Comet").await;
+        is_said(probes, 503, "Comet: the cluster does not serve this kind").await;
+        sky_says(&site, "KindMissing", "the cluster does not serve Comet").await;
     }
     let asked = site.asked().await;
     // A definition that is being deleted lets nothing new in, and says so with the code of a missing permission.

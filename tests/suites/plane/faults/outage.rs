@@ -102,7 +102,7 @@ async fn logged(plane: Arc<Plane>) {
     let lines = wait::until("all watches work again", PATIENCE, async || {
         let lines: Vec<_> = program.process.log()[before..].lines().map(str::to_owned).collect();
         let of = |words: &str| lines.iter().filter(|line| line.contains(words)).count();
-        let (failed, works) = (of("the watch failed and is tried again"), of("the watch works again"));
+        let (failed, works) = (of("the watch failed; retrying"), of("the watch recovered"));
         if failed > 0 && failed == works { Ok(lines) } else { Err(lines.join("\n")) }
     })
     .await;

@@ -55,7 +55,7 @@ async fn survives(site: &Site, diary: &Diary) {
     says(site, "sane", "Provisioned").await;
     let mad = says(site, "mad-0", "Errored").await;
     let said = available(mad.status.as_ref().map(|status| &status.standard)).unwrap();
-    assert_eq!(said, ("False", "Errored", "an unexpected error occurred; the operator's log has it"));
+    assert_eq!(said, ("False", "Errored", "an unexpected error occurred; see the operator's log"));
     let tried = mad.status.as_ref().and_then(|status| status.tried);
     assert_eq!(tried, Some(Outcome::Panic), "what was set before the panic is written");
     let place = format!("{}/mad-0", site.namespace);

@@ -58,7 +58,7 @@ async fn wrong(plane: Arc<Plane>) {
     for (flags, variable, said) in [
         (&["run", "--cleanup-disrupted=maybe"][..], None, "invalid value 'maybe' for '--cleanup-disrupted"),
         (&["run"][..], Some(("VERIFY_NETWORK_STATUS", "2")), "invalid value '2' for '--verify-network-status"),
-        (&["run"][..], Some(("RECONCILE_INTERVAL", "0s")), "write a time, for example `30s` or `5m`"),
+        (&["run"][..], Some(("RECONCILE_INTERVAL", "0s")), "use a duration, for example `30s` or `5m`"),
     ] {
         let (code, error) = ended(&program, &plane, flags, variable).await;
         assert!(code == Some(2) && error.contains(said), "{flags:?} {variable:?}: {code:?} {error}");
@@ -74,7 +74,7 @@ async fn wrong(plane: Arc<Plane>) {
 async fn needy(plane: Arc<Plane>) {
     let access = IPPOOL.install(&plane).await;
     let mut program = Program::start(&IPPOOL, &plane, &access, &[]);
-    let lines = ["IPPool: ok", "NetworkAttachmentDefinition: the cluster has no such kind"];
+    let lines = ["IPPool: ok", "NetworkAttachmentDefinition: the cluster does not serve this kind"];
     wait::until("it says what it waits for", PATIENCE, async || match program::readiness(program.probes).await? {
         (503, text) if lines.iter().all(|line| text.lines().any(|said| said == *line)) => Ok(()),
         (code, text) => Err(format!("{code}: {text}")),

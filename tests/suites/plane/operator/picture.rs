@@ -107,7 +107,7 @@ async fn live(plane: Arc<Plane>) {
     assert!(broken.out.contains("├─ … deployment: not ready  Deployment default/one: "), "{}", broken.out);
     assert!(broken.out.contains("└─ ✗ service: missing\n"), "{}", broken.out);
     let why = webapp(plane.kubeconfig(), &["why", "webapp/one"]).await;
-    assert!(why.out.contains("├─ node workload/service has made nothing yet\n"), "{}{}", why.out, why.error);
+    assert!(why.out.contains("├─ node workload/service has created no object yet\n"), "{}{}", why.out, why.error);
     assert!(why.out.contains("└─ Deployment default/one is not ready: "), "{}", why.out);
     assert!(why.out.contains("   └─ Pod default/one-"), "{}", why.out);
     let json: Value = serde_json::from_str(&tree(&["webapp/one", "-o", "json"]).await.out).expect("JSON");
@@ -117,10 +117,10 @@ async fn live(plane: Arc<Plane>) {
     let absent = tree(&["webapp/two"]).await;
     assert_eq!(absent.code, Some(1), "{}", absent.out);
     let hint = "\n\nhint: `kubectl get webapps.demo.example.com --all-namespaces` lists";
-    assert!(absent.error.starts_with(&format!("error: there is no WebApp default/two{hint}")), "{}", absent.error);
+    assert!(absent.error.starts_with(&format!("error: WebApp default/two not found{hint}")), "{}", absent.error);
     let forbidden = webapp(access.kubeconfig(), &["tree", "webapp/one", "-n", "default"]).await;
     assert_eq!(forbidden.code, Some(1), "{}", forbidden.out);
-    assert!(forbidden.error.contains("hint: ask with the rights of somebody who may read it"), "{}", forbidden.error);
+    assert!(forbidden.error.contains("hint: use an account with permission to read it"), "{}", forbidden.error);
 }
 
 async fn compared(plane: Arc<Plane>) {
@@ -137,14 +137,14 @@ async fn compared(plane: Arc<Plane>) {
     until_object(&apps, "one", "is available", is_available).await;
     let (code, said) = verdict(&plane, &[]).await;
     assert_eq!(code, Some(1), "{said}");
-    let unused = "delete configmaps, which is asked for by\n      WebApp: node config, examples/webapp/controller/src/webapp.rs:";
+    let unused = "delete configmaps, which is needed by\n      WebApp: node config, examples/webapp/controller/src/webapp.rs:";
     assert!(said.contains(unused) && !said.contains("too small") && !said.contains("create configmaps"), "{said}");
 
     // Somebody uses the account for what no node asks for.
     let secrets = Api::<Secret>::namespaced(access.client(), "default");
     assert!(secrets.list(&Default::default()).await.is_err());
     let (_, said) = verdict(&plane, &[]).await;
-    let lacks = "The role is too small:\n  - list secrets in namespace default was refused: once, first in line ";
+    let lacks = "The role is too small:\n  - list secrets in namespace default was denied: once, first in line ";
     assert!(said.starts_with(lacks), "{said}");
 
     apps.delete("one", &DeleteParams::default()).await.unwrap();

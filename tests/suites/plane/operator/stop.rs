@@ -109,11 +109,11 @@ async fn signals(plane: Arc<Plane>) {
     fleet.create(some).await;
     signal_apiserver(&plane, Signal::STOP);
     program.process.terminate();
-    says(&program, "a second signal ends at once").await;
+    says(&program, "a second signal stops the process at once").await;
     program.process.terminate();
     let status = program.process.wait_exit(Duration::from_secs(2)).await;
     assert_eq!(status.code(), Some(1), "{}", program.process.log_tail(5));
-    says(&program, "error: ended at once by a second signal").await;
+    says(&program, "error: stopped at once by a second signal").await;
     signal_apiserver(&plane, Signal::CONT);
 
     let mut program = Program::start(&WEBAPP, &plane, &access, &[]);
@@ -122,7 +122,7 @@ async fn signals(plane: Arc<Plane>) {
     signal_apiserver(&plane, Signal::STOP);
     program.process.terminate();
     // The log goes on from that of the first one.
-    says_times(&program, "stopping; a second signal ends at once", 2).await;
+    says_times(&program, "stopping; a second signal stops the process at once", 2).await;
     signal_apiserver(&plane, Signal::CONT);
     let status = program.process.wait_exit(PATIENCE).await;
     assert!(status.success(), "{status}; {}", program.process.log_tail(20));

@@ -47,7 +47,7 @@ async fn waits(plane: Arc<Plane>) {
     let _running = site.start(&operator).await;
     site.create(&desk("a", "blue")).await;
     says(&site, "a", "ReferenceMissing").await;
-    assert_eq!(cause(&site, &operator, "desk", "a").await, "Net blue is not there");
+    assert_eq!(cause(&site, &operator, "desk", "a").await, "Net blue does not exist");
 
     net(&site, "blue", false).await;
     says(&site, "a", "ReferenceNotReady").await;
@@ -66,7 +66,7 @@ async fn waits(plane: Arc<Plane>) {
     site.delete::<Net>("red").await;
     site.create(&desk("b", "red")).await;
     says(&site, "b", "ReferenceDeleting").await;
-    let held = format!("finalizer {HOLD} holds it; whoever put that there takes it away, not this operator");
+    let held = format!("finalizer {HOLD} blocks the deletion; its own controller has to remove it, not this operator");
     assert_eq!(cause(&site, &operator, "desk", "b").await, held);
     site.patch::<Net>("red", &json!({"metadata": {"finalizers": null}})).await;
 }
@@ -82,7 +82,7 @@ async fn holds(plane: Arc<Plane>) {
     site.delete::<Net>("blue").await;
     let referenced = |net: &Net| available(net.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Referenced");
     wait::until_object(&site.api::<Net>(), "blue", "says who holds it", referenced).await;
-    let named = "Desk a names it in spec.net; delete that object, or have it name another";
+    let named = "Desk a references it in spec.net; delete that object or change its reference";
     assert_eq!(cause(&site, &operator, "net", "blue").await, named);
 
     // The one that names it goes, too, but what that is made of can't.
@@ -90,7 +90,7 @@ async fn holds(plane: Arc<Plane>) {
     site.delete::<Desk>("a").await;
     let deleting = |config: &ConfigMap| config.metadata.deletion_timestamp.is_some();
     wait::until_object(&site.api::<ConfigMap>(), "a", "is to go", deleting).await;
-    let held = format!("finalizer {HOLD} holds it; whoever put that there takes it away, not this operator");
+    let held = format!("finalizer {HOLD} blocks the deletion; its own controller has to remove it, not this operator");
     assert_eq!(cause(&site, &operator, "desk", "a").await, held);
     let chain = why(&site, &operator, "net", "blue").await.to_string();
     assert!(chain.contains("└─ Desk ") && chain.contains("└─ ConfigMap "), "{chain}");
@@ -114,21 +114,22 @@ async fn idle(plane: Arc<Plane>) {
     net(&site, "blue", true).await;
     drop(running);
     site.create(&desk("a", "blue")).await;
-    let idle =
-        |what: &str| format!("Desk a is not ready: the operator {what}; does live run, and what does its /readyz say?");
-    assert_eq!(cause(&site, &operator, "desk", "a").await, idle("has not taken it up"));
+    let idle = |what: &str| {
+        format!("Desk a is not ready: the operator {what}; check that live is running and check its /readyz")
+    };
+    assert_eq!(cause(&site, &operator, "desk", "a").await, idle("has not reconciled it yet"));
 
     let running = site.run(&operator, opgen::RunOptions::default()).await;
     says(&site, "a", "Provisioned").await;
     drop(running);
     site.patch::<Desk>("a", &json!({"spec": {"net": "red"}})).await;
-    assert_eq!(cause(&site, &operator, "desk", "a").await, idle("has not looked at its latest spec"));
+    assert_eq!(cause(&site, &operator, "desk", "a").await, idle("has not reconciled its latest spec yet"));
     site.delete::<Desk>("a").await;
     let held = cause(&site, &operator, "desk", "a").await;
-    assert!(held.contains("ConfigMap a is still there"), "{held}");
+    assert!(held.contains("ConfigMap a still exists"), "{held}");
     site.delete::<ConfigMap>("a").await;
     let held = cause(&site, &operator, "desk", "a").await;
-    assert!(held.contains("the operator has not let it go yet"), "{held}");
+    assert!(held.contains("the operator has not removed its finalizer yet"), "{held}");
 }
 
 async fn parked(plane: Arc<Plane>) {
@@ -137,7 +138,7 @@ async fn parked(plane: Arc<Plane>) {
     let _running = site.start(&operator).await;
     probe(&site, "other", ProbeSpec::default()).await;
     let other = cause(&site, &operator, "probe", "other").await;
-    assert!(other.starts_with("Probe other is nobody's: this controller is for objects with class=a"), "{other}");
+    assert!(other.starts_with("Probe other is not selected: the controller selects objects with class=a"), "{other}");
     let mut broken = Probe::new("broken", ProbeSpec { broken: true, ..ProbeSpec::default() });
     broken.metadata.labels = Some([("class".to_owned(), "a".to_owned())].into());
     site.create(&broken).await;
@@ -147,9 +148,9 @@ async fn parked(plane: Arc<Plane>) {
 
     site.create(&Note::new("quiet", NoteSpec { pause: true, text: String::new() })).await;
     let quiet = cause(&site, &operator, "note", "quiet").await;
-    assert_eq!(quiet, "Note quiet is paused: nothing is done for it until that is taken back");
+    assert_eq!(quiet, "Note quiet is paused: the operator does not reconcile it");
     let refused = operator.why(site.plane.client(), "pod", "x", None).await.unwrap_err().to_string();
-    assert_eq!(refused, "live controls no kind `pod`");
+    assert_eq!(refused, "live does not control kind `pod`");
     let absent = operator.why(site.plane.client(), "note", "x", Some(&site.namespace)).await.unwrap_err().to_string();
-    assert_eq!(absent, format!("there is no Note {}/x", site.namespace));
+    assert_eq!(absent, format!("Note {}/x not found", site.namespace));
 }

@@ -92,7 +92,7 @@ async fn refused(plane: Arc<Plane>) {
     let said = says(&scene.site, "a", "ReferenceAcrossNamespaces").await;
     let place = &scene.elsewhere;
     let expected =
-        format!("spec.others: Net {place}/blue is in another namespace; name an object of the same namespace");
+        format!("spec.others: Net {place}/blue is in another namespace; reference an object of the same namespace");
     assert_eq!(said, expected);
     scene.is_held(false).await;
 
@@ -119,7 +119,7 @@ async fn allowed(plane: Arc<Plane>) {
     let missing = says(&scene.site, "a", "ReferenceNotAllowed").await;
     let (here, there) = (&scene.site.namespace, &scene.elsewhere);
     let expected = format!(
-        "spec.shared: no Net {there}/blue allows references from namespace {here}; its owner allows them by the annotation \
+        "spec.shared: Net {there}/blue can't be referenced from namespace {here}; its owner can allow it with the annotation \
          {ALLOW_FROM}"
     );
     assert_eq!(missing, expected);

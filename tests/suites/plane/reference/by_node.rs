@@ -130,7 +130,7 @@ async fn several(plane: Arc<Plane>) {
     }
     site.create(&loan(&["one", "two", "one", "three"])).await;
     let sentence = says(&site, "ReferenceMissing").await;
-    assert_eq!(sentence, format!("there is no Net {}/two", site.namespace));
+    assert_eq!(sentence, format!("Net {}/two not found", site.namespace));
     holds(&site, &["one", "three"], &[]).await;
     let woken = tokio::time::Instant::now();
     net(&site, "two", false).await;
@@ -229,7 +229,7 @@ async fn allowed(plane: Arc<Plane>) {
     site.create(&meant).await;
     let here = &site.namespace;
     let expected = format!(
-        "no Net {elsewhere}/far allows references from namespace {here}; its owner allows them by the annotation {ALLOW_FROM}"
+        "Net {elsewhere}/far can't be referenced from namespace {here}; its owner can allow it with the annotation {ALLOW_FROM}"
     );
     assert_eq!(says(&site, "ReferenceNotAllowed").await, expected);
     let allow = async |from: Option<&str>| {

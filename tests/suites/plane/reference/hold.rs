@@ -29,7 +29,7 @@ async fn gate(plane: Arc<Plane>) {
     let _running = start(&site).await;
     site.create(&desk("a", "blue")).await;
     let sentence = says(&site, "a", "ReferenceMissing").await;
-    assert_eq!(sentence, format!("spec.net: there is no Net {}/blue", site.namespace));
+    assert_eq!(sentence, format!("spec.net: Net {}/blue not found", site.namespace));
 
     net(&site, "blue", false).await;
     let sentence = says(&site, "a", "ReferenceNotReady").await;
@@ -53,7 +53,7 @@ async fn several(plane: Arc<Plane>) {
     let spec = DeskSpec { net: "one".into(), others: ["two", "three"].map(other).into(), ..DeskSpec::default() };
     site.create(&Desk::new("a", spec)).await;
     let sentence = says(&site, "a", "ReferenceMissing").await;
-    assert_eq!(sentence, format!("spec.others: there is no Net {}/two", site.namespace));
+    assert_eq!(sentence, format!("spec.others: Net {}/two not found", site.namespace));
     for name in ["one", "three"] {
         held_by(&site, name, &["a"]).await;
     }

@@ -66,7 +66,7 @@ async fn blocks(plane: Arc<Plane>) {
     let said = |net: &Net| available(net.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Referenced");
     let held = until_object(&site.api::<Net>(), "blue", "says that it is named", said).await;
     let sentence = available(held.status.as_ref()).map(|(_, _, sentence)| sentence.to_owned());
-    let by = format!("it is named by desks.reference.example.com {}/a", site.namespace);
+    let by = format!("it is referenced by desks.reference.example.com {}/a", site.namespace);
     assert_eq!(sentence, Some(by));
     // What holds a net that is to go is not disturbed by that.
     says(&site, "a", "Provisioned").await;

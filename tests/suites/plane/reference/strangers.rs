@@ -131,7 +131,8 @@ async fn without_types(plane: Arc<Plane>) {
     said(&site, "Provisioned", "").await;
     assert!(woken.elapsed() < opgen::controller::DEFAULT_REQUEUE, "it was polled, not woken");
     site.patch::<Cable>("blue", &json!({"spec": {"length": 4}})).await;
-    let unseen = format!("spec.cable: Cable {}/blue: its controller has not seen the latest change", site.namespace);
+    let unseen =
+        format!("spec.cable: Cable {}/blue: its controller has not observed the latest change", site.namespace);
     said(&site, "ReferenceNotReady", &unseen).await;
     status(generation + 1, "True").await;
     said(&site, "Provisioned", "").await;

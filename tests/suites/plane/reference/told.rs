@@ -55,13 +55,13 @@ async fn blocked(plane: Arc<Plane>) {
     let _running = start(&site).await;
     site.create(&desk("a", "blue")).await;
     let missing = event(&site, "Desk", "a", "ReferenceMissing").await;
-    assert_eq!(missing.note, Some(format!("spec.net: there is no Net {}/blue", site.namespace)));
+    assert_eq!(missing.note, Some(format!("spec.net: Net {}/blue not found", site.namespace)));
     net(&site, "blue", true).await;
     says(&site, "a", "Provisioned").await;
     let blue = site.api::<Net>().get("blue").await.unwrap();
     site.delete::<Net>("blue").await;
     let told = event(&site, "Net", "blue", "Referenced").await;
-    assert_eq!(told.note, Some(format!("it is named by desks.reference.example.com {}/a", site.namespace)));
+    assert_eq!(told.note, Some(format!("it is referenced by desks.reference.example.com {}/a", site.namespace)));
     assert_eq!((told.type_.as_deref(), told.action.as_deref()), (Some("Normal"), Some("Reconcile")));
     assert_eq!(told.reporting_controller.as_deref(), Some("live"));
     assert_eq!(told.regarding.and_then(|object| object.uid), blue.uid());
@@ -117,7 +117,8 @@ async fn itself(plane: Arc<Plane>) {
         until_object(&site.api::<Ring>(), "one", &format!("says {reason}"), fits).await
     };
     let ring = says("ReferenceToItself").await;
-    assert_eq!(available(ring.status.as_ref()).map(|(_, _, sentence)| sentence), Some("spec.next: it names itself"));
+    let sentence = available(ring.status.as_ref()).map(|(_, _, sentence)| sentence);
+    assert_eq!(sentence, Some("spec.next: it references itself"));
     assert!(!ring.finalizers().iter().any(|held| held.contains("/reference_")), "{:?}", ring.finalizers());
     site.patch::<Ring>("one", &json!({"spec": {"next": ""}})).await;
     says("Provisioned").await;
@@ -139,7 +140,7 @@ async fn ring(plane: Arc<Plane>) {
     site.create(&Ring::new("two", RingSpec { next: "one".to_owned() })).await;
     says("one", "ReferenceNotReady").await;
     says("two", "ReferenceNotReady").await;
-    let ring = "Ring one waits for what waits for it: a ring; have spec.next of one of them name another";
+    let ring = "Ring one waits for itself in a cycle of references; change spec.next of one of them";
     assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
     site.patch::<Ring>("one", &json!({"spec": {"next": ""}})).await;
     says("two", "Provisioned").await;
@@ -150,15 +151,15 @@ async fn ring(plane: Arc<Plane>) {
     site.delete::<Ring>("one").await;
     let one = says("one", "Referenced").await;
     let sentence = available(one.status.as_ref()).map(|(_, _, sentence)| sentence.to_owned());
-    let by = format!("it is named by rings.reference.example.com {}/two", site.namespace);
+    let by = format!("it is referenced by rings.reference.example.com {}/two", site.namespace);
     let members = ["one", "two"].map(|name| format!("Ring {}/{name}", site.namespace)).join(", ");
-    let end = "it is broken once all of these and all that name one of them are deleted";
-    assert_eq!(sentence, Some(format!("{by}, in a ring of references: {members}; {end}")));
+    let end = "it is broken once all of these and all referrers of them are deleted";
+    assert_eq!(sentence, Some(format!("{by}, in a cycle of references: {members}; {end}")));
     running.signal();
     running.end().await.unwrap();
     site.delete::<Ring>("two").await;
-    let ring = "Ring one waits for what waits for it: a ring; the operator breaks it at its youngest member, once nothing alive \
-                names one of them";
+    let ring = "Ring one waits for itself in a cycle of references; the operator breaks the cycle at its youngest object once \
+                nothing else references it";
     assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
     let _running = site.run(&operator, RunOptions::default()).await;
     until_gone(&site.api::<Ring>(), "one").await;

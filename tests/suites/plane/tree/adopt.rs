@@ -193,7 +193,7 @@ async fn refused(plane: Arc<Plane>) {
     let _running = site.start(&operator).await;
     site.create(&shop(ShopSpec::default())).await;
     let wanted = format!(
-        "ConfigMap {}/config exists and belongs to ConfigMap other; it can be adopted only once it has no controller",
+        "ConfigMap {}/config exists and belongs to ConfigMap other; it can be adopted only when it has no controller",
         site.namespace
     );
     assert_eq!(says(&site, "NotOwned").await, wanted);

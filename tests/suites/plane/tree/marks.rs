@@ -235,7 +235,7 @@ async fn without_kind(plane: Arc<Plane>) {
     let _running = Site::run_with(&operator, client, RunOptions::default().probes(probes));
     wait::until("the classes are watched, and the relics are missing", PATIENCE, async || {
         let (_, text) = readiness(probes).await?;
-        let said = text.contains("Relic: the cluster has no such kind") && text.contains("PriorityClass: ok");
+        let said = text.contains("Relic: the cluster does not serve this kind") && text.contains("PriorityClass: ok");
         if said { Ok(()) } else { Err(text) }
     })
     .await;

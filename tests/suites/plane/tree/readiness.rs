@@ -146,7 +146,7 @@ async fn not_made(plane: Arc<Plane>) {
     let _running = site.start(&site.operator().controls::<Shop, PlainTree>()).await;
     site.create(&shop(spec("ready"))).await;
     let sentence = format!(
-        "web: Deployment {}/web: its Pods cannot be made (FailedCreate): pods … is forbidden: exceeded quota: small, \
+        "web: Deployment {}/web: its Pods cannot be created (FailedCreate): pods … is forbidden: exceeded quota: small, \
          requested: … used: … limited: …",
         site.namespace
     );

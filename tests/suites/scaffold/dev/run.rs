@@ -90,7 +90,7 @@ impl Running {
     pub(super) fn is_restarted_soon_after(&mut self, saved: Instant) {
         let noticed = self.stderr("Changed ").at.saturating_duration_since(saved);
         let line = self.stderr("Restarted ").text;
-        let after = line.rsplit_once(", ").and_then(|(_, after)| after.split_once(" s after it was built"));
+        let after = line.rsplit_once(", ").and_then(|(_, after)| after.split_once(" s after the build"));
         let after = Duration::from_secs_f32(after.expect("a time").0.parse().expect("seconds"));
         println!("from saving to the build: {noticed:?}, from the build to the restart: {after:?}");
         assert!(noticed + after < SOON, "{noticed:?} {after:?}");

@@ -26,13 +26,13 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
             comparisons.extend(after_upgrade(case, older, baseline, recovered));
         }
         (Schedule { recreate_at: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
-            "an object that is created again under its name is another than a new one",
+            "an object that was deleted and created again differs from a new object",
             case,
             baseline,
             recovered,
         )),
         (Schedule { second_object: None, .. }, Some(recovered)) => {
-            comparisons.push(recovery("what somebody deleted is not made again", case, baseline, recovered));
+            comparisons.push(recovery("a deleted child is not created again", case, baseline, recovered));
         }
         _ => {}
     }
@@ -56,7 +56,7 @@ fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
         return None;
     }
     let name = &case.target.name;
-    let problem = "a change in the middle leads elsewhere than a new object";
+    let problem = "a change during creation leads to another state than a new object";
     Some(Comparison { problem, expected: fresh.desired(name), actual: created.desired(name) })
 }
 
@@ -70,12 +70,12 @@ fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Compa
     if let Some(Ok(edited)) = &case.outcome.after_edit {
         let fresh = baseline.fresh(case.target, variant).and_then(|fresh| fresh.after_create.as_ref());
         if let Some(fresh) = fresh.filter(|fresh| !case.both_wait(fresh, edited)) {
-            let problem = "an edit leads elsewhere than a new object";
+            let problem = "an edit leads to another state than a new object";
             comparisons.push(Comparison { problem, expected: fresh.desired(name), actual: edited.desired(name) });
         }
     }
     if let Some(recovered) = &case.outcome.after_recovery {
-        comparisons.push(recovery("an edit that is undone leaves a trace", case, baseline, recovered));
+        comparisons.push(recovery("an undone edit leaves another state than before", case, baseline, recovered));
     }
     comparisons
 }
@@ -90,14 +90,14 @@ fn after_upgrade(
 ) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     if let Some(Ok(upgraded)) = &case.outcome.after_edit {
-        let problem = "after the upgrade it is another than if it were new";
+        let problem = "the state after the upgrade differs from a new installation";
         comparisons.push(recovery(problem, case, baseline, upgraded));
     }
     if let (Some(expected), Some(older)) = (&baseline.older, older) {
         // An older release does not know the objects of a newer one, which may have another name.
         let (expected, mut actual) = (expected.desired(&older.name), downgraded.desired(&older.name));
         actual.objects.retain(|key, _| expected.objects.contains_key(key));
-        let problem = "after the downgrade it is another than before";
+        let problem = "the state after the downgrade differs from the one before the upgrade";
         comparisons.push(Comparison { problem, expected, actual });
     }
     comparisons

@@ -22,8 +22,8 @@ pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> 
     let mut findings = Vec::new();
     if baseline.after_create.desired(&target.name).objects.is_empty() {
         findings.push(finding(
-            format!("{} does nothing for its samples: no object names it as a field manager", target.name),
-            "write under field managers that begin with its name, and see whether it watches what the samples are",
+            format!("{} does nothing for its samples: it is not the field manager of any object", target.name),
+            "write with field managers that start with its name, and check that it watches the kinds of the samples",
         ));
     }
     for sample in &target.manifests.samples {
@@ -33,14 +33,14 @@ pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> 
             let [type_, reason, message] = ["/type", "/reason", "/message"].map(|at| text(condition, at));
             findings.push(finding(
                 format!("{label} does not become {type_}: {reason}: {message}"),
-                "give the trial a sample that can be built, or fix what the condition says",
+                "use a sample that can become ready, or fix the cause in the condition",
             ));
         }
         if is_observed(object) == Some(false) {
             let (observed, generation) = (&object["status"]["observedGeneration"], &object["metadata"]["generation"]);
             findings.push(finding(
-                format!("{label} says that it has seen generation {observed} of {generation}"),
-                "write observedGeneration from the object that the pass has worked on",
+                format!("{label} has observedGeneration {observed}, but its generation is {generation}"),
+                "write observedGeneration from the object that the pass reconciled",
             ));
         }
     }

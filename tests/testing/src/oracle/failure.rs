@@ -11,49 +11,49 @@ use crate::{check::Check, report::Finding, schedule::Schedule, simulation::Failu
 pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
     let (name, timeline) = (&case.target.name, &case.outcome.timeline);
     let (problem, hint, lines) = match case.outcome.failure.clone()? {
-        Failure::Setup(problem) => (problem, "fix the manifests or the sample; nothing more was tried", Vec::new()),
+        Failure::Setup(problem) => (problem, "fix the manifests or the sample; no other check was run", Vec::new()),
         Failure::Exited(error) => (
-            format!("the process of {name} ended by itself: {error}"),
-            "contain panics and errors of a pass; a process that ends takes all objects with it",
+            format!("the process of {name} exited unexpectedly: {error}"),
+            "handle panics and errors of a pass; an exit of the process affects all objects",
             Vec::new(),
         ),
         Failure::NotAtRest(after) => {
             let (behavior, hint) = match silent_connection(timeline) {
-                Some(answer) => (format!("it waits for {answer} over a silent connection"), hint::OF_SILENCE),
+                Some(answer) => (format!("it waits for {answer} on a silent connection"), hint::OF_SILENCE),
                 None => {
                     let call = most_frequent_call(timeline);
-                    (format!("it asks for the same again and again: {call}"), hint::of_no_rest(after))
+                    (format!("it repeats the same request: {call}"), hint::of_no_rest(after))
                 }
             };
-            (format!("it never comes to rest after {after}; {behavior}"), hint, Vec::new())
+            (format!("no steady state after {after}: {behavior}"), hint, Vec::new())
         }
         Failure::BusyAtRest(calls) => (
-            format!("it makes {} calls although there is nothing to do", calls.len()),
-            "compare with what is there before you write, and read from the cache",
+            format!("it sends {} requests although nothing has changed", calls.len()),
+            "compare with the current state before a write, and read from the cache",
             calls,
         ),
         Failure::HotLoop(after, write) => (
-            format!("it never comes to rest: after {after}, {write}"),
+            format!("hot loop: after {after}, {write}"),
             hint::of_hot_loop(after, &write, name),
             Vec::new(),
         ),
         Failure::HotPolling(reads) => (
-            format!("it repeats {} reads more than once a second although there is nothing to do", reads.len()),
-            "watch in place of reading, or read less often",
+            format!("it repeats {} reads more than once a second although nothing has changed", reads.len()),
+            "watch instead of polling, or poll less often",
             reads,
         ),
         Failure::ChangedForeignObject(problem) => (
             problem,
-            "change and delete only what you have made: by its owner reference, by a label of yours and its owner, never all of a namespace",
+            "change and delete only objects of the program, selected by their owner reference, and never all objects of a namespace",
             Vec::new(),
         ),
         Failure::LostFinalizer(sample) => (
-            format!("{sample} lost a finalizer of somebody else"),
-            "add and remove your own finalizer only: never write the whole list, and check the resourceVersion",
+            format!("{sample} lost a finalizer of another client"),
+            "add and remove only the program's own finalizer: never write the whole list, and check the resourceVersion",
             Vec::new(),
         ),
         Failure::EarlyRelease(problem) => {
-            (problem, "remove the finalizer only when a live read says that what was made is really gone", Vec::new())
+            (problem, "remove the finalizer only after a live read confirms that the children are gone", Vec::new())
         }
     };
     Some(case.finding(problem, hint, lines))
@@ -64,7 +64,7 @@ fn silent_connection(timeline: &Timeline) -> Option<String> {
     timeline.moments.iter().rev().find_map(|moment| match &moment.what {
         TimelineEvent::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
             let path = call.path();
-            format!("the answer of {} {path}", call.method)
+            format!("the response to {} {path}", call.method)
         })),
         TimelineEvent::Event(event) => {
             Some((event.fault == Some(EventFault::Silence)).then(|| format!("the next events of {}", event.kind)))
@@ -95,7 +95,7 @@ pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
         None => case.edited_samples(),
     };
     let problem = format!("it panicked at {}{times} over {object}: {}", panic.location, panic.message);
-    let hint = "return an error in place of a panic: a value that the schema admits is no reason for one, and a pass that panics is repeated for ever";
+    let hint = "return an error instead of a panic: a valid object must not cause a panic, and the operator repeats a pass that panics";
     Some(case.finding(problem, hint, Vec::new()))
 }
 
@@ -103,8 +103,8 @@ pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
 pub(crate) fn runner_panicked(check: Check, schedule: &Schedule, message: &str) -> Finding {
     Finding {
         check,
-        problem: format!("the run itself panicked: {message}"),
-        hint: "this is a defect of the trial, not of the program: please report it with the schedule".to_owned(),
+        problem: format!("the trial panicked: {message}"),
+        hint: "this is a bug of the trial, not of the program: please report it with the schedule".to_owned(),
         schedule: schedule.to_string(),
         difference: Vec::new(),
         timeline: Timeline::default(),

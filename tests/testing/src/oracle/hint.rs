@@ -3,14 +3,14 @@
 use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation::RepeatedWrite};
 
 /// The hint about a silent connection.
-pub(super) const OF_SILENCE: &str = "give every call a deadline, and every watch a longest time without an event or a bookmark: a connection whose other end is gone may stay open for ever";
+pub(super) const OF_SILENCE: &str = "set a timeout for every request, and a maximum idle time for every watch: a connection may stay open after its peer is gone";
 
 /// Returns the hint about a program that does not come to rest, by phase.
 pub(super) fn of_no_rest(after: &str) -> &'static str {
     if after == EDIT_UNDONE {
-        "begin each pass with what the spec says now: an error, a deletion or a wait that an earlier value led to must end with it"
+        "start each pass from the current spec: an error, a deletion or a wait that an earlier spec caused must end"
     } else {
-        "compare with what is there before you write; let what you write follow from the object alone, not from clocks, dice or counters; and wait for a change instead of asking"
+        "compare with the current state before a write; derive each write from the object alone, not from clocks, random values or counters; and watch instead of polling"
     }
 }
 
@@ -20,7 +20,7 @@ pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> 
     if is_own && !write.is_invalid() {
         return of_no_rest(after);
     }
-    "look at what the server answers and stop to repeat it; and ask for no more than a cluster can hold"
+    "check the response of the server before a retry, and do not create more objects than a cluster can hold"
 }
 
 /// Returns the hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
@@ -31,39 +31,39 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
     );
     match check {
         Check::Edit if schedule.change.is_some() => {
-            "a pass over the older spec was taken for one over the newer: write observedGeneration from the object that the pass worked on, never from a newer read"
+            "the status of a pass over the older spec counts for the newer one: write observedGeneration from the object that the pass reconciled, never from a newer read"
         }
         Check::Edit if is_superfluous => {
-            "remove what is not wanted any more: what a condition switches off stays otherwise"
+            "delete objects that the spec no longer needs, such as those of a disabled option"
         }
         Check::Edit => {
-            "build the whole of what is wanted from the spec in each pass, and compare it with what is there"
+            "build the whole desired state from the spec in each pass, and compare it with the current state"
         }
         Check::Upgrade if is_superfluous => {
-            "name what an earlier release has made and this one does not, `retired(...)` on its group: else nobody removes it"
+            "declare the objects that only an earlier release creates with `retired(...)` on their group; otherwise they stay"
         }
         Check::Upgrade => {
-            "keep the names of objects and fields from release to release, or take two releases to change one"
+            "keep the names of objects and fields across releases, or change a name in two releases"
         }
         Check::Isolation => {
-            "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
+            "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
         }
         Check::Repair if schedule.hides_events => {
-            "take a new list for news: what happened before it is told by no event, so compare all of it with what is wanted"
+            "reconcile all objects after a list: no event reports the changes before it"
         }
-        Check::Repair => "watch what you make, so that its deletion leads to a pass",
+        Check::Repair => "watch the children, so that a deletion triggers a pass",
         Check::Deletion if schedule.recreate_at.is_some() => {
-            "keep what you remember of an object by its uid: a name that is deleted and created again is another object"
+            "store state of an object by its uid: an object that is created again under the same name is a different object"
         }
         _ if is_superfluous => {
-            "something was made twice: give it a name that follows from its owner, or look for it before you make it"
+            "an object was created twice: derive its name from its owner, or look it up before the create"
         }
         Check::RandomFaults => {
-            "retry what fails, 409 above all; look at the cluster and not at memory; and never write from an older read than your own last write"
+            "retry failed requests, above all after 409; decide by the cluster, not by memory; and never write from a read that is older than the last own write"
         }
         _ if is_missing => {
-            "a step was skipped after the restart: decide by what is in the cluster, not by what was done before it"
+            "a step was skipped after the restart: decide by the state of the cluster, not by remembered steps"
         }
-        _ => "write the whole of what is wanted in each pass, from a fresh read",
+        _ => "write the whole desired state in each pass, from a fresh read",
     }
 }

@@ -32,13 +32,13 @@ fn recreated(case: &Case<'_>) -> Option<Finding> {
     let recreations = &case.outcome.recreations;
     let first = recreations.first()?;
     let lines = recreations.iter().map(|recreation| format!("  {} after {}", recreation.object, recreation.after));
-    let lost = if first.lost_data { ", and what was in it is lost" } else { "" };
+    let lost = if first.lost_data { ", and its data is lost" } else { "" };
     let problem =
-        format!("{} was deleted and made anew after {}, though it was wanted{lost}", first.object, first.after);
+        format!("{} was deleted and created again after {}, although it was needed{lost}", first.object, first.after);
     let hint = if case.schedule.second_object.is_some() {
-        "give what is made of an object a name that only that object has, and delete by owner, not by a name or a label that others may have"
+        "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
     } else {
-        "change an object that is there in place of deleting it: apply what is wanted, and delete only what is wanted no more"
+        "update an existing object instead of deleting it, and delete only objects that are no longer needed"
     };
     Some(case.finding(problem, hint, lines.collect()))
 }
@@ -58,8 +58,8 @@ pub(super) fn recreated_child(case: &Case<'_>, baseline: &Baseline) -> Option<Fi
     let (name, manifests) = (&case.target.name, &case.target.manifests);
     let mut children = created.children(name, &manifests.samples).map(|entry| &entry.raw);
     let child = children.find(|child| paths.contains(&object_path(child, &manifests.install)))?;
-    let problem = format!("{} was deleted and made again, though it was wanted", label(child));
-    let hint = "ask the server before you delete: what an old list, or a cache, does not show need not be gone";
+    let problem = format!("{} was deleted and created again, although it was needed", label(child));
+    let hint = "read from the API server before a delete: a stale list or cache does not prove that an object is gone";
     Some(case.finding(problem, hint, Vec::new()))
 }
 
@@ -68,15 +68,15 @@ fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let failures = &case.outcome.edit_failures;
     let stale = failures.stale.iter().filter(|stale| !is_stale_when_new(case, baseline, stale));
     let failing: Vec<&String> = failures.failing.iter().chain(stale.map(|stale| &stale.problem)).collect();
-    let edit = format!("after an edit of {} that the schema admits", case.edited_samples());
+    let edit = format!("after a valid edit of {}", case.edited_samples());
     let (problem, hint) = match (failures.rejected.first(), failing.first()) {
         (Some(write), _) => (
             format!("{edit}, {write}"),
-            "refuse in the schema what can't be built, or say in the status what the user is to change (a user action); else the object waits for ever",
+            "reject invalid values in the schema, or report in the status what the user has to change (a user action)",
         ),
         (None, Some(failing)) => (
             format!("{edit}, {failing}"),
-            "say in the status what the user is to change (a user action), or build what the schema admits: an unexpected error is repeated for ever",
+            "report in the status what the user has to change (a user action), or handle every valid object: an unexpected error is retried forever",
         ),
         (None, None) => return None,
     };
@@ -110,11 +110,11 @@ fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     })?;
     let event = match case.schedule {
         Schedule { edit: Some(_), .. } => "an edit",
-        Schedule { second_object: Some(_), .. } => "a second object was made",
+        Schedule { second_object: Some(_), .. } => "a second object was created",
         _ => "a disturbance",
     };
-    let problem = format!("{} has a generated value that is another after {event}", label_with_node(&child.raw));
+    let problem = format!("{} has a generated value that changed after {event}", label_with_node(&child.raw));
     let hint =
-        "generate once: read what is there before you generate, and keep it (`resource(once)` in a tree of opgen)";
+        "generate a value once: read the object first, and keep its value (`resource(once)` in an opgen tree)";
     Some(case.finding(problem, hint, lines))
 }

@@ -32,14 +32,14 @@ pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding>
     if let Some(finding) = name_conflict(case, created, with_second) {
         return Some(finding);
     }
-    if let Some(finding) = mismatch("a second object changes what was made of the first", with_second) {
+    if let Some(finding) = mismatch("a second object changes the children of the first", with_second) {
         return Some(finding);
     }
     if number.is_multiple_of(2) {
-        return mismatch("the end of a second object changes what was made of the first", after);
+        return mismatch("the deletion of a second object changes the children of the first", after);
     }
     let lines = missing(&children_by_kind(target, created), &children_by_kind(target, after));
-    let problem = "the end of an object takes what was made of a second one with it";
+    let problem = "the deletion of an object deletes children of a second object";
     (!lines.is_empty()).then(|| case.mismatch(problem, lines))
 }
 
@@ -50,8 +50,8 @@ fn name_conflict(case: &Case<'_>, created: &Snapshot, with_second: &Snapshot) ->
         let condition = conditions(&entry.raw).find(|condition| condition["reason"] == "NotOwned")?;
         Some((&entry.raw, condition["message"].as_str().unwrap_or_default()))
     })?;
-    let problem = format!("{} can't have what it needs: {message}", label_with_node(object));
-    let hint = "give what is made of an object a name that only that object has";
+    let problem = format!("{} can't create its children: {message}", label_with_node(object));
+    let hint = "give each child a name that is unique to its owner";
     Some(case.finding(problem, hint, Vec::new()))
 }
 

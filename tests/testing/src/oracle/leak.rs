@@ -28,16 +28,16 @@ pub(crate) fn leaked(case: &Case<'_>) -> Option<Finding> {
         let finalizers: Vec<&str> = finalizers(object).collect();
         let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
         let is_stuck = !finalizers.is_empty();
-        is_stuck.then(|| format!("{kind} {name} is still there: it has the finalizers {}", Value::from(finalizers)))
+        is_stuck.then(|| format!("{kind} {name} still exists with the finalizers {}", Value::from(finalizers)))
     });
     let (problem, hint) = match stuck {
         Some(stuck) => (
-            format!("the deletion does not end; {stuck}"),
-            "look at what its teardown waits for: a finalizer may leave only when what it guards is gone, but then it must",
+            format!("the deletion does not finish: {stuck}"),
+            "check what its teardown waits for; remove the finalizer as soon as the children are gone",
         ),
         None => (
             format!("{} objects are left after the deletion", leaked.len()),
-            "give what is made an owner reference, or remove it in the teardown, and store the finalizer before the first is made",
+            "give each child an owner reference, or delete it in the teardown and store the finalizer before the first create",
         ),
     };
     Some(case.finding(problem, hint, leaked.into_iter().map(|key| format!("+ {key}")).collect()))

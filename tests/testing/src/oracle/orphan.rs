@@ -21,14 +21,15 @@ pub(super) fn orphaned(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> 
     let after_delete = case.outcome.after_delete.as_ref()?;
     let lost = lost_children(case, baseline, after_delete);
     if !lost.is_empty() {
-        let problem = "objects are gone although the deletion was to orphan them".to_owned();
-        let hint = "remove only the finalizer where the object is deleted with `propagationPolicy: Orphan`; remember it: the garbage collector removes its finalizer `orphan` without waiting for others";
+        let problem = "objects were deleted by a deletion with `propagationPolicy: Orphan`".to_owned();
+        let hint = "after a deletion with `propagationPolicy: Orphan`, keep the children and remove only the finalizer; remember the policy, since the finalizer `orphan` may be gone before";
         return Some(case.finding(problem, hint, lost.into_iter().map(|path| format!("- {path}")).collect()));
     }
     let owned = after_delete.objects.iter().filter(|(_, entry)| names_a_sample(case.target, &entry.raw));
     let lines: Vec<String> = owned.map(|(key, _)| format!("+ {key}")).collect();
-    let problem = "objects still name an owner that is gone, after a deletion that was to orphan them".to_owned();
-    let hint = "remove owner references and marks from each child before the finalizer: what names an owner that is gone is collected";
+    let problem =
+        "objects still reference their deleted owner after a deletion with `propagationPolicy: Orphan`".to_owned();
+    let hint = "remove the owner references and marks of each child before the finalizer; otherwise the child is garbage collected";
     (!lines.is_empty()).then(|| case.finding(problem, hint, lines))
 }
 

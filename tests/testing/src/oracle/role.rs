@@ -14,7 +14,7 @@ pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Schedule,
     Some(Finding {
         check: Check::Role,
         problem: format!("the role does not allow {}", permissions.join(", ")),
-        hint: "add the rule to the role; in a tree of opgen, declare it with `access(...)` on the node".to_owned(),
+        hint: "add the rule to the role; in an opgen tree, declare it with `access(...)` on the node".to_owned(),
         schedule: schedule.to_string(),
         difference: Vec::new(),
         timeline,
@@ -29,7 +29,7 @@ pub(crate) fn unused(permissions: &[&Permission]) -> Option<Finding> {
     Some(Finding {
         check: Check::Role,
         problem: format!("{} rights of the role were never used", permissions.len()),
-        hint: "take them from the role, or give the trial a sample that needs them".to_owned(),
+        hint: "remove them from the role, or add a sample that needs them".to_owned(),
         schedule: Schedule::default().to_string(),
         difference: permissions.iter().map(|permission| format!("+ {permission}")).collect(),
         timeline: Timeline::default(),

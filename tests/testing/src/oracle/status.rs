@@ -18,7 +18,7 @@ pub(super) fn stale_status(case: &Case<'_>, baseline: &Baseline) -> Option<Findi
         Some(stale_fields(&statuses(edited), &statuses(&baseline.after_create), &statuses(recovered), noise))
     };
     let lines = after_edit.or_else(after_undo).filter(|lines| !lines.is_empty())?;
-    let problem = "the status still says what was so before an edit".to_owned();
-    let hint = "say anew in each pass all that the status says, messages too, and write it when any of it is another than before";
+    let problem = "the status is stale after an edit".to_owned();
+    let hint = "compute the whole status in each pass, messages included, and write it if any part has changed";
     Some(case.finding(problem, hint, lines))
 }

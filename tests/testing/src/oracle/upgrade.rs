@@ -25,8 +25,8 @@ pub(super) fn replaced_objects(case: &Case<'_>, older: &Target, baseline: &Basel
     if objects.is_empty() {
         return None;
     }
-    let problem = format!("the {step} replaced what both releases want: {}", objects.join(", "));
-    let hint = "before you delete an object, ask whether any part of the program wants one of its name: let that part take it over, with its uid and with what was generated for it";
+    let problem = format!("the {step} replaced objects that both releases need: {}", objects.join(", "));
+    let hint = "before a delete, check whether another part of the program needs an object of this name, and let that part take the object over";
     Some(case.finding(problem, hint, lines))
 }
 

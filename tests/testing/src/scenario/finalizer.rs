@@ -23,13 +23,13 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, which: usize) -> Result<(), F
         children.filter(|(_, number)| which == 0 || which == *number).map(|(entry, _)| &entry.raw).collect();
     for child in &children {
         let added = admin::add_finalizer(&cluster.sandbox, child, &manifests.install, FOREIGN_FINALIZER).await;
-        added.map_err(|error| Failure::setup("an object can't be held", error))?;
+        added.map_err(|error| Failure::setup("failed to add a finalizer", error))?;
     }
-    cluster.rest("others hold the objects").await?;
+    cluster.rest("another client added finalizers").await?;
     cluster.delete(&manifests.samples, Propagation::Background).await?;
     // The program may poll while it waits.
     let limit = cluster.target.pause * 10;
-    cluster.rests_within(limit, "the samples were deleted, others hold them").await?;
+    cluster.rests_within(limit, "the samples were deleted while another client holds them").await?;
     check_finalizers(cluster)?;
     for object in children.into_iter().chain(&manifests.samples) {
         remove_finalizer(cluster, object).await?;
@@ -61,7 +61,7 @@ fn check_finalizers(cluster: &Cluster<'_>) -> Result<(), Failure> {
     let mut remaining = snapshot.children(name, samples).filter(|entry| entry.is_unowned() && !entry.may_stay());
     if let (Some(sample), Some(child), false) = (released, remaining.next(), waits) {
         let child = label_with_node(&child.raw);
-        return Err(Failure::EarlyRelease(format!("{sample} was let go while {child} was still there")));
+        return Err(Failure::EarlyRelease(format!("the finalizer of {sample} was removed while {child} still existed")));
     }
     Ok(())
 }
@@ -72,5 +72,5 @@ async fn remove_finalizer(cluster: &Cluster<'_>, object: &Value) -> Result<(), F
     let Some(current) = snapshot.find(object) else { return Ok(()) };
     let others: Vec<&str> = finalizers(current).filter(|finalizer| *finalizer != FOREIGN_FINALIZER).collect();
     let removed = admin::set_finalizers(&cluster.sandbox, object, &cluster.target.manifests.install, &others).await;
-    removed.map_err(|error| Failure::setup("an object can't be let go", error))
+    removed.map_err(|error| Failure::setup("failed to remove a finalizer", error))
 }

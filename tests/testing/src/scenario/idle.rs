@@ -31,7 +31,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
         return Err(Failure::HotPolling(hot));
     }
     cluster.stop().await;
-    cluster.rest("a new process takes over").await?;
+    cluster.rest("a new process started").await?;
     let writes = calls_since(cluster, before, ObservedCall::is_write);
     if writes.is_empty() { Ok(()) } else { Err(Failure::BusyAtRest(writes)) }
 }

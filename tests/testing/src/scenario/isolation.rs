@@ -12,9 +12,9 @@ use crate::{
 /// The namespace of second objects that have the names of the samples.
 const SECOND_NAMESPACE: &str = "another-namespace";
 
-const SECOND_CREATED: &str = "second objects were made";
+const SECOND_CREATED: &str = "second objects were created";
 const SECOND_DELETED: &str = "the second objects were deleted";
-const FIRST_DELETED: &str = "the first objects were deleted and second ones stayed";
+const FIRST_DELETED: &str = "the first objects were deleted and the second ones kept";
 
 /// Returns the number of cases: a second object of each sample, and of all samples in another namespace; in each the second or
 /// the first objects are deleted.
@@ -30,7 +30,7 @@ pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<()
     }
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SECOND_NAMESPACE}});
     let created = admin::create(&cluster.sandbox, &namespace, &[]).await;
-    created.map(drop).map_err(|error| Failure::setup("another namespace can't be made", error))
+    created.map(drop).map_err(|error| Failure::setup("failed to create a second namespace", error))
 }
 
 /// Creates second objects, then deletes them for an even case, and the first ones for an odd case.

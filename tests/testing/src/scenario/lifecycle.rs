@@ -11,7 +11,7 @@ use crate::{
     target::Target,
 };
 
-const CREATED: &str = "the samples were made";
+const CREATED: &str = "the samples were created";
 const DELETED: &str = "the samples were deleted";
 
 /// Runs a schedule and returns its outcome.
@@ -59,7 +59,7 @@ async fn run_phases<'a>(
             return if schedule.initial_variant.is_some() {
                 Ok(())
             } else {
-                Err(Failure::setup("the sample is refused", error))
+                Err(Failure::setup("the sample is invalid", error))
             };
         }
     }

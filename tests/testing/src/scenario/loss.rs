@@ -6,7 +6,7 @@ use crate::{
     simulation::{Cluster, Failure, Outcome},
 };
 
-const CHILD_DELETED: &str = "somebody deleted an object";
+const CHILD_DELETED: &str = "another client deleted an object";
 
 /// Deletes the child with an index, and waits until the program is at rest; does nothing if there is no such child.
 pub(super) async fn run(
@@ -23,7 +23,7 @@ pub(super) async fn run(
         cluster.lose_events();
     }
     let deleted = admin::delete(&cluster.sandbox, child, &manifests.install, Propagation::Background).await;
-    deleted.map_err(|error| Failure::setup("an object can't be deleted", error))?;
+    deleted.map_err(|error| Failure::setup("failed to delete an object", error))?;
     cluster.rest(CHILD_DELETED).await?;
     let recovered = cluster.snapshot();
     cluster.record_recreations((&before, &recovered), Some(child), CHILD_DELETED, outcome).await;

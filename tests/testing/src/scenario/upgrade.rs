@@ -12,11 +12,11 @@ pub(super) async fn run<'a>(
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     let older = cluster.replace_program(newer).await?;
-    cluster.rest("the newer release runs").await?;
+    cluster.rest("the newer release started").await?;
     outcome.calls_to_upgrade = cluster.faults.calls();
     outcome.after_edit = Some(Ok(cluster.snapshot()));
     cluster.replace_program(older).await?;
-    cluster.rest("the older release runs again").await?;
+    cluster.rest("the older release restarted").await?;
     outcome.after_recovery = Some(cluster.snapshot());
     Ok(())
 }

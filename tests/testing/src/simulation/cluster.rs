@@ -83,7 +83,7 @@ impl<'a> Cluster<'a> {
         self.installed.extend(objects.iter().cloned());
         for object in objects {
             let applied = admin::apply(&self.sandbox, object, objects).await;
-            applied.map_err(|error| Failure::setup(&format!("{} can't be installed", object["kind"]), error))?;
+            applied.map_err(|error| Failure::setup(&format!("failed to install {}", object["kind"]), error))?;
         }
         // The server needs a moment until it serves new kinds.
         sleep(Duration::from_secs(1)).await;
@@ -156,7 +156,7 @@ impl<'a> Cluster<'a> {
                     }
                 }
                 exit = &mut process => return Err(Failure::Exited(match exit {
-                    Ok(Ok(())) => "it ended as if it had been asked to".to_owned(),
+                    Ok(Ok(())) => "it ended without an error".to_owned(),
                     Ok(Err(error)) => error,
                     Err(panic) => panic.to_string(),
                 })),
@@ -219,7 +219,7 @@ impl<'a> Cluster<'a> {
     pub(crate) async fn delete(&mut self, samples: &[Value], propagation: Propagation) -> Result<(), Failure> {
         let installed = &self.target.manifests.install;
         let deleted = admin::delete_all(&self.sandbox, samples, installed, propagation).await;
-        deleted.map_err(|error| Failure::setup("a sample can't be deleted", error))
+        deleted.map_err(|error| Failure::setup("failed to delete a sample", error))
     }
 
     /// Lets watches miss events for a few seconds.

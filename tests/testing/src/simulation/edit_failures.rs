@@ -59,13 +59,13 @@ impl EditFailures {
             if last_pass_failed(target, timeline, sample)
                 && !BLOCKED_REASONS.iter().any(|reason| condition.starts_with(reason))
             {
-                self.failing.push(format!("the pass over {kind} {name} fails and is repeated for ever: {condition}"));
+                self.failing.push(format!("the pass over {kind} {name} fails and is retried forever: {condition}"));
             }
             if is_observed(object) == Some(false) {
                 let (generation, observed) =
                     (&object["metadata"]["generation"], &object["status"]["observedGeneration"]);
                 let problem = format!(
-                    "{kind} {name} has generation {generation}, and its status still speaks of generation {observed}"
+                    "{kind} {name} has generation {generation}, but its status has observedGeneration {observed}"
                 );
                 self.stale.push(StaleStatus { object: object.clone(), problem });
             }

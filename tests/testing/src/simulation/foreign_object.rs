@@ -85,7 +85,7 @@ impl ForeignObjects {
         let resources = writable_resources(&manifests.install);
         let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": FOREIGN_NAMESPACE}});
         let created = admin::create(sandbox, &namespace, &manifests.install).await;
-        created.map_err(|error| Failure::setup("the namespace of somebody else can't be made", error))?;
+        created.map_err(|error| Failure::setup("failed to create the namespace of another client", error))?;
         for (_, object) in templates().into_iter().filter(|(resource, _)| resources.contains(*resource)) {
             for namespace in &footprint.namespaces {
                 let labelled = footprint.labels.iter().enumerate().map(|(number, labels)| {
@@ -96,7 +96,7 @@ impl ForeignObjects {
                     let mut object = object.clone();
                     object["metadata"] = metadata;
                     let created = admin::create(sandbox, &object, &manifests.install).await;
-                    created.map_err(|error| Failure::setup("an object of somebody else can't be made", error))?;
+                    created.map_err(|error| Failure::setup("failed to create an object of another client", error))?;
                     self.0.push(object);
                 }
             }
@@ -108,7 +108,7 @@ impl ForeignObjects {
     pub(super) async fn refresh(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
         for object in &mut self.0 {
             let current = admin::get(sandbox, &object_path(object, &target.manifests.install)).await;
-            *object = current.map_err(|error| Failure::setup("an object of somebody else can't be read", error))?;
+            *object = current.map_err(|error| Failure::setup("failed to read an object of another client", error))?;
         }
         Ok(())
     }
@@ -127,16 +127,16 @@ impl ForeignObjects {
         for before in &self.0 {
             let path = object_path(before, &target.manifests.install);
             let change = match admin::get(sandbox, &path).await {
-                Ok(now) if now["metadata"]["uid"] != before["metadata"]["uid"] => "was deleted and made anew",
+                Ok(now) if now["metadata"]["uid"] != before["metadata"]["uid"] => "was deleted and created again",
                 Ok(now) if !now["metadata"]["deletionTimestamp"].is_null() => "is being deleted",
                 Ok(now) if content(&now) != content(before) => "was changed",
                 Ok(_) => continue,
                 Err(error) if error.code == 404 => "was deleted",
-                Err(error) => return Err(Failure::setup("an object of somebody else can't be read", error)),
+                Err(error) => return Err(Failure::setup("failed to read an object of another client", error)),
             };
             let (object, writes) = (label(before), writes_to(log, &path));
             return Err(Failure::ChangedForeignObject(format!(
-                "{object} is somebody else's and {change} after {after}{writes}"
+                "{object} of another client {change} after {after}{writes}"
             )));
         }
         Ok(())

@@ -62,7 +62,7 @@ pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
 fn record(info: &PanicHookInfo<'_>) -> bool {
     let message = panic_message(info.payload());
     let location =
-        info.location().map_or_else(|| "an unknown place".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
+        info.location().map_or_else(|| "an unknown location".to_owned(), |at| format!("{}:{}", at.file(), at.line()));
     // A thread that ends has dropped its records, and a panic may happen while they are borrowed.
     let is_recorded = RECORDS.try_with(|records| {
         let mut records = records.try_borrow_mut().ok()?;

@@ -48,7 +48,7 @@ impl BugTrial {
             trial = trial.upgrades_from_program(older);
         }
         let report = trial.run();
-        assert!(!report.to_string().contains("the run itself panicked"), "{report}");
+        assert!(!report.to_string().contains("the trial panicked"), "{report}");
         report
     }
 

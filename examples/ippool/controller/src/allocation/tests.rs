@@ -1,4 +1,4 @@
-//! What is an orphan (frameworks I6–I9, D2.7).
+//! Tests which allocations are orphans (frameworks I6–I9, D2.7).
 
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn ippool_i6_pod_that_has_yet_to_start_keeps_its_address_whatever_its_network_sa
     let mut pending = running(Some("[]"));
     pending["status"]["phase"] = json!("Pending");
     assert_eq!(judged(pending.clone(), &Options::default()), Use::Pending);
-    // The first of the rules that fits holds.
+    // The first rule that matches applies.
     pending["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
     let options = Options { cleanup_terminating: true, ..Options::default() };
     assert_eq!(judged(pending, &options), Use::Orphaned);
@@ -112,7 +112,7 @@ fn ippool_i9_addresses_are_compared_as_such_and_without_the_default_network() {
 
 #[test]
 fn ippool_i9_empty_annotation_says_that_there_are_no_addresses() {
-    // Upstream counted it as in use at first.
+    // whereabouts counted it as in use at first.
     assert_eq!((on(""), on("  ")), (Use::Orphaned, Use::Orphaned));
 }
 

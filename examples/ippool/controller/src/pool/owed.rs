@@ -1,4 +1,4 @@
-//! Reservations that are to go with allocations that are gone.
+//! Reservations of freed allocations that are still to be deleted.
 
 use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use super::{PoolKeeper, place, survey::Holding};
 use crate::{range::canonical, reservation::ReservationFacts};
 
-/// What is still to be deleted for each pool, so that a failure is made good by the next pass. What a restart forgets, the
-/// keeper of the reservations finds. Clones are of the same one.
+/// The reservations that are still to be deleted for each pool, so that the next pass retries a failure. After a restart,
+/// the controller of reservations deletes them. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owed(Arc<Mutex<HashMap<NamespacedName, Vec<Debt>>>>);
 
@@ -22,7 +22,7 @@ struct Debt {
 }
 
 impl Owed {
-    /// Notes what goes with these allocations.
+    /// Adds the reservations of these allocations.
     pub(crate) fn add(&self, pool: &IPPool, gone: &[Holding<'_>]) {
         if gone.is_empty() {
             return;
@@ -39,7 +39,7 @@ impl Owed {
         }
     }
 
-    /// Deletes what is owed; what could not be deleted is owed still.
+    /// Deletes the reservations, and keeps those that could not be deleted.
     pub(crate) async fn settle(
         &self,
         calls: &Calls<'_, PoolKeeper>,
@@ -70,7 +70,7 @@ impl Owed {
     }
 }
 
-/// Deletes a reservation, if it still is for what was freed: another Pod may have its name, and so its address, by now.
+/// Deletes a reservation if it still belongs to the freed allocation: another Pod may have got the address since.
 async fn delete(calls: &Calls<'_, PoolKeeper>, name: &str, debt: &Debt) -> Result<()> {
     let Some(reservation) = calls.find::<OverlappingRangeIPReservation>(name).await? else { return Ok(()) };
     let spec = &reservation.spec;

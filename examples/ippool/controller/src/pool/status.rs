@@ -1,11 +1,11 @@
-//! What a pool's status says beside its conditions.
+//! Writes the status of a pool, except for its conditions.
 
 use ippool_api::{AllocatedIp, IPPoolStatus};
 
 use super::{Cx, survey::Holding};
 use crate::range::Range;
 
-/// What a pass has counted.
+/// The counts of a pass.
 #[derive(Debug)]
 pub(crate) struct Counts {
     pub(crate) orphaned: usize,
@@ -13,8 +13,8 @@ pub(crate) struct Counts {
     pub(crate) reserved: usize,
 }
 
-/// Sets the figures and the list of addresses. A status that says all that already is not touched: to copy it costs as much as
-/// all else of a pass.
+/// Sets the counts and the list of addresses. A status that is up to date is not copied, which would cost as much as the
+/// rest of the pass.
 pub(crate) fn set(cx: &Cx<'_>, holdings: &[Holding<'_>], range: Option<&Range>, counts: &Counts) {
     let figures = Figures::of(holdings, range, counts);
     let held = cx.object().status.as_ref();
@@ -29,7 +29,7 @@ pub(crate) fn set(cx: &Cx<'_>, holdings: &[Holding<'_>], range: Option<&Range>, 
 
 #[derive(Debug, PartialEq)]
 struct Figures {
-    /// The first and the last usable address; of a range that can't be read they stay as they are.
+    /// Sets the first and the last usable address. They are unchanged if the range is invalid.
     ends: Option<[String; 2]>,
     total: i32,
     used: i32,

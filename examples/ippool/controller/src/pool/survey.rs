@@ -1,4 +1,4 @@
-//! The allocations of a pool, and what they are.
+//! Classifies the allocations of a pool.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ use crate::{
 /// An allocation of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Holding<'p> {
-    /// Its key: a distance from the network address, or something that is none.
+    /// Its key: an offset from the network address, or an invalid text.
     pub(crate) key: &'p str,
     distance: Option<u128>,
     pub(crate) ip: Option<IpAddr>,
@@ -29,14 +29,14 @@ impl Holding<'_> {
     }
 }
 
-/// What a look at a pool has shown.
+/// The classified allocations of a pool.
 #[derive(Debug)]
 pub(crate) struct Survey<'p> {
-    /// All, by address.
+    /// All allocations by address.
     pub(crate) holdings: Vec<Holding<'p>>,
-    /// Those that look like orphans.
+    /// The presumed orphans.
     pub(crate) suspects: Vec<Holding<'p>>,
-    /// How many wait for their Pods.
+    /// The number of allocations with pending Pods.
     pub(crate) pending: usize,
 }
 
@@ -60,7 +60,7 @@ impl<'p> Survey<'p> {
     }
 }
 
-/// The allocations by address; those of no address last.
+/// The allocations by address; those without an address are last.
 pub(crate) fn holdings<'p>(pool: &'p IPPool, range: Option<&Range>) -> Vec<Holding<'p>> {
     let holding = |(key, allocation): (&'p String, &'p IpAllocation)| {
         let distance = distance(key);
@@ -71,7 +71,7 @@ pub(crate) fn holdings<'p>(pool: &'p IPPool, range: Option<&Range>) -> Vec<Holdi
     holdings
 }
 
-/// How many reservations of a namespace are for these allocations.
+/// The number of reservations of a namespace for these allocations.
 pub(crate) fn reserved(
     holdings: &[Holding<'_>],
     namespace: &str,

@@ -1,4 +1,4 @@
-//! How allocations are taken out of a pool.
+//! Tests the removal of allocations from a pool.
 
 use std::collections::BTreeMap;
 

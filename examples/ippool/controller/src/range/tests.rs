@@ -1,4 +1,4 @@
-//! Addresses as numbers (frameworks I14–I16).
+//! Tests the arithmetic on addresses (frameworks I14–I16).
 
 use std::net::IpAddr;
 

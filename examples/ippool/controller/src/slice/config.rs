@@ -1,9 +1,9 @@
-//! What the CNI configuration of a network says of slices.
+//! Reads the slice options from the CNI configuration of a network.
 
 use ippool_api::NetworkAttachmentDefinition;
 use serde::Deserialize;
 
-/// What is kept of a network.
+/// The slice options of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Network {
     pub(crate) uid: String,
@@ -12,24 +12,24 @@ pub(crate) struct Network {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Config {
-    /// It wants no slices: no configuration, another plugin, or whereabouts without a slice size or a range.
+    /// No slices: no configuration, another plugin, or whereabouts without a slice size or a range.
     Elsewhere,
-    /// It is no JSON, or not that of a CNI plugin.
+    /// The configuration is not the JSON of a CNI plugin.
     Malformed(String),
     Wanted(Wanted),
 }
 
-/// Slices as a network wants them.
+/// The slices of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Wanted {
-    /// The name of the pool of slices.
+    /// The name of the NodeSlicePool.
     pub(crate) pool: String,
     pub(crate) range: String,
     pub(crate) slice_size: String,
 }
 
 impl Wanted {
-    /// Two networks can share a pool only if they want the same.
+    /// Two networks can share a pool only if they have the same options.
     pub(crate) fn agrees_with(&self, other: &Self) -> bool {
         self.range == other.range && self.slice_size.trim_start_matches('/') == other.slice_size.trim_start_matches('/')
     }
@@ -52,7 +52,7 @@ pub(crate) fn network(nad: &NetworkAttachmentDefinition) -> Network {
     Network { uid: nad.metadata.uid.clone().unwrap_or_default(), config: read(nad.config()) }
 }
 
-/// A plugin, or a list of plugins; the name is that of the whole.
+/// A plugin, or a list of plugins with one name.
 #[derive(Deserialize)]
 struct Cni {
     #[serde(default)]
@@ -87,7 +87,7 @@ fn read(text: &str) -> Config {
     }
     let cni: Cni = match serde_json::from_str(text) {
         Ok(cni) => cni,
-        Err(error) => return Config::Malformed(format!("spec.config is no CNI configuration: {error}")),
+        Err(error) => return Config::Malformed(format!("spec.config is not a CNI configuration: {error}")),
     };
     let ipams = cni.ipam.into_iter().chain(cni.plugins.into_iter().filter_map(|plugin| plugin.ipam));
     let Some(ipam) = ipams.into_iter().find(|ipam| ipam.type_ == "whereabouts") else { return Config::Elsewhere };

@@ -1,19 +1,19 @@
-//! A range cut into slices of one size.
+//! Divides a range into slices of equal size.
 
 use crate::range::Range;
 
-/// How many slices a pool may have: each takes some eighty bytes of an object that may be about a million long.
+/// The maximum number of slices of a pool: each takes about 80 bytes of an object that may have about 1 MB.
 pub(crate) const MOST: u32 = 8_192;
 
 /// The slices in the order of their addresses. The size is a prefix length, `/24` or `24`.
 pub(crate) fn slices(range: &str, size: &str) -> Result<Vec<String>, String> {
-    let parsed = Range::parse(range).map_err(|_| format!("`{range}` is no range in CIDR notation"))?;
+    let parsed = Range::parse(range).map_err(|_| format!("`{range}` is not a range in CIDR notation"))?;
     if !parsed.is_exact {
-        return Err(format!("`{range}` does not begin with its network address"));
+        return Err(format!("`{range}` does not start with its network address"));
     }
     let digits = size.strip_prefix('/').unwrap_or(size);
     let prefix = digits.parse::<u32>().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    let prefix = prefix.ok_or_else(|| format!("`{size}` is no prefix length"))?;
+    let prefix = prefix.ok_or_else(|| format!("`{size}` is not a prefix length"))?;
     if prefix < parsed.prefix() || prefix > parsed.width() {
         return Err(format!("slices of /{} don't fit into `{range}`", prefix));
     }

@@ -1,4 +1,4 @@
-//! Which node gets which slice.
+//! Assigns slices to nodes.
 
 use std::collections::HashSet;
 
@@ -7,29 +7,29 @@ use k8s_openapi::jiff::Timestamp;
 
 use super::config::Wanted;
 
-/// What was changed beside the conditions.
+/// The changes of a pool, except for its conditions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Change {
-    /// The range or the slice size.
+    /// Whether the range or the slice size changed.
     pub(super) spec: bool,
-    /// The nodes for which there is no slice.
+    /// The nodes without a free slice.
     pub(super) without_slice: Vec<String>,
 }
 
 impl Change {
-    /// Says in the conditions that the pool is new, unless there is worse to say.
+    /// Reports a new pool in the conditions, unless there is an error.
     pub(super) fn is_created(&self, pool: &mut NodeSlicePool, now: Timestamp) {
         let generation = pool.metadata.generation.unwrap_or_default();
         if self.without_slice.is_empty()
             && let Some(status) = &mut pool.status
         {
-            status.standard.ready("PoolCreated", "the pool was made and divided among the nodes", generation, now);
+            status.standard.ready("PoolCreated", "the pool was created and divided among the nodes", generation, now);
         }
     }
 }
 
-/// Brings a pool to what is wanted. Assignments stay as they are, but those of nodes that are gone; where the slices are others
-/// than before, or are missing, all are made anew.
+/// Updates a pool. Assignments of existing nodes stay. If the slices have changed or are missing, all slices are assigned
+/// again.
 pub(super) fn arrange(
     pool: &mut NodeSlicePool,
     wanted: &Wanted,
@@ -41,7 +41,7 @@ pub(super) fn arrange(
     if spec {
         (pool.spec.range, pool.spec.slice_size) = (wanted.range.clone(), wanted.slice_size.clone());
     }
-    // A write of the spec counts the generation up.
+    // A write of the spec increases the generation.
     let generation = pool.metadata.generation.unwrap_or_default() + i64::from(spec);
     let status = pool.status.get_or_insert_default();
     let slots = &mut status.allocations;
@@ -56,19 +56,19 @@ pub(super) fn arrange(
     status.free_slices = number(slots.len() - assigned);
     let standard = &mut status.standard;
     match without_slice.len() {
-        0 if spec => standard.ready("PoolUpdated", "the pool was divided anew", generation, now),
+        0 if spec => standard.ready("PoolUpdated", "the pool was divided again", generation, now),
         0 => standard.ready("Reconciled", "all nodes assigned to slices", generation, now),
         count => standard.stalled("PoolFull", &format!("no free slice for {count} node(s)"), generation, now),
     }
     Change { spec, without_slice }
 }
 
-/// Frees the slices of nodes that are gone, and gives free ones to nodes without; gives the nodes for which there is none.
+/// Frees the slices of deleted nodes and assigns free slices to nodes without one. Returns the nodes that get none.
 fn assign(slots: &mut [NodeSliceAllocation], nodes: &[String]) -> Vec<String> {
     let known: HashSet<&str> = nodes.iter().map(String::as_str).collect();
     let mut assigned = HashSet::new();
     for slot in slots.iter_mut() {
-        // A second slice of a node is free, too.
+        // A second slice of a node is freed, too.
         if !known.contains(slot.node_name.as_str()) || !assigned.insert(slot.node_name.clone()) {
             slot.node_name.clear();
         }

@@ -1,4 +1,4 @@
-//! The tier that does the work.
+//! The backend tier.
 
 mod pod;
 
@@ -23,7 +23,7 @@ const TIER: &str = "backend";
 /// The port of the Service, and its name.
 pub(super) const PORT: (i32, &str) = (80, "http");
 
-/// On the Pods: a digest of the settings that they were started with.
+/// The annotation of the Pods with a digest of their settings.
 const SETTINGS: &str = "shop.example.com/settings";
 
 impl Backend {
@@ -52,7 +52,7 @@ impl Backend {
         priority: &PriorityClass,
         database: &Service,
     ) -> Result<Deployment> {
-        // Other settings, another template, other Pods.
+        // Changed settings change the template, which restarts the Pods.
         let mut pods = metadata::of_pods(shop, TIER);
         pods.annotations = Some([(SETTINGS.to_owned(), digest(settings)?)].into());
         Ok(Deployment {
@@ -111,7 +111,7 @@ impl Backend {
     }
 }
 
-/// The same for the same settings.
+/// A digest that is equal for equal settings.
 fn digest(settings: &ConfigMap) -> Result<String> {
     let digest = Sha256::digest(serde_json::to_vec(&settings.data)?);
     Ok(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())

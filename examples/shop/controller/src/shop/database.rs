@@ -1,4 +1,4 @@
-//! The tier that keeps the data.
+//! The database tier.
 
 use k8s_openapi::{
     api::{
@@ -18,7 +18,7 @@ use shop_api::Shop;
 
 const TIER: &str = "database";
 
-/// The volume that keeps the data, and its folder.
+/// The data volume, and its mount path.
 const VOLUME: (&str, &str) = ("data", "/data");
 
 impl Database {

@@ -1,4 +1,4 @@
-//! What the tiers stand on.
+//! The objects that the tiers need.
 
 use k8s_openapi::api::{
     core::v1::{ConfigMap, EnvVar, EnvVarSource, Secret, SecretKeySelector},
@@ -13,7 +13,7 @@ use shop_api::Shop;
 /// The password's key in its Secret.
 const PASSWORD: &str = "password";
 
-/// The Pods of a shop are scheduled before those that have no class: that is 0.
+/// The priority of the Pods of a shop. Pods without a class have the priority 0.
 const PRIORITY: i32 = 1000;
 
 impl Foundation {
@@ -39,7 +39,7 @@ impl Foundation {
     }
 }
 
-/// The variable by which Pods learn the password. The Secret is named like the shop: nothing here reads its content.
+/// The environment variable with the password. It references the Secret by name; the operator does not read it.
 pub(super) fn password(shop: &Shop) -> EnvVar {
     let key = SecretKeySelector { name: shop.name_any(), key: PASSWORD.to_owned(), ..SecretKeySelector::default() };
     EnvVar {

@@ -1,4 +1,4 @@
-//! Who the backend is for the API server, and what it may do there.
+//! The identity of the backend at the API server, and its permissions.
 
 use k8s_openapi::api::{
     core::v1::ServiceAccount,

@@ -1,4 +1,4 @@
-//! The way in from outside.
+//! The Ingress of the shop.
 
 use k8s_openapi::api::{
     core::v1::Service,

@@ -1,4 +1,4 @@
-//! How the objects of a shop are named and labelled.
+//! Names and labels of the objects of a shop.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use kube::ResourceExt as _;
 
 use shop_api::Shop;
 
-/// The metadata of the shop's object that is called so, after the shop.
+/// The metadata of an object of the shop, whose name starts with that of the shop.
 pub(super) fn named(shop: &Shop, suffix: &str) -> ObjectMeta {
     ObjectMeta { name: Some(format!("{}-{suffix}", shop.name_any())), ..ObjectMeta::default() }
 }
@@ -17,7 +17,7 @@ pub(super) fn of_pods(shop: &Shop, tier: &str) -> ObjectMeta {
     ObjectMeta { labels: Some(labels(shop, tier)), ..ObjectMeta::default() }
 }
 
-/// Finds the Pods of a tier.
+/// The selector of the Pods of a tier.
 pub(super) fn selector(shop: &Shop, tier: &str) -> LabelSelector {
     LabelSelector { match_labels: Some(labels(shop, tier)), ..LabelSelector::default() }
 }

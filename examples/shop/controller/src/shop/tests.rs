@@ -1,4 +1,4 @@
-//! The tree without a cluster: every object says that it was made, and nothing leaves the process.
+//! Tests the tree without a cluster.
 
 use opgen::testing::TreeHarness;
 use serde_json::Value;
@@ -17,7 +17,7 @@ fn pods<'a>(of: &'a Value, path: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn a_tier_begins_after_the_one_below_it_and_goes_before_it() {
+async fn tiers_are_created_in_order_and_deleted_in_reverse_order() {
     let rehearsal = built(sample()).await;
     let tiers = |called: Vec<String>| -> Vec<String> {
         let mut tiers: Vec<_> =
@@ -44,7 +44,7 @@ async fn the_backend_and_its_jobs_find_the_database() {
 }
 
 #[tokio::test]
-async fn other_settings_are_another_template() {
+async fn changed_settings_change_the_pod_template() {
     let mut rehearsal = built(sample()).await;
     let template =
         |rehearsal: &TreeHarness<Shop, ShopTree>| rehearsal.objects("backend/replicas")[0]["spec"]["template"].clone();
@@ -57,7 +57,7 @@ async fn other_settings_are_another_template() {
 }
 
 #[tokio::test]
-async fn parts_come_and_go_with_the_spec() {
+async fn optional_parts_follow_the_spec() {
     let mut rehearsal = built(sample()).await;
     let all = rehearsal.left();
     assert!(all.contains("ingress") && all.contains("backend/budget") && all.contains("backend/jobs"), "{all:?}");

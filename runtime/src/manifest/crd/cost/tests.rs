@@ -98,7 +98,7 @@ fn a_text_of_unknown_length_may_be_given_and_not_be_read() {
         let [(Severity::Error, problem), (Severity::Error, _)] = found.as_slice() else {
             panic!("{expression}: {found:?}")
         };
-        assert!(problem.ends_with("exceeds what the API server allows by a factor of more than 100"), "{problem}");
+        assert!(problem.ends_with("exceeds the limit of the API server by a factor of more than 100"), "{problem}");
     }
     for expression in
         ["string(1)", "'%d'.format([1])", "string(1) == 'x' ? 'a' : 'b'", "string(1).startsWith('abc') ? 'a' : 'b'"]

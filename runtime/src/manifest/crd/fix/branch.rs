@@ -83,8 +83,8 @@ fn fix_scalar_union(object: &mut Map<String, Value>, path: &str, findings: &mut 
         object.insert(PRESERVE_UNKNOWN_FIELDS.into(), json!(true));
         findings.warning(
             path,
-            "the schema of this untagged enum doesn't say what its variants are, so any value is accepted",
-            "take a number and a string, or structs, as the variants, or give the field a `#[schemars(schema_with = ...)]`",
+            "the schema of this untagged enum does not distinguish its variants, so it accepts any value",
+            "use a number and a string, or structs, as the variants, or set on the field `#[schemars(schema_with = ...)]`",
         );
     }
 }

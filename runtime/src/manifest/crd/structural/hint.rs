@@ -7,30 +7,30 @@ use serde_json::Value;
 pub(super) fn of(rule: Rule, keyword: &str, node: &Value) -> String {
     match rule {
         Rule::UnsupportedKeyword => return unsupported(keyword, node),
-        Rule::RootKeyword => "set it on a field: `spec` may be an enum or a map, the object around it may not",
+        Rule::RootKeyword => "move it to a field: `spec` can be an enum or a map, the root can't",
         Rule::RootType => "make the root a struct",
         Rule::TypeRequired => {
-            "use a type that has one schema (`()` has none), `serde_json::Value`, or `#[schemars(schema_with = ...)]`"
+            "use a type with a schema (`()` has none), `serde_json::Value`, or `#[schemars(schema_with = ...)]`"
         }
         Rule::NullType => "`()` has no schema in Kubernetes: remove the field, or use a struct",
-        Rule::TypeName | Rule::Reason => "use one of them",
+        Rule::TypeName | Rule::Reason => "use one of these values",
         Rule::ItemsRequired => "set the schema of the items",
         Rule::ItemsList => "a tuple has no schema in Kubernetes: use a struct with named fields",
         Rule::UniqueItems => "use `x-kubernetes-list-type: set`",
-        Rule::Pattern => "write it without look-around and references to groups, which Go doesn't know, or as a CEL rule",
+        Rule::Pattern => "remove look-around and back-references, which Go does not support, or use a CEL rule",
         Rule::FieldsOrMap => "move the map to a field of its own",
         Rule::PreserveUnknownFields => "remove it: false is the default",
         Rule::IntOrString => "keep one of the two keywords",
         Rule::EmbeddedResource => {
-            "make it an object with fields, or with `x-kubernetes-preserve-unknown-fields: true`, and no map"
+            "make it an object with fields or with `x-kubernetes-preserve-unknown-fields: true`, not a map"
         }
-        Rule::ObjectFieldType => "leave it out, or give it that type",
-        Rule::MetadataRestriction => "leave the rest out: Kubernetes knows it",
+        Rule::ObjectFieldType => "remove it, or use that type",
+        Rule::MetadataRestriction => "remove the other fields: Kubernetes defines them",
         Rule::ObjectFieldDefault => "remove it: every object sets this field itself",
         Rule::BranchType => {
             "make the variants structs, or one number and one string: a union of other types has no schema in Kubernetes"
         }
-        Rule::BranchKeyword => "set it outside of the branches, on the field itself",
+        Rule::BranchKeyword => "move it out of the branches, to the field itself",
         Rule::BranchMetadata => "restrict `name` in the schema of `metadata`",
         Rule::MapType => "use `atomic` or `granular`, on an object",
         Rule::ListType => "use `atomic`, `map` or `set`, on a list",
@@ -38,17 +38,17 @@ pub(super) fn of(rule: Rule, keyword: &str, node: &Value) -> String {
         Rule::NullableItems => "remove the `Option` from the item",
         Rule::MapKeys => "set `x-kubernetes-list-type: map` together with its keys",
         Rule::MapItems => "make the item a struct",
-        Rule::MapKeyField => "name a field of the item",
-        Rule::MapKeyTwice => "name it once",
+        Rule::MapKeyField => "use a field of the item",
+        Rule::MapKeyTwice => "remove the duplicate",
         Rule::MapKeyType => "use a string, a number or a boolean as the key",
         Rule::MapKeyRequired => "make the field required, or give it a default",
         Rule::MapKeyNullable => "remove the `Option` from the field",
-        Rule::Default => "set a default that the schema of the field admits",
+        Rule::Default => "set a default that is valid for the schema of the field",
         Rule::Expression => "set the expression, or remove the rule",
-        Rule::Message => "write one line; a rule of several lines needs it",
-        Rule::MessageExpression => "fill it in, or leave it out",
-        Rule::FieldPath => "name a field of the schema that has the rule",
-        Rule::OldSelf => "make the list one of type map, or move the rule out of it",
+        Rule::Message => "set a message of one line; a rule of several lines needs it",
+        Rule::MessageExpression => "set it, or remove it",
+        Rule::FieldPath => "use a field of the schema that has the rule",
+        Rule::OldSelf => "use `x-kubernetes-list-type: map`, or move the rule out of the list",
         Rule::OptionalOldSelf => "remove it",
     }
     .to_owned()
@@ -59,7 +59,7 @@ fn unsupported(keyword: &str, node: &Value) -> String {
     match keyword {
         "$ref" => {
             let name = text(node, "$ref").rsplit('/').next().unwrap_or_default();
-            format!("the type `{name}` contains itself: use `serde_json::Value` for the field, or types that end")
+            format!("the type `{name}` contains itself: use `serde_json::Value` for the field, or a type without recursion")
         }
         "patternProperties" => "use a map with `String` or integers as keys".to_owned(),
         _ => "remove it".to_owned(),

@@ -47,6 +47,6 @@ fn check_branch(value: &Value, schema: &Value, path: &str, findings: &mut Findin
 
 /// Warns about a field that only a branch names: the API server accepts the schema, and then prunes the value.
 fn report_undefined(path: &str, findings: &mut Findings) {
-    let problem = "only a branch names this field, so the API server drops its value";
+    let problem = "the field is only defined in a branch, so the API server drops its value";
     findings.warning(path, problem, "define the field outside of the branches");
 }

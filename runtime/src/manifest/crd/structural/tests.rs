@@ -23,7 +23,7 @@ fn a_finding_names_the_path_and_the_fix() {
     assert_eq!(
         of_field(json!({"type": "array", "items": {"type": "object", "additionalProperties": {"$ref": "#/x/Rec"}}})),
         [
-            "K v1: .spec.field[*].*: `$ref`: $ref is not supported; the type `Rec` contains itself: use `serde_json::Value` for the field, or types that end"
+            "K v1: .spec.field[*].*: `$ref`: $ref is not supported; the type `Rec` contains itself: use `serde_json::Value` for the field, or a type without recursion"
         ]
     );
     assert_eq!(
@@ -35,14 +35,14 @@ fn a_finding_names_the_path_and_the_fix() {
     assert_eq!(
         of_field(json!({"enum": [null], "nullable": true})),
         [
-            "K v1: .spec.field: `type`: must not be empty for specified object fields; use a type that has one schema (`()` has none), `serde_json::Value`, or `#[schemars(schema_with = ...)]`"
+            "K v1: .spec.field: `type`: must not be empty for specified object fields; use a type with a schema (`()` has none), `serde_json::Value`, or `#[schemars(schema_with = ...)]`"
         ]
     );
 }
 
 #[test]
 fn a_default_is_checked_by_pattern_and_before_defaults_below_it_are_set() {
-    let hint = "set a default that the schema of the field admits";
+    let hint = "set a default that is valid for the schema of the field";
     assert_eq!(
         of_field(json!({"type": "string", "pattern": "^[a-z]+$", "default": "A"})),
         [format!("K v1: .spec.field: `default`: Invalid value: \"A\":  in body should match '^[a-z]+$'; {hint}")]
@@ -74,7 +74,7 @@ fn a_field_that_only_a_branch_knows_is_a_warning() {
     assert_eq!(
         found,
         [
-            "K v1: .spec.field<oneOf[0]>.a: only a branch names this field, so the API server drops its value; define the field outside of the branches"
+            "K v1: .spec.field<oneOf[0]>.a: the field is only defined in a branch, so the API server drops its value; define the field outside of the branches"
         ]
     );
 }

@@ -42,14 +42,14 @@ fn nullable_stays_where_the_type_takes_null() {
 fn a_keyword_that_is_none_is_an_error_with_the_nearest_one() {
     let derived = json!({"type": "string"});
     for (keyword, fix) in [
-        ("maxProperty", "write `maxProperties`, or take it away"),
-        ("maxLenght", "write `maxLength`, or take it away"),
-        ("x-kubernetes-validation", "write `x-kubernetes-validations`, or take it away"),
-        ("dependentRequired", "take it away, or say it as a CEL rule (`x-kubernetes-validations`)"),
+        ("maxProperty", "write `maxProperties`, or remove it"),
+        ("maxLenght", "write `maxLength`, or remove it"),
+        ("x-kubernetes-validation", "write `x-kubernetes-validations`, or remove it"),
+        ("dependentRequired", "remove it, or use a CEL rule (`x-kubernetes-validations`)"),
     ] {
         let (_, findings) = corrected(derived.clone(), json!({"type": "string", keyword: 1}));
         let expected =
-            format!("K v1: .field: `{keyword}` is no keyword of a schema in Kubernetes, and is dropped; {fix}");
+            format!("K v1: .field: `{keyword}` is not a schema keyword in Kubernetes, and is dropped; {fix}");
         assert_eq!(findings, [expected]);
     }
     let remarks = json!({"type": "string", "deprecated": true, "readOnly": true, "example": "a"});

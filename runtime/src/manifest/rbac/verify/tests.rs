@@ -55,7 +55,7 @@ fn what_uses_all_and_lacks_nothing_is_equal() {
     events.extend([stranger, discovery, review]);
     let compared = compared(&network(), &events);
     assert!(compared.is_equal(), "{compared}");
-    let said = format!("11 requests of {USER}, 9 rights: they used every right, and lacked none.\n");
+    let said = format!("11 requests of {USER}, 9 rights: they used every right and lacked none.\n");
     assert_eq!(compared.to_string(), said);
 }
 
@@ -65,7 +65,7 @@ fn a_right_that_nobody_used_is_named_with_who_asks_for_it() {
     events.retain(|event| event["verb"] != "delete");
     let compared = compared(&network(), &events);
     assert!(!compared.is_equal());
-    let said = "never used:\n  - delete configmaps, which is asked for by\n      Network: the tree itself\n";
+    let said = "never used:\n  - delete configmaps, which is needed by\n      Network: the tree itself\n";
     assert!(compared.to_string().contains(said), "{compared}");
     let json = compared.to_json();
     assert_eq!((&json["tooLarge"][0]["verb"], &json["tooSmall"]), (&json!("delete"), &json!([])));
@@ -78,7 +78,7 @@ fn a_request_that_was_refused_is_counted_and_its_line_given() {
     events.push(event("get", "secrets", 403));
     events[10]["auditID"] = json!("another");
     let compared = compared(&network(), &events);
-    let said = "The role is too small:\n  - get secrets in namespace shop was refused: 2 times, first in line 10\n";
+    let said = "The role is too small:\n  - get secrets in namespace shop was denied: 2 times, first in line 10\n";
     assert!(compared.to_string().starts_with(said), "{compared}");
 }
 
@@ -88,7 +88,7 @@ fn a_refusal_of_what_is_granted_tells_of_another_role_in_the_cluster() {
     events.push(event("patch", "configmaps", 403));
     let said = compared(&network(), &events).to_string();
     assert!(
-        said.contains("patch configmaps in namespace shop was refused, though the generated role grants it"),
+        said.contains("patch configmaps in namespace shop was denied, although the generated role grants it"),
         "{said}"
     );
 }
@@ -106,7 +106,7 @@ fn an_apply_that_makes_its_object_uses_create() {
     let mut events = all();
     events.push(event("patch", "configmaps", 201));
     let said = compared(&network(), &events).to_string();
-    let lacks = "create configmaps in namespace shop was allowed by another role than the generated one: once";
+    let lacks = "create configmaps in namespace shop was allowed by a role other than the generated one: once";
     assert!(said.contains(lacks), "{said}");
 }
 
@@ -120,7 +120,7 @@ fn the_right_to_read_what_is_listed_is_no_excess() {
     };
     assert!(compared(&network(), &without(&["get"])).is_equal());
     let said = compared(&network(), &without(&["get", "list"])).to_string();
-    assert!(said.contains("get configmaps, which is asked for by"), "{said}");
+    assert!(said.contains("get configmaps, which is needed by"), "{said}");
 }
 
 #[test]
@@ -128,9 +128,10 @@ fn a_role_of_one_namespace_grants_nothing_elsewhere() {
     let mut project = network();
     project.namespaced = true;
     let said = compared(&project, &all()).to_string();
-    assert!(said.contains("get configmaps in namespace shop was allowed by another role"), "{said}");
-    assert!(said.contains("get configmaps, which is asked for by"), "{said}");
-    assert!(!said.contains("networks"), "what has no namespace is granted in all the cluster: {said}");
+    let allowed = "get configmaps in namespace shop was allowed by a role other than the generated one";
+    assert!(said.contains(allowed), "{said}");
+    assert!(said.contains("get configmaps, which is needed by"), "{said}");
+    assert!(!said.contains("networks"), "what has no namespace is granted in the whole cluster: {said}");
 }
 
 #[test]
@@ -156,8 +157,8 @@ fn who_is_impersonated_needs_the_right() {
 fn a_broken_line_is_named() {
     let good = lines(&all()[..2]);
     for (broken, said) in [
-        ("{\"kind\": \"Ev", "line 4 of the audit log is no event of audit.k8s.io/v1"),
-        ("{\"kind\": \"Pod\"}", "line 4 of the audit log is no event of audit.k8s.io/v1"),
+        ("{\"kind\": \"Ev", "line 4 of the audit log is not an audit.k8s.io/v1 event"),
+        ("{\"kind\": \"Pod\"}", "line 4 of the audit log is not an audit.k8s.io/v1 event"),
     ] {
         let error = verify(&network(), USER, format!("{good}\n{broken}\n").as_bytes()).unwrap_err();
         assert_eq!(error.to_string(), said);

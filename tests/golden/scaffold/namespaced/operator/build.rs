@@ -1,4 +1,4 @@
-//! Leaves the YAML in `deploy/` as the code wants it.
+//! Writes the manifests to `deploy/`.
 
 use std::process::ExitCode;
 

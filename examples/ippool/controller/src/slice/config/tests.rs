@@ -1,4 +1,4 @@
-//! What a network wants (frameworks N2–N4, D2.7).
+//! Tests the slice options of a network (frameworks N2–N4, D2.7).
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ fn nodeslice_n2_networks_without_slices_are_passed_over() {
 
 #[test]
 fn nodeslice_n2_configuration_that_is_no_json_is_said() {
-    // Upstream passed over it at first.
+    // whereabouts ignored it at first.
     for text in ["{", "1", r#"{"name": 1}"#, r#"{"plugins": {}}"#] {
         assert!(matches!(read(text), Config::Malformed(_)), "{text}");
     }

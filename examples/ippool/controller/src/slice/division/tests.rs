@@ -1,4 +1,4 @@
-//! How a range is cut (frameworks N6, D2.7).
+//! Tests the division of a range (frameworks N6, D2.7).
 
 use super::*;
 

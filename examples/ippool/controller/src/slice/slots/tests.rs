@@ -1,4 +1,4 @@
-//! Who gets which slice (frameworks N7–N12, D2.7).
+//! Tests the assignment of slices (frameworks N7–N12, D2.7).
 
 use ippool_api::NodeSlicePoolSpec;
 
@@ -25,12 +25,12 @@ fn nodes_of(pool: &NodeSlicePool) -> Vec<&str> {
     pool.status.iter().flat_map(|status| &status.allocations).map(|slot| slot.node_name.as_str()).collect()
 }
 
-/// Whether the pool has the condition `Stalled`, which stands only while it is true.
+/// Whether the pool has the condition `Stalled`, which is removed when it is false.
 fn stalls(pool: &NodeSlicePool) -> bool {
     pool.status.iter().flat_map(|status| &status.standard.conditions).any(|condition| condition.type_ == "Stalled")
 }
 
-/// Truth and reason of a condition.
+/// The status and the reason of a condition.
 fn says<'a>(pool: &'a NodeSlicePool, type_: &str) -> (&'a str, &'a str) {
     let conditions = &pool.status.as_ref().unwrap().standard.conditions;
     let held = conditions.iter().find(|condition| condition.type_ == type_).unwrap();

@@ -1,4 +1,4 @@
-//! The Pods of the backend: those that serve, and those that work and end.
+//! The Pod templates of the backend, for the Deployment and for the CronJobs.
 
 use k8s_openapi::api::{
     core::v1::{
@@ -12,7 +12,7 @@ use kube::ResourceExt as _;
 use super::{super::foundation, TIER};
 use shop_api::Shop;
 
-/// The volume with the settings, and its folder.
+/// The volume with the settings, and its mount path.
 const VOLUME: (&str, &str) = ("settings", "/etc/shop");
 
 pub(super) fn serving(

@@ -1,11 +1,11 @@
-//! A message, and how often it is said.
+//! The kind `HTTPShop`: its spec and its schema.
 
 use kube::CustomResource;
 use opgen::Managed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Keeps a message in a config map, as often as asked.
+/// A message that the operator stores in a ConfigMap.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
 #[kube(group = "shop.example.com", version = "v1beta2", kind = "HTTPShop", status = "opgen::Status")]
 #[kube(printcolumn(
@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 #[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
 #[serde(rename_all = "camelCase")]
 pub struct HTTPShopSpec {
-    /// The namespace of the config map.
+    /// The namespace of the ConfigMap.
     #[schemars(length(min = 1), extend("example" = "default"))]
     pub namespace: String,
-    /// What the config map says.
+    /// The text of the message.
     #[schemars(length(min = 1))]
     pub message: String,
-    /// How many times it says so, a line each.
+    /// The number of copies of the message, one per line.
     #[schemars(range(min = 0, max = 50))]
     pub copies: i32,
 }

@@ -1,4 +1,4 @@
-//! What a `HTTPShop` is made of.
+//! The tree of a `HTTPShop`: the objects that the operator creates for it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use opgen::prelude::*;
 
 use web_shop_api::HTTPShop;
 
-/// Built top to bottom, torn down bottom to top.
+/// The nodes are created from top to bottom and deleted in reverse order.
 #[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = HTTPShop)]
 pub struct HTTPShopTree {
@@ -32,7 +32,7 @@ mod tests {
     use web_shop_api::HTTPShopSpec;
 
     #[test]
-    fn the_config_map_says_the_message_as_often_as_asked_where_asked() {
+    fn the_config_map_contains_each_copy_in_the_namespace_of_the_spec() {
         let spec = HTTPShopSpec { namespace: "default".to_owned(), message: "hello".to_owned(), copies: 2 };
         let config = HTTPShopTree::config(&HTTPShop::new("first", spec));
         assert_eq!(config.metadata.namespace.as_deref(), Some("default"));

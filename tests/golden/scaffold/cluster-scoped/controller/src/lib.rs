@@ -1,4 +1,4 @@
-//! What the kinds of web-shop are made of.
+//! The controllers of web-shop.
 
 mod http_shop;
 
@@ -8,7 +8,7 @@ use web_shop_api::HTTPShop;
 
 pub use http_shop::HTTPShopTree;
 
-/// What the binary runs, and what the YAML in `deploy/` is generated from.
+/// The operator that the binary runs. The manifests in `deploy/` are generated from it.
 pub fn operator() -> Operator {
     Operator::new("web-shop").version(env!("CARGO_PKG_VERSION")).controls::<HTTPShop, HTTPShopTree>()
 }

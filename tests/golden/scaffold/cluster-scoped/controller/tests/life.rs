@@ -1,8 +1,8 @@
-//! The whole life of the operator, without a cluster: stopped at every call, hit by every fault, edited and deleted.
+//! Tests the operator with fault injection on a sandbox: crashes at every call, faults, edits and deletions.
 
 use web_shop_controller::operator;
 
 #[test]
-fn it_lives_through_everything() -> Result<(), opgen_testing::TrialError> {
+fn the_trial_finds_no_defect() -> Result<(), opgen_testing::TrialError> {
     opgen_testing::trial(operator).run().verdict()
 }

@@ -1,4 +1,4 @@
-//! What the kinds of demo are made of.
+//! The controllers of demo.
 
 mod widget;
 
@@ -8,7 +8,7 @@ use demo_api::Widget;
 
 pub use widget::WidgetTree;
 
-/// What the binary runs, and what the YAML in `deploy/` is generated from.
+/// The operator that the binary runs. The manifests in `deploy/` are generated from it.
 pub fn operator() -> Operator {
     Operator::new("demo").version(env!("CARGO_PKG_VERSION")).controls::<Widget, WidgetTree>()
 }

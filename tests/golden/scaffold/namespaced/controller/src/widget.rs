@@ -1,4 +1,4 @@
-//! What a `Widget` is made of.
+//! The tree of a `Widget`: the objects that the operator creates for it.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use opgen::prelude::*;
 
 use demo_api::Widget;
 
-/// Built top to bottom, torn down bottom to top.
+/// The nodes are created from top to bottom and deleted in reverse order.
 #[derive(Debug, Provisioner)]
 #[provisioner(serial, owner = Widget)]
 pub struct WidgetTree {
@@ -28,7 +28,7 @@ mod tests {
     use demo_api::WidgetSpec;
 
     #[test]
-    fn the_config_map_says_the_message_as_often_as_asked() {
+    fn the_config_map_contains_each_copy_of_the_message() {
         let widget = Widget::new("first", WidgetSpec { message: "hello".to_owned(), copies: 2 });
         let config = WidgetTree::config(&widget);
         assert_eq!(config.data, Some(BTreeMap::from([("message".to_owned(), "hello\nhello".to_owned())])));

@@ -1,3 +1,3 @@
-//! The operator of `Widget`: `run` (what it does unless told otherwise), `manifests`, `tree`, `rbac`, `uninstall`.
+//! The operator of `Widget`: `run` (the default), `manifests`, `tree`, `rbac`, `uninstall`.
 
 opgen::operator!(demo_controller::operator());
