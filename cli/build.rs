@@ -1,4 +1,4 @@
-//! Has the templates embedded again when one is added or removed.
+//! Makes Cargo rebuild the crate when a template changes, and checks that the templates folder exists.
 
 use std::{path::Path, process::ExitCode};
 

@@ -13,7 +13,7 @@ pub(crate) struct Checkout {
 }
 
 impl Checkout {
-    /// The checkout in a folder; an error if there is none.
+    /// Returns the checkout in a folder; an error if there is none.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         Self::try_open(folder).ok_or_else(|| {
             Error::usage(format!("`{}` is not a checkout of opgen", folder.display()))
@@ -21,17 +21,18 @@ impl Checkout {
         })
     }
 
-    /// The checkout that contains a folder.
+    /// Returns the checkout that contains a folder; `None` if none does.
     pub(crate) fn find_above(folder: &Path) -> Option<Self> {
         folder.ancestors().find_map(Self::try_open)
     }
 
-    /// The checkout that this program was built from, if it still exists.
+    /// Returns the checkout that this program was built from; `None` if it no longer exists.
     pub(crate) fn of_this_build() -> Option<Self> {
         Path::new(env!("CARGO_MANIFEST_DIR")).parent().and_then(Self::try_open)
     }
 
-    /// The path of the checkout for the manifest of a project: relative if the checkout contains the project, absolute otherwise.
+    /// Returns the path of the checkout for the manifest of a project: relative if the checkout contains the project, absolute
+    /// otherwise.
     pub(crate) fn path_from(&self, project: &Path) -> PathBuf {
         match project.strip_prefix(&self.root) {
             Ok(inside) => {
@@ -42,6 +43,7 @@ impl Checkout {
         }
     }
 
+    /// Returns the checkout in a folder; `None` if the folder has no manifest of the package `opgen`.
     fn try_open(folder: &Path) -> Option<Self> {
         let manifest = fs_err::read_to_string(folder.join("runtime/Cargo.toml")).ok()?;
         let manifest: DocumentMut = manifest.parse().ok()?;
@@ -51,7 +53,7 @@ impl Checkout {
     }
 }
 
-/// The absolute path with the symbolic links of its existing part resolved, so that paths can be compared.
+/// Returns the absolute path with the symbolic links of its existing part resolved, so that paths can be compared.
 pub(crate) fn canonical_path(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).or_failed(|| format!("failed to resolve `{}`", path.display()))?;
     for ancestor in path.ancestors() {

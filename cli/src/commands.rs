@@ -17,11 +17,12 @@ use crate::{
     ui::{self, Ui},
 };
 
+/// Runs the verb of the command line, and returns the exit code of the process.
 pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
     if matches!(output, OutputFormat::Mermaid | OutputFormat::Svg) && !matches!(command, Command::Tree(_)) {
-        let what = format!("`--output {}` is for trees only", output.as_str());
-        return Err(Error::usage(what).hint("use it with `opgen tree`, or choose `text` or `json`"));
+        let problem = format!("`--output {}` is for trees only", output.as_str());
+        return Err(Error::usage(problem).hint("use it with `opgen tree`, or choose `text` or `json`"));
     }
     if !matches!(command, Command::Dev(_) | Command::Sandbox(_)) {
         interrupt::listen()?;
@@ -36,15 +37,15 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
         Command::Why(args) => operator::run("why", &object_args(args), ui),
         Command::Reconcile(args) => operator::run("reconcile", &object_args(args), ui),
         Command::Uninstall(args) => operator::run("uninstall", &args.args, ui),
-        Command::Completions(args) => Ok(completions(args)),
+        Command::Completions(args) => Ok(print_completions(args)),
     }
 }
 
-/// The arguments for the operator's `tree`.
+/// Returns the arguments for the operator's `tree`. Fails for `--mermaid` with another output format.
 fn tree_args(args: &Tree, output: OutputFormat) -> Result<Vec<OsString>> {
     if args.mermaid && output != OutputFormat::Text {
-        let what = format!("`--mermaid` and `--output {}` can't be combined", output.as_str());
-        return Err(Error::usage(what).hint("remove one of them"));
+        let problem = format!("`--mermaid` and `--output {}` can't be combined", output.as_str());
+        return Err(Error::usage(problem).hint("remove one of them"));
     }
     let mut arguments: Vec<OsString> = args.target.iter().map(OsString::from).collect();
     if let Some(namespace) = &args.namespace {
@@ -55,7 +56,7 @@ fn tree_args(args: &Tree, output: OutputFormat) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// The arguments for a verb of the operator that takes an object.
+/// Returns the arguments for a verb of the operator that takes an object.
 fn object_args(args: &ObjectArgs) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec![args.object.clone().into()];
     if let Some(namespace) = &args.namespace {
@@ -64,7 +65,7 @@ fn object_args(args: &ObjectArgs) -> Vec<OsString> {
     arguments
 }
 
-/// The arguments for the operator's `rbac`.
+/// Returns the arguments for the operator's `rbac`.
 fn rbac_args(args: &Rbac) -> Vec<OsString> {
     match args {
         Rbac::Explain => vec!["explain".into()],
@@ -78,7 +79,8 @@ fn rbac_args(args: &Rbac) -> Vec<OsString> {
     }
 }
 
-fn completions(args: &Completions) -> ExitCode {
+/// Prints the completion script of a shell.
+fn print_completions(args: &Completions) -> ExitCode {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "opgen", &mut script);
     ui::print_bytes(&script);

@@ -1,4 +1,4 @@
-//! `opgen dev`: builds and runs an operator, and restarts it after each change of its sources.
+//! Implements `opgen dev`: builds and runs an operator, and restarts it after each change of its sources.
 //!
 //! # Flow
 //! `sources` reports a changed file → `build` runs cargo → `install` applies the manifests of the operator's binary →

@@ -16,12 +16,12 @@ pub(crate) struct Error {
 }
 
 impl Error {
-    /// The command failed: exit code 1.
+    /// Creates the error of a command that failed, with exit code 1.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { message: message.into(), cause: None, hint: None, code: 1 }
     }
 
-    /// The arguments are invalid: exit code 2.
+    /// Creates the error for invalid arguments, with exit code 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self { code: 2, ..Self::failed(message) }
     }

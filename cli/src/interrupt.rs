@@ -29,6 +29,7 @@ enum Cleanup {
 }
 
 impl Cleanup {
+    /// Runs the cleanup. Errors are ignored: the process has ended, or the folder is gone.
     fn run(&self) {
         match self {
             // An error means that the process has ended already.
@@ -103,6 +104,7 @@ pub(crate) fn wait(mut child: Child) -> std::io::Result<ExitStatus> {
     child.wait()
 }
 
+/// Registers a cleanup until the guard is dropped.
 fn guard(cleanup: Cleanup) -> Guard {
     cleanups().push(cleanup.clone());
     Guard(cleanup)

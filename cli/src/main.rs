@@ -1,4 +1,4 @@
-//! The command `opgen`: scaffolds operator projects, generates their YAML and runs them during development.
+//! Implements the command `opgen`: scaffolds operator projects, generates their YAML and runs them during development.
 
 mod args;
 mod checkout;
@@ -20,6 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+/// Parses the command line, runs the command, and prints its error.
 fn main() -> ExitCode {
     let cli = match args::Cli::try_parse() {
         Ok(cli) => cli,

@@ -37,6 +37,7 @@ name_types! {
 }
 
 impl Name {
+    /// Validates the name of an operator: a DNS label that starts with a letter, is short and is not reserved.
     pub(crate) fn check(name: &str) -> Result<Self> {
         let refused = |why: &str, hint: String| {
             Err(Error::usage(format!("`{name}` can't be the name of an operator: {why}")).hint(hint))
@@ -60,13 +61,14 @@ impl Name {
         }
     }
 
-    /// The name in Rust code.
+    /// Returns the name as an identifier of Rust.
     pub(crate) fn ident(&self) -> String {
         self.0.replace('-', "_")
     }
 }
 
 impl Group {
+    /// Validates an API group: a DNS subdomain with a dot, outside the domains of Kubernetes.
     pub(crate) fn check(group: &str) -> Result<Self> {
         let refused = |why: &str, hint: &str| {
             Err(Error::usage(format!("`{group}` can't be an API group: {why}")).hint(hint.to_owned()))
@@ -86,6 +88,7 @@ impl Group {
 }
 
 impl Kind {
+    /// Validates a kind: PascalCase, short enough for a DNS label, and not reserved.
     pub(crate) fn check(kind: &str) -> Result<Self> {
         let refused =
             |why: &str, hint: String| Err(Error::usage(format!("`{kind}` can't be a kind: {why}")).hint(hint));
@@ -106,13 +109,14 @@ impl Kind {
         }
     }
 
-    /// The name of the kind's module and of a variable of the kind.
+    /// Returns the name of the kind's module and of a variable of the kind.
     pub(crate) fn module(&self) -> String {
         self.0.to_snake_case()
     }
 }
 
 impl ApiVersion {
+    /// Validates an API version such as `v1` or `v2beta1`.
     pub(crate) fn check(version: &str) -> Result<Self> {
         if is_api_version(version) {
             return Ok(Self(version.to_owned()));
@@ -131,14 +135,15 @@ fn is_pascal_case(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
+/// Whether a text is `v<number>`, `v<number>alpha<number>` or `v<number>beta<number>`, with numbers from 1.
 fn is_api_version(text: &str) -> bool {
-    let number = |digits: &str| {
+    let is_number = |digits: &str| {
         digits.starts_with(|first: char| ('1'..='9').contains(&first)) && digits.bytes().all(|b| b.is_ascii_digit())
     };
     let Some(rest) = text.strip_prefix('v').filter(|_| text.len() <= MAX_LABEL) else { return false };
     match ["alpha", "beta"].iter().find_map(|stage| rest.split_once(stage)) {
-        Some((major, minor)) => number(major) && number(minor),
-        None => number(rest),
+        Some((major, minor)) => is_number(major) && is_number(minor),
+        None => is_number(rest),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// The project that contains a folder.
+    /// Returns the project of a folder or of its nearest ancestor with an `opgen.toml`. Fails if there is none.
     pub(crate) fn find_above(folder: &Path) -> Result<Self> {
         let folder = canonical_path(folder)?;
         let Some(root) = folder.ancestors().find(|ancestor| ancestor.join(PROJECT_FILE).is_file()) else {
@@ -41,12 +41,12 @@ impl Project {
         Ok(Self { root: root.to_owned(), name: setting("name")?.to_owned(), generated: setting("generated")?.into() })
     }
 
-    /// The folder of the YAML.
+    /// Returns the absolute path of the folder with the YAML.
     pub(crate) fn generated_folder(&self) -> PathBuf {
         self.root.join(&self.generated)
     }
 
-    /// The package that exports `operator()`.
+    /// Returns the name of the package that exports `operator()`.
     pub(crate) fn controller_package(&self) -> String {
         format!("{}-controller", self.name)
     }

@@ -27,6 +27,7 @@ pub(crate) fn answer<T>(argument: Option<&str>, question: Question, check: impl 
     }
 }
 
+/// Prompts until the answer is valid. Fails at the end of the input.
 fn ask<T>(
     input: &mut dyn BufRead,
     screen: &mut dyn Write,
@@ -46,6 +47,7 @@ fn ask<T>(
     }
 }
 
+/// Returns the error for a missing argument, with an example.
 fn missing(question: Question) -> Error {
     Error::usage(format!("{} is missing", question.argument)).hint(format!("for example `{}`", question.example))
 }

@@ -18,8 +18,8 @@ pub(crate) async fn serve(sandbox: &Sandbox, port: u16, folder: PathBuf) -> Resu
     let address = (Ipv4Addr::LOCALHOST, port).into();
     let options = ServeOptions::default().address(address).folder(folder);
     sandbox.serve(options).await.map_err(|cause| {
-        let what = format!("failed to listen on port {port}");
-        Error::failed(what).because(cause).hint("remove `--port` to use a free port")
+        let problem = format!("failed to listen on port {port}");
+        Error::failed(problem).because(cause).hint("remove `--port` to use a free port")
     })
 }
 

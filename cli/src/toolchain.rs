@@ -15,6 +15,7 @@ pub(crate) fn check() -> Result<()> {
     check_rustc(&rustc)
 }
 
+/// Fails if the version in the output of `rustc --version` is older than the minimum.
 fn check_rustc(output: &str) -> Result<()> {
     let found = output.split_whitespace().nth(1).unwrap_or(output);
     if numbers(found) >= numbers(RUST_VERSION) {
@@ -24,6 +25,7 @@ fn check_rustc(output: &str) -> Result<()> {
         .hint("run `rustup update stable`, or choose a newer toolchain for this folder with `rustup override set`"))
 }
 
+/// Returns the output of `<program> --version`. Fails if the program does not run.
 fn version_of(program: &str) -> Result<String> {
     let output = Command::new(program)
         .arg("--version")
@@ -36,6 +38,7 @@ fn version_of(program: &str) -> Result<String> {
     Err(Error::failed(format!("no working `{program}` found on the PATH")).because(stderr))
 }
 
+/// Returns the major and minor version; 0 for a missing number.
 fn numbers(version: &str) -> (u32, u32) {
     let mut numbers = version.split(['.', '-']).map_while(|number| number.parse().ok());
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))

@@ -50,9 +50,9 @@ impl Ui {
     }
 
     /// Prints a status line with a verb, right-aligned like cargo's.
-    pub(crate) fn status(self, verb: &str, what: &str) {
+    pub(crate) fn status(self, verb: &str, text: &str) {
         if !self.quiet {
-            print_status(&format!("{DONE}{verb:>12}{DONE:#} {what}"));
+            print_status(&format!("{DONE}{verb:>12}{DONE:#} {text}"));
         }
     }
 
@@ -89,7 +89,7 @@ impl Ui {
     }
 }
 
-/// The stream for everything but data.
+/// Returns the stream for all output but data.
 pub(crate) fn stderr() -> impl io::Write {
     anstream::stderr()
 }
@@ -146,19 +146,20 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Shows a part of the current step, on a terminal only.
-    pub(crate) fn tick(&self, what: &str) {
+    pub(crate) fn tick(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(what.to_owned());
+            bar.set_message(text.to_owned());
         }
     }
 
-    pub(crate) fn step(&self, what: &str) {
+    /// Shows the next step: moves the bar on a terminal, and prints a line elsewhere.
+    pub(crate) fn step(&self, text: &str) {
         match &self.bar {
             Some(bar) => {
-                bar.set_message(what.to_owned());
+                bar.set_message(text.to_owned());
                 bar.inc(1);
             }
-            None => self.ui.status(self.verb, what),
+            None => self.ui.status(self.verb, text),
         }
     }
 }
@@ -171,6 +172,7 @@ impl Drop for Progress {
     }
 }
 
+/// Creates a bar for a known number of steps, otherwise a spinner.
 fn progress_bar(verb: &'static str, steps: Option<u64>) -> ProgressBar {
     let template = if steps.is_some() {
         "{prefix:>12.green.bold} [{bar:20}] {pos}/{len} {msg}"

@@ -19,25 +19,25 @@ pub(crate) struct Warning {
 
 impl Diags {
     /// Reports an error at `tokens`: what is wrong, and the fix.
-    pub(crate) fn error(&mut self, tokens: impl ToTokens, what: impl AsRef<str>, fix: impl AsRef<str>) {
-        self.errors.push(syn::Error::new_spanned(tokens, text(what.as_ref(), fix.as_ref())));
+    pub(crate) fn error(&mut self, tokens: impl ToTokens, problem: impl AsRef<str>, fix: impl AsRef<str>) {
+        self.errors.push(syn::Error::new_spanned(tokens, with_fix(problem.as_ref(), fix.as_ref())));
     }
 
     /// Reports something missing, at the span of the macro.
-    pub(crate) fn missing(&mut self, what: impl AsRef<str>, fix: impl AsRef<str>) {
-        self.errors.push(syn::Error::new(Span::call_site(), text(what.as_ref(), fix.as_ref())));
+    pub(crate) fn missing(&mut self, problem: impl AsRef<str>, fix: impl AsRef<str>) {
+        self.errors.push(syn::Error::new(Span::call_site(), with_fix(problem.as_ref(), fix.as_ref())));
     }
 
-    /// Reports two places that exclude each other.
+    /// Reports two keys or names that exclude each other, with `label` at the other one.
     pub(crate) fn conflict(
         &mut self,
         tokens: impl ToTokens,
-        what: impl AsRef<str>,
+        problem: impl AsRef<str>,
         fix: impl AsRef<str>,
         other: impl ToTokens,
         label: &str,
     ) {
-        let mut error = syn::Error::new_spanned(tokens, text(what.as_ref(), fix.as_ref()));
+        let mut error = syn::Error::new_spanned(tokens, with_fix(problem.as_ref(), fix.as_ref()));
         error.combine(syn::Error::new_spanned(other, label));
         self.errors.push(error);
     }
@@ -59,23 +59,23 @@ impl Diags {
             let span = error.span();
             let message = error.to_string();
             let fix = if message.starts_with("Duplicate") { "keep one" } else { fix };
-            let (what, fix) = message.split_once(". ").unwrap_or((&message, fix));
-            let what = lower_case(what).replace("unknown field: ", "unknown key ");
-            self.errors.push(syn::Error::new(span, text(&what, &instruction(fix))));
+            let (problem, fix) = message.split_once(". ").unwrap_or((&message, fix));
+            let problem = lower_case(problem).replace("unknown field: ", "unknown key ");
+            self.errors.push(syn::Error::new(span, with_fix(&problem, &instruction(fix))));
         }
     }
 
     /// Reports a syntax error of syn, with the expected syntax as the fix.
     pub(crate) fn syntax(&mut self, error: &syn::Error, fix: &str) {
         for error in error {
-            self.errors.push(syn::Error::new(error.span(), text(&error.to_string(), fix)));
+            self.errors.push(syn::Error::new(error.span(), with_fix(&error.to_string(), fix)));
         }
     }
 
     /// Reports a warning; the fix mentions how to allow it.
-    pub(crate) fn warn(&mut self, code: &'static str, span: Span, what: impl AsRef<str>, fix: impl AsRef<str>) {
+    pub(crate) fn warn(&mut self, code: &'static str, span: Span, problem: impl AsRef<str>, fix: impl AsRef<str>) {
         let fix = format!("{}, or keep it with `#[managed(allow({code}))]`", fix.as_ref());
-        self.warnings.push(Warning { code, span, text: text(what.as_ref(), &fix) });
+        self.warnings.push(Warning { code, span, text: with_fix(problem.as_ref(), &fix) });
     }
 
     pub(crate) fn has_errors(&self) -> bool {
@@ -96,8 +96,9 @@ impl Diags {
     }
 }
 
-fn text(what: &str, fix: &str) -> String {
-    format!("{what}; {fix}")
+/// Returns the text of a message: what is wrong, and the fix.
+fn with_fix(problem: &str, fix: &str) -> String {
+    format!("{problem}; {fix}")
 }
 
 /// Turns a suggestion of darling into an instruction.

@@ -5,19 +5,19 @@ use crate::{
     model::{managed::Managed, operator::Operator, provisioner::Provisioner},
 };
 
-/// The whole implementation without the optional parts; `None` if kube generates no struct.
+/// Returns the whole implementation without the optional parts; `None` if kube generates no struct.
 pub(crate) fn managed(mut model: Box<Managed>) -> Option<Checked<Managed>> {
     model.root()?;
     model.finalizer = None;
     Some(Checked::fallback(*model))
 }
 
-/// A node without children. It keeps its access rights, so that its calls cause no further errors.
+/// Returns a node without children. It keeps its access rights, so that its calls cause no further errors.
 pub(crate) fn provisioner(model: Box<Provisioner>) -> Checked<Provisioner> {
     Checked::fallback(model.without_children())
 }
 
-/// The function `operator` and `main`, without kinds.
+/// Returns the function `operator` and `main`, without kinds.
 pub(crate) fn operator(model: Operator) -> Checked<Operator> {
     Checked::fallback(model.without_kinds())
 }

@@ -14,14 +14,15 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
+    /// Builds the paths below `krate`, or below `::opgen` if it is `None`.
     pub(crate) fn new(krate: Option<Path>) -> Self {
-        let krate = krate.unwrap_or_else(opgen);
+        let krate = krate.unwrap_or_else(default_crate);
         let mut private = krate.clone();
         private.segments.push(segment("__private"));
         Self { krate, private }
     }
 
-    /// [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.
+    /// Returns [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.
     pub(crate) fn private_at(&self, span: Span) -> TokenStream {
         let respan = |mut token: TokenTree| {
             token.set_span(span);
@@ -31,16 +32,18 @@ impl Paths {
     }
 }
 
-fn opgen() -> Path {
+/// Returns the path `::opgen`.
+fn default_crate() -> Path {
     let colons = Token![::](Span::call_site());
     Path { leading_colon: Some(colons), segments: std::iter::once(segment("opgen")).collect() }
 }
 
+/// Returns a path segment that resolves at the call site of the macro.
 fn segment(name: &str) -> PathSegment {
     Ident::new(name, Span::call_site()).into()
 }
 
-/// A span for generated code that the compiler reports at `span`.
+/// Returns a span for generated code that the compiler reports at `span`.
 pub(crate) fn located(span: Span) -> Span {
     Span::call_site().located_at(span)
 }

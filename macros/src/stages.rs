@@ -10,6 +10,7 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
+    /// Returns the generated code with the errors as `compile_error!`.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let mut tokens = self.code;
         tokens.extend(self.diags.compile_errors());
@@ -17,6 +18,7 @@ impl Expansion {
     }
 }
 
+/// Runs `#[derive(Managed)]`. It expands warnings beside the implementation.
 pub(crate) fn managed(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model = attrs::managed::read(item, &mut diags).map(model::managed::resolve);
@@ -26,6 +28,7 @@ pub(crate) fn managed(item: TokenStream) -> Expansion {
     Expansion { code, diags }
 }
 
+/// Runs `#[derive(Provisioner)]`.
 pub(crate) fn provisioner(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model =
@@ -35,6 +38,7 @@ pub(crate) fn provisioner(item: TokenStream) -> Expansion {
     Expansion { code, diags }
 }
 
+/// Runs `operator!`.
 pub(crate) fn operator(input: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let input = attrs::operator::read(input, &mut diags);

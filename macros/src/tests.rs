@@ -19,7 +19,7 @@ type Run = fn(TokenStream) -> Expansion;
 const MACROS: [(&str, Run); 3] =
     [("managed", stages::managed), ("provisioner", stages::provisioner), ("operator", stages::operator)];
 
-/// The fixtures of a suite and a macro, in the order of their names.
+/// Returns the fixtures of a suite and a macro, in the order of their names.
 fn fixtures(suite: &str, name: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests").join(suite).join(name);
     let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));

@@ -90,6 +90,7 @@ impl Client {
         self.page_size
     }
 
+    /// Returns the client of the kube crate, which shares its connections.
     pub(crate) fn kube(&self) -> kube::Client {
         self.inner.clone()
     }
@@ -145,6 +146,7 @@ impl Client {
         }
     }
 
+    /// Creates an object with a POST; `manager` becomes the field manager of its fields.
     pub(crate) async fn create(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
         let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
         let request = to_bytes(object)
@@ -195,6 +197,7 @@ impl Client {
         Ok(self.send(request?).await?.1)
     }
 
+    /// Sends a request. Returns the status and the body, parsed as JSON.
     async fn send(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Value), kube::Error> {
         let (status, body) = self.bytes(request).await?;
         Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?))

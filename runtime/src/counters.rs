@@ -75,6 +75,7 @@ impl Counters {
         self.0.orphans.lock().clone()
     }
 
+    /// Counts an orphan of the kind: one that was deleted, or one that could not be deleted.
     pub(crate) fn count_orphan(&self, kind: &Kind, is_deleted: bool) {
         let mut orphans = self.0.orphans.lock();
         let counts = orphans.entry(kind.clone()).or_default();

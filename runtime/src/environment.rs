@@ -77,7 +77,7 @@ impl Environment {
         (self.random)()
     }
 
-    /// Reports the start of a pass to the observer, and returns the callback for its end.
+    /// Reports the start of a pass to the observer, and returns the callback for its end; `None` without an observer.
     pub(crate) fn begin_pass(&self, kind: &Kind, namespace: Option<&str>, name: &str) -> Option<OnPassEnd> {
         self.observer.as_ref().map(|observer| observer(PassStart { kind, namespace, name }))
     }

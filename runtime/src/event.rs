@@ -32,6 +32,7 @@ pub enum EventType {
 }
 
 impl EventType {
+    /// Returns the type as the field `type` of an Event has it.
     const fn as_str(self) -> &'static str {
         match self {
             Self::Normal => "Normal",

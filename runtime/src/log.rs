@@ -14,6 +14,7 @@ pub(crate) struct Log {
 struct LogBuffer(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
+    /// Captures the log of the current thread until the returned value is dropped.
     pub(crate) fn capture() -> Self {
         let buffer = LogBuffer::default();
         let writer = buffer.clone();

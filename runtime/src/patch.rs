@@ -42,7 +42,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     /// # Errors
     /// Fails if the object can't be serialized as JSON.
     pub fn of(object: &K) -> Result<Self> {
-        let (main, status) = split(serde_json::to_value(object)?);
+        let (main, status) = split_status(serde_json::to_value(object)?);
         Ok(Self { main, status, kind: PhantomData })
     }
 
@@ -52,7 +52,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     /// Fails if the object can't be serialized as JSON, or if its finalizers were edited: a merge patch would replace the
     /// finalizers of other clients.
     pub fn changes(&self, edited: &K) -> Result<Changes> {
-        let (main, status) = split(serde_json::to_value(edited)?);
+        let (main, status) = split_status(serde_json::to_value(edited)?);
         if main["metadata"]["finalizers"] != self.main["metadata"]["finalizers"] {
             return Err(Error::terminal("FinalizersEdited", "an edit can't change finalizers"));
         }
@@ -60,7 +60,8 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     }
 }
 
-fn split(mut object: Value) -> (Value, Value) {
+/// Splits an object into everything but its status, and the status; `{}` without one.
+fn split_status(mut object: Value) -> (Value, Value) {
     let status = object.as_object_mut().and_then(|object| object.remove("status")).unwrap_or_default();
     (object, if status.is_null() { json!({}) } else { status })
 }
@@ -70,12 +71,13 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         _ if before == after => None,
         (Value::Object(before), Value::Object(after)) => {
-            let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+            let removed =
+                before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
             let changed = after.iter().filter_map(|(name, value)| {
                 let patch = merge_patch(before.get(name).unwrap_or(&Value::Null), value)?;
                 Some((name.clone(), patch))
             });
-            Some(Value::Object(gone.chain(changed).collect::<Map<_, _>>()))
+            Some(Value::Object(removed.chain(changed).collect::<Map<_, _>>()))
         }
         _ => Some(after.clone()),
     }

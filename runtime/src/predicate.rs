@@ -106,6 +106,7 @@ impl<K> Predicate<K> {
         Facts(facts)
     }
 
+    /// Appends the hash of each value that the predicate compares, one per leaf of the expression. A missing object counts as 0.
     fn collect(&self, metadata: &ObjectMeta, object: Option<&K>, facts: &mut Vec<u64>) {
         facts.push(match &*self.0 {
             Test::Generation => match metadata.generation {

@@ -1,4 +1,4 @@
-//! `opgen generate`: writes the YAML of a project, or checks it for drift.
+//! Implements `opgen generate`: writes the YAML of a project, or checks it for drift.
 
 use std::{
     os::unix::process::CommandExt as _,
@@ -26,6 +26,8 @@ use crate::{
     ui::Ui,
 };
 
+/// Generates the YAML of the project around the path, or checks it for drift. Without a change since the last run, nothing is
+/// built.
 pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     let project = Project::find_above(&args.path)?;
     let metadata = cargo::metadata(&project)?;
@@ -52,11 +54,13 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     conclude(args, &project, &report, ui)
 }
 
+/// Whether the command writes files.
 fn writes(args: &Generate) -> bool {
     !args.check && !args.dry_run
 }
 
-/// Fails before anything is written if an API server would refuse a file.
+/// Creates the generated objects in a sandbox, before anything is written. Fails if its API server refuses one, and prints its
+/// warnings.
 fn check_in_sandbox(project: &Project, program: &Path, ui: Ui) -> Result<()> {
     let mut command = Command::new(program);
     command.args(["--output", "json"]);
@@ -67,6 +71,7 @@ fn check_in_sandbox(project: &Project, program: &Path, ui: Ui) -> Result<()> {
     Ok(())
 }
 
+/// Runs the generator in the folder of the YAML. With `--check` or `--dry-run` it writes nothing.
 fn generate(args: &Generate, project: &Project, program: &Path) -> Result<Report> {
     let mut command = Command::new(program);
     command.args(["--output", "json", "--dir"]).arg(project.generated_folder());

@@ -1,4 +1,4 @@
-//! `opgen new`: scaffolds a project from arguments and prompts.
+//! Implements `opgen new`: scaffolds a project from arguments and prompts.
 
 use std::{
     env,
@@ -30,6 +30,7 @@ const GROUP: Question =
     Question { text: "API group, like `demo.example.com`", argument: "`--group`", example: EXAMPLE };
 const KIND: Question = Question { text: "Kind, like `Widget`", argument: "`--kind`", example: EXAMPLE };
 
+/// Creates a project from the arguments; with `--dry-run`, prints its files only.
 pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     let name = answer(args.name.as_deref(), NAME, Name::check)?;
     let folder = args.path.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
@@ -41,7 +42,7 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
         kind: answer(args.kind.as_deref(), KIND, Kind::check)?,
         version: ApiVersion::check(&args.api_version)?,
         scope: if args.cluster_scoped { ResourceScope::Cluster } else { ResourceScope::Namespaced },
-        opgen: opgen(args.opgen_path.as_deref(), &root)?,
+        opgen: opgen_source(args.opgen_path.as_deref(), &root)?,
     };
     write::check_vacant(&root)?;
     toolchain::check()?;
@@ -62,15 +63,17 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn opgen(option: Option<&Path>, root: &Path) -> Result<OpgenSource> {
-    let checkout = match option {
+/// Returns where the crates of opgen come from: the given checkout, else the one around the current folder or of this build, else
+/// the release.
+fn opgen_source(opgen_path: Option<&Path>, root: &Path) -> Result<OpgenSource> {
+    let checkout = match opgen_path {
         Some(folder) => {
             check_utf8("--opgen-path", folder)?;
             Some(Checkout::open(folder)?)
         }
         None => {
-            let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
-            Checkout::find_above(&here).or_else(Checkout::of_this_build)
+            let current_folder = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
+            Checkout::find_above(&current_folder).or_else(Checkout::of_this_build)
         }
     };
     Ok(checkout.map_or(OpgenSource::Released, |checkout| OpgenSource::Checkout(checkout.path_from(root))))
@@ -85,6 +88,7 @@ fn check_utf8(option: &str, path: &Path) -> Result<()> {
         .hint("choose a folder with a UTF-8 path; the files of the project contain it"))
 }
 
+/// Prints the paths that a dry run would write.
 fn print_files(rendered: &RenderedProject, folder: &Path, ui: Ui) {
     for (path, _) in rendered.files() {
         ui.data(&folder.join(path).to_string_lossy());
@@ -92,6 +96,7 @@ fn print_files(rendered: &RenderedProject, folder: &Path, ui: Ui) {
     ui.status("Planned", &format!("{} files; nothing was written", rendered.files().len()));
 }
 
+/// Prints what was created, and how to build it.
 fn print_summary(answers: &Answers, folder: &Path, ui: Ui) {
     let (kind, group, version) = (answers.kind.as_str(), answers.group.as_str(), answers.version.as_str());
     let name = answers.name.as_str();

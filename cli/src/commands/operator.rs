@@ -17,8 +17,8 @@ use crate::{
 
 /// Runs `<operator> <verb> <args>` on this terminal, and returns its exit code.
 pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
-    let here = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
-    let project = Project::find_above(&here)?;
+    let current_folder = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
+    let project = Project::find_above(&current_folder)?;
     let metadata = cargo::metadata(&project)?;
     let manifest = metadata.workspace_root.join("Cargo.toml");
     let program =

@@ -1,4 +1,4 @@
-//! `opgen sandbox`: serves an API server from this process until a signal.
+//! Implements `opgen sandbox`: serves an API server from this process until a signal.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -13,6 +13,7 @@ use crate::{
     ui::{self, Ui},
 };
 
+/// Serves a sandbox on a new runtime until a signal.
 pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
     let runtime =
         Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
@@ -30,14 +31,15 @@ pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
+/// Starts the sandbox, with its data if a file is given, prints its kubeconfig, and serves it until a signal.
 async fn serve(args: &Sandbox, folder: PathBuf, ui: Ui) -> Result<()> {
     let mut signals = ShutdownSignals::new()?;
     let builder = Server::builder().workloads(!args.no_workloads).owner_permissions(args.owner_permissions);
     let server = match &args.data {
         None => builder.start(),
         Some(data) => builder.open(data).map_err(|cause| {
-            let what = format!("failed to use {}", data.display());
-            Error::failed(what).because(cause).hint("use another file with `--data`, or remove `--data`")
+            let problem = format!("failed to use {}", data.display());
+            Error::failed(problem).because(cause).hint("use another file with `--data`, or remove `--data`")
         })?,
     };
     let serving = sandbox_server::serve(&server, args.port, folder).await?;

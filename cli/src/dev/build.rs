@@ -27,7 +27,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Links the program that cargo built into a folder.
+    /// Links the built program into a folder, so that later builds do not replace it; copies it if the folder is on another file
+    /// system.
     fn link(built: &Path, folder: &Path) -> std::io::Result<Self> {
         let metadata = fs_err::metadata(built)?;
         let file_id = (metadata.ino(), metadata.mtime_nsec(), metadata.mtime());
@@ -88,8 +89,8 @@ pub(super) async fn build(
 pub(super) fn check_package(project: &Project, metadata: &cargo_metadata::Metadata) -> Result<()> {
     let package = metadata.packages.iter().find(|package| package.name.as_str() == project.name);
     let Some(package) = package else {
-        let what = format!("the workspace has no package `{}`", project.name);
-        return Err(Error::failed(what).hint("use the name of the operator's package as `name` in `opgen.toml`"));
+        let problem = format!("the workspace has no package `{}`", project.name);
+        return Err(Error::failed(problem).hint("use the name of the operator's package as `name` in `opgen.toml`"));
     };
     if package.targets.iter().any(|target| target.is_bin() && target.name == project.name) {
         return Ok(());

@@ -27,12 +27,13 @@ impl Client {
         self.request(Method::POST, path, "application/json", Some(object)).await
     }
 
-    /// Server-side apply; the path has the field manager in it.
+    /// Sends a server-side apply; `path` includes the field manager.
     pub(super) async fn apply(&self, path: &str, object: &Value) -> Result<ApiResponse> {
         // JSON is YAML, too.
         self.request(Method::PATCH, path, "application/apply-patch+yaml", Some(object)).await
     }
 
+    /// Sends a request to the sandbox or through the relay. A response with an error code is not an `Err`.
     async fn request(
         &self,
         method: Method,
@@ -50,6 +51,7 @@ impl Client {
     }
 }
 
+/// Calls the sandbox in this process as an administrator.
 async fn call_sandbox(
     sandbox: &Sandbox,
     method: Method,

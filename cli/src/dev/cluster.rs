@@ -37,7 +37,7 @@ impl DevCluster {
     /// Starts a sandbox on a port (0 is any free port), with a folder of its own in the target folder. `recording` records its
     /// requests and watch events.
     pub(super) async fn sandbox(port: u16, target: &Path, recording: Option<Recording>) -> Result<Self> {
-        let folder = folder(target)?;
+        let folder = create_folder(target)?;
         let mut builder = Sandbox::builder().workloads(true);
         if let Some(recording) = recording {
             let event_recording = recording.clone();
@@ -49,17 +49,17 @@ impl DevCluster {
         Ok(Self { client: Some(Client::Sandbox(sandbox)), serving: Some(serving), applied: BTreeSet::new(), folder })
     }
 
-    /// The cluster of the environment's kubeconfig.
+    /// Uses the cluster of the environment's kubeconfig. `connect` connects to it.
     pub(super) fn cluster(target: &Path) -> Result<Self> {
-        Ok(Self { client: None, serving: None, applied: BTreeSet::new(), folder: folder(target)? })
+        Ok(Self { client: None, serving: None, applied: BTreeSet::new(), folder: create_folder(target)? })
     }
 
-    /// The folder for temporary files.
+    /// Returns the folder for temporary files.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The administrator's kubeconfig of the sandbox; `None` for the kubeconfig of the environment.
+    /// Returns the administrator's kubeconfig of the sandbox; `None` if the kubeconfig of the environment applies.
     pub(super) fn kubeconfig(&self) -> Option<&Path> {
         self.serving.as_ref().and_then(Serving::path)
     }
@@ -95,6 +95,7 @@ impl DevCluster {
         service_account::write_kubeconfig(client, manifests, serving.kubeconfig(), self.folder.path()).await.map(Some)
     }
 
+    /// Applies objects, and remembers those that stay in a cluster. It does nothing before `connect`.
     pub(super) async fn apply(&mut self, documents: &[Document]) -> Result<()> {
         match &self.client {
             None => Ok(()),
@@ -120,7 +121,8 @@ impl DevCluster {
     }
 }
 
-fn folder(target: &Path) -> Result<TempDir> {
+/// Creates a temporary folder in the target folder of the project.
+fn create_folder(target: &Path) -> Result<TempDir> {
     let parent = target.join("opgen");
     let created = fs_err::create_dir_all(&parent);
     let folder = created.and_then(|()| tempfile::Builder::new().prefix("dev-").tempdir_in(&parent));

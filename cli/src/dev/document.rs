@@ -33,12 +33,12 @@ impl Document {
         self.object["apiVersion"].as_str().and_then(|version| version.split_once('/')).map_or("", |(group, _)| group)
     }
 
-    /// The kind and name, for messages: `WebApp webapp-sample`.
+    /// Returns the kind and name, for messages: `WebApp webapp-sample`.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.kind(), self.name())
     }
 
-    /// The discovery path of the group and version.
+    /// Returns the discovery path of the group and version.
     pub(super) fn discovery_path(&self) -> String {
         let version = self.object["apiVersion"].as_str().unwrap_or_default();
         if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }

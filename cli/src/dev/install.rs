@@ -76,9 +76,9 @@ async fn wait_served(client: &Client, document: &Document, namespace: &str) -> R
         }
         // Only a group with a dot can belong to a CRD that was just applied.
         if Instant::now() > end || !document.discovery_path().contains('.') {
-            let what =
+            let problem =
                 format!("the cluster does not serve kind `{}` of `{}`", document.kind(), document.object["apiVersion"]);
-            return Err(Error::failed(what).hint("check that its definition is one of the operator's manifests"));
+            return Err(Error::failed(problem).hint("check that its definition is one of the operator's manifests"));
         }
         sleep(POLL_INTERVAL).await;
     }

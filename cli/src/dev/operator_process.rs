@@ -52,6 +52,7 @@ pub(super) enum OperatorEvent {
 }
 
 impl OperatorProcess {
+    /// Starts `<operator> run`, and forwards the lines of its stdout and stderr.
     pub(super) fn start(program: &Program, options: StartOptions<'_>, process_group: &ProcessGroup) -> Result<Self> {
         let mut command = process_group.command(&program.path);
         command.arg("run").stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,6 +105,7 @@ impl OperatorProcess {
         }
     }
 
+    /// Keeps the line for the error of an unexpected exit, and drops the oldest one.
     fn push_last_line(&mut self, line: &str) {
         if self.last_lines.len() == LAST_LINES {
             self.last_lines.pop_front();

@@ -31,7 +31,7 @@ impl ProcessGroup {
         Ok(Self { shell, _shell_stdin: shell_stdin })
     }
 
-    /// A command that runs in the group, without stdin.
+    /// Returns a command that runs in the group and without stdin.
     pub(super) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> tokio::process::Command {
         let mut command = tokio::process::Command::new(program);
         command.stdin(Stdio::null()).process_group(Pid::from_child(&self.shell).as_raw_nonzero().get());

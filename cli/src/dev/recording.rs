@@ -52,7 +52,7 @@ enum PassLine {
 }
 
 impl Recording {
-    /// A recording for a report at a path.
+    /// Creates the recording of a report. Fails if the folder of `path` does not exist, or if `path` is no regular file.
     pub(super) fn new(path: &Path) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         // `write` would replace a device or a pipe by a file.
@@ -101,11 +101,11 @@ impl Recording {
         let Ok(pass_line) = serde_json::from_str(line) else { return false };
         let mut state = self.lock();
         let pass = match pass_line {
-            PassLine::Begins { number: its, resource, namespace, name } => {
+            PassLine::Begins { number: operator_number, resource, namespace, name } => {
                 state.passes += 1;
                 let number = state.passes;
                 let pass = ObservedPass { number, resource, namespace, name, part: PassPhase::Beginning };
-                state.running_passes.insert(its, pass.clone());
+                state.running_passes.insert(operator_number, pass.clone());
                 Some(pass)
             }
             PassLine::Ends { number, outcome } => state
@@ -120,12 +120,12 @@ impl Recording {
     }
 
     /// Records the start of an operator.
-    pub(super) fn record_start(&self, what: &str) {
+    pub(super) fn record_start(&self, text: &str) {
         let mut state = self.lock();
         state.life += 1;
         state.watches.clear();
         state.running_passes.clear();
-        self.add(&mut state, TimelineEvent::Note { text: what.to_owned() });
+        self.add(&mut state, TimelineEvent::Note { text: text.to_owned() });
     }
 
     /// Records the exit of the operator.
@@ -157,14 +157,15 @@ impl Recording {
         Ok(&self.path)
     }
 
-    fn add(&self, state: &mut RecordingState, what: TimelineEvent) {
+    /// Adds a moment with the time and the current operator. If there are too many, it drops the oldest ones.
+    fn add(&self, state: &mut RecordingState, event: TimelineEvent) {
         if state.timeline.moments.len() >= MAX_MOMENTS {
             state.timeline.moments.drain(..TRIM_COUNT);
             state.dropped += TRIM_COUNT;
         }
         let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let life = state.life;
-        state.timeline.moments.push(TimelineEntry { at, life, what });
+        state.timeline.moments.push(TimelineEntry { at, life, what: event });
     }
 
     fn lock(&self) -> MutexGuard<'_, RecordingState> {
@@ -177,7 +178,7 @@ fn is_operator(user: &str) -> bool {
     user.starts_with("system:serviceaccount:") && !user.starts_with("system:serviceaccount:kube-system:")
 }
 
-/// The HTTP method of a verb.
+/// Returns the HTTP method of a verb.
 fn method(verb: &str) -> &'static str {
     match verb {
         "create" => "POST",

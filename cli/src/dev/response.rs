@@ -13,13 +13,14 @@ pub(super) struct ApiResponse {
 }
 
 impl ApiResponse {
-    /// The object. A failure has `what` as its message and the server's message as its cause.
-    pub(super) fn object(self, what: impl FnOnce() -> String) -> Result<Value> {
+    /// Returns the object. For a failure, returns an error with `problem` as its message and the message of the server as its
+    /// cause.
+    pub(super) fn object(self, problem: impl FnOnce() -> String) -> Result<Value> {
         if (200..300).contains(&self.code) {
             return Ok(self.body);
         }
         let message =
             self.body["message"].as_str().map_or_else(|| format!("the response was {}", self.code), str::to_owned);
-        Err(Error::failed(what()).because(message))
+        Err(Error::failed(problem()).because(message))
     }
 }

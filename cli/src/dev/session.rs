@@ -112,6 +112,7 @@ impl Session {
         Ok(())
     }
 
+    /// Adds a note to the recording, if there is one.
     fn note(&self, text: impl FnOnce() -> String) {
         if let Some(recording) = &self.recording {
             recording.note(text());
@@ -132,19 +133,20 @@ impl Session {
             return Ok(());
         }
         self.cluster.connect(&program.path, &self.process_group, self.ui).await?;
-        match self.replace(&program).await {
+        match self.replace_operator(&program).await {
             Ok(()) => self.apply_samples().await,
             Err(error) => ui::error(&mut ui::stderr(), &error),
         }
         self.sources.watch_new_folders()
     }
 
-    async fn replace(&mut self, program: &Program) -> Result<()> {
+    /// Starts the operator of a new program in place of the running one, after applying its manifests.
+    async fn replace_operator(&mut self, program: &Program) -> Result<()> {
         let manifests = install::manifests(&program.path, &self.process_group).await?;
         let kubeconfig = self.cluster.prepare(&manifests).await?;
-        if let Some(before) = &mut self.operator {
-            before.stop().await;
-            before.program.remove();
+        if let Some(old_operator) = &mut self.operator {
+            old_operator.stop().await;
+            old_operator.program.remove();
             self.recording.iter().for_each(Recording::record_exit);
         }
         let verb = if self.is_announced { "restarted" } else { "started" };
@@ -153,8 +155,8 @@ impl Session {
             StartOptions { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
         self.operator = Some(OperatorProcess::start(program, options, &self.process_group)?);
         let since = program.built_at.elapsed().as_secs_f32();
-        let what = format!("{}, {since:.1} s after the build", self.project.name);
-        self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &what);
+        let text = format!("{}, {since:.1} s after the build", self.project.name);
+        self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &text);
         if !self.is_announced {
             self.is_announced = true;
             self.cluster.print_kubeconfig(self.ui);
@@ -194,7 +196,7 @@ impl Session {
         }
     }
 
-    /// Reads the sample files.
+    /// Reads the sample files. Returns the text of each file and the errors of those that can't be read.
     fn read_samples(&self) -> (BTreeMap<PathBuf, String>, Vec<Error>) {
         let (mut samples, mut failures) = (BTreeMap::new(), Vec::new());
         // The folder may not exist.
@@ -233,12 +235,13 @@ impl Session {
         }
     }
 
-    /// A path relative to the project.
+    /// Returns a path relative to the root of the project, for messages.
     fn relative_path(&self, path: &std::path::Path) -> String {
         path.strip_prefix(&self.project.root).unwrap_or(path).display().to_string()
     }
 }
 
+/// Waits for the next event of the operator; forever if none runs.
 async fn next_event(operator: &mut Option<OperatorProcess>) -> Result<OperatorEvent> {
     match operator {
         Some(operator) => operator.event().await,

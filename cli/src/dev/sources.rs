@@ -72,7 +72,7 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Watches new folders.
+    /// Watches the folders that are not watched yet.
     pub(super) fn watch_new_folders(&mut self) -> Result<()> {
         for (folder, mode) in self.folders.watch_list()? {
             if self.watched.insert(folder.clone()) {
@@ -100,6 +100,7 @@ impl Sources {
         }
     }
 
+    /// Returns the collected changes as one change. It is a change of code if any changed path is no sample.
     fn take_pending(&mut self) -> SourceChange {
         self.first_change = None;
         let pending = std::mem::take(&mut self.pending);
@@ -113,6 +114,8 @@ impl Sources {
 }
 
 impl Folders {
+    /// Returns the folders to watch: the roots and packages without their subfolders, and the source folders and samples with
+    /// them.
     fn watch_list(&self) -> Result<Vec<(PathBuf, RecursiveMode)>> {
         let mut watch_list: Vec<_> = self.roots.iter().map(|top| (top.clone(), RecursiveMode::NonRecursive)).collect();
         for package in &self.packages {
@@ -149,7 +152,7 @@ impl Folders {
     }
 }
 
-/// The folders of the operator's package and its path dependencies.
+/// Returns the folders of the operator's package and of its path dependencies, except dev-dependencies.
 fn packages(project: &Project, metadata: &Metadata) -> BTreeSet<PathBuf> {
     let local = metadata.packages.iter().filter(|package| package.source.is_none());
     let folder =
@@ -187,6 +190,7 @@ fn send_paths(
     }
 }
 
+/// Returns the error for a folder that can't be watched, with a hint for the limit of inotify.
 fn watch_error(folder: &Path, cause: notify::Error) -> Error {
     let is_full = matches!(cause.kind, notify::ErrorKind::MaxFilesWatch);
     let error = Error::failed(format!("failed to watch `{}`", folder.display())).because(cause);

@@ -31,6 +31,7 @@ pub(super) struct StatusDisplay {
 }
 
 impl StatusDisplay {
+    /// Creates the display, which is redrawn in place on a terminal.
     pub(super) fn new(ui: Ui) -> Self {
         let bar = ui.is_interactive().then(|| {
             let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -47,7 +48,7 @@ impl StatusDisplay {
         self.next_refresh = self.last_change;
     }
 
-    /// The time of the next refresh.
+    /// Returns the time of the next refresh.
     pub(super) fn next_refresh(&self) -> Instant {
         self.next_refresh
     }
@@ -79,7 +80,7 @@ impl StatusDisplay {
             if self.trees.get(&sample.title()) != Some(&output) {
                 let before = self.trees.insert(sample.title(), output.clone()).unwrap_or_default();
                 self.last_change = Instant::now();
-                self.show(&sample, &before, &output);
+                self.print_changes(&sample, &before, &output);
             }
         }
         if let Some(bar) = &self.bar {
@@ -93,7 +94,8 @@ impl StatusDisplay {
         self.next_refresh = Instant::now() + pause;
     }
 
-    fn show(&self, sample: &Document, before: &Value, now: &Value) {
+    /// Prints the tree as JSON and its changed lines. It prints nothing on a terminal, where the display is redrawn.
+    fn print_changes(&self, sample: &Document, before: &Value, now: &Value) {
         if self.bar.is_some() {
             return;
         }
@@ -104,8 +106,8 @@ impl StatusDisplay {
     }
 }
 
-/// The output of the operator's `tree` for an object. It is empty if the object doesn't exist or the operator doesn't manage it,
-/// `None` if the command failed to run.
+/// Returns the output of the operator's `tree` for an object. It is empty if the object doesn't exist or the operator doesn't
+/// manage it. `None` if the command failed to run.
 async fn tree(
     program: &Path,
     sample: &Document,
@@ -128,28 +130,31 @@ async fn tree(
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A line for each change between two trees: of the condition `Available`, and of each object.
+/// Returns a line for each change between two trees: of the condition `Available`, and of each object.
 fn changed_lines(before: &Value, now: &Value) -> Vec<String> {
     if now.is_null() {
         return if before.is_null() { Vec::new() } else { vec!["gone".to_owned()] };
     }
     let (earlier, later) = (states(before), states(now));
-    let mut lines: Vec<_> =
-        later.iter().filter(|(what, how)| earlier.get(*what) != Some(how)).map(|(_, how)| how.clone()).collect();
+    let mut lines: Vec<_> = later
+        .iter()
+        .filter(|(name, state)| earlier.get(*name) != Some(state))
+        .map(|(_, state)| state.clone())
+        .collect();
     lines.extend(
         earlier
             .keys()
-            .filter(|what| *what != CONDITION_KEY && !later.contains_key(*what))
-            .map(|what| format!("{what} is gone")),
+            .filter(|name| *name != CONDITION_KEY && !later.contains_key(*name))
+            .map(|name| format!("{name} is gone")),
     );
     lines
 }
 
-/// The state of the condition and of each object of a tree, by name.
+/// Returns a line for the condition `Available` and for each object of a tree, by the name of the object.
 fn states(tree: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut states = BTreeMap::new();
-    objects(&tree["tree"], &mut states);
+    add_object_states(&tree["tree"], &mut states);
     for condition in tree["conditions"].as_array().into_iter().flatten().filter(|it| it["type"] == "Available") {
         let (status, reason, message) =
             (text(&condition["status"]), text(&condition["reason"]), text(&condition["message"]));
@@ -159,15 +164,16 @@ fn states(tree: &Value) -> BTreeMap<String, String> {
     states
 }
 
-fn objects(node: &Value, states: &mut BTreeMap<String, String>) {
+/// Adds the state of each object of a node and of its descendants.
+fn add_object_states(node: &Value, states: &mut BTreeMap<String, String>) {
     for object in node["objects"].as_array().into_iter().flatten() {
         let word = |key: &str| object[key].as_str().unwrap_or_default();
-        let what = format!("{} {}", word("kind"), word("name"));
+        let name = format!("{} {}", word("kind"), word("name"));
         let why = if word("message").is_empty() { String::new() } else { format!(" ({})", word("message")) };
-        states.insert(what.clone(), format!("{what} {}{why}", word("state")));
+        states.insert(name.clone(), format!("{name} {}{why}", word("state")));
     }
     for child in node["children"].as_array().into_iter().flatten() {
-        objects(&child["node"], states);
+        add_object_states(&child["node"], states);
     }
 }
 

@@ -16,17 +16,17 @@ use crate::{
     ui::Ui,
 };
 
-/// The packages of the project's workspace and its target folder.
+/// Returns the packages of the project's workspace and its target folder.
 pub(crate) fn metadata(project: &Project) -> Result<Metadata> {
     run_metadata(project, MetadataCommand::new().no_deps())
 }
 
-/// [`metadata`] with all dependencies.
+/// Returns the [`metadata`] with all dependencies.
 pub(crate) fn metadata_with_dependencies(project: &Project) -> Result<Metadata> {
     run_metadata(project, &mut MetadataCommand::new())
 }
 
-/// The metadata of the workspace around the project, which may contain more than the project.
+/// Returns the metadata of the workspace around the project, which may contain more than the project.
 fn run_metadata(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
     let answer = command.current_dir(&project.root).exec();
     answer.or_failed(|| format!("failed to run `cargo metadata` for `{}`", project.root.display()))
@@ -77,7 +77,7 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
     }
 }
 
-/// A cargo command in the project's folder.
+/// Returns a cargo command in the project's folder.
 fn cargo(project: &Project) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(&project.root).stdin(Stdio::null());

@@ -23,7 +23,7 @@ pub(crate) struct GeneratorPackage {
     pub(crate) main: String,
 }
 
-/// The name of the package and of its program.
+/// Returns the name of the generator's package and of its program.
 pub(crate) fn name(project: &Project) -> String {
     format!("{}-generator", project.name)
 }
@@ -58,6 +58,7 @@ fn main(project: &Project) -> String {
     format!("fn main() -> std::process::ExitCode {{\n    opgen::manifest::generator({controller}::operator())\n}}\n")
 }
 
+/// Returns the build dependencies of the operator as dependencies of the generator. Fails if the controller or opgen is missing.
 fn dependencies(project: &Project, operator: &Package) -> Result<Table> {
     let needed: Vec<_> = operator.dependencies.iter().filter(|it| it.kind == DependencyKind::Build).collect();
     for name in [project.controller_package(), "opgen".to_owned()] {
@@ -69,12 +70,13 @@ fn dependencies(project: &Project, operator: &Package) -> Result<Table> {
     let mut table = Table::new();
     for dependency in needed {
         let key = dependency.rename.as_ref().unwrap_or(&dependency.name);
-        table[key] = value(source(dependency));
+        table[key] = value(dependency_source(dependency));
     }
     Ok(table)
 }
 
-fn source(dependency: &Dependency) -> InlineTable {
+/// Returns the entry of a dependency in a manifest: its package, source, and features.
+fn dependency_source(dependency: &Dependency) -> InlineTable {
     let mut table = InlineTable::new();
     if dependency.rename.is_some() {
         table.insert("package", dependency.name.clone().into());
@@ -93,6 +95,7 @@ fn source(dependency: &Dependency) -> InlineTable {
     table
 }
 
+/// Inserts the git repository, or the version and the registry, of a dependency that is not a folder.
 fn insert_remote(table: &mut InlineTable, source: &str, dependency: &Dependency) {
     if let Some(git) = source.strip_prefix("git+") {
         let (url, reference) = git.split_once('?').unwrap_or((git, ""));

@@ -50,7 +50,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// The status verb of a change that was written.
+    /// Returns the status verb of a change that was written.
     pub(crate) fn change_verb(self) -> &'static str {
         match self {
             Self::Created => "Created",
@@ -59,7 +59,7 @@ impl Action {
         }
     }
 
-    /// The status word of drift.
+    /// Returns the status word of drift.
     pub(crate) fn drift_word(self) -> &'static str {
         match self {
             Self::Created => "Missing",
@@ -80,6 +80,7 @@ pub(crate) struct LintFinding {
 }
 
 impl LintFinding {
+    /// Returns the warning as text, with the kind and the field.
     pub(crate) fn text(&self) -> String {
         let path = if self.path.is_empty() { "." } else { &self.path };
         format!("{}: {path}: {}; {}", self.kind, self.problem, self.fix)

@@ -34,13 +34,13 @@ pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
         let server = CheckServer(Sandbox::builder().workloads(false).start());
         let mut report = SandboxReport::default();
         let mut served = Vec::new();
-        for (file, definition) in objects(files, "crds/")? {
+        for (file, definition) in parse_objects(files, "crds/")? {
             if server.create(file, DEFINITIONS, &definition, &mut report).await? {
                 server.wait_established(&definition).await?;
                 served.push(definition);
             }
         }
-        for (file, sample) in objects(files, "samples/")? {
+        for (file, sample) in parse_objects(files, "samples/")? {
             // Skips samples of refused kinds.
             let Some(path) = served.iter().find_map(|definition| collection_path(definition, &sample)) else {
                 continue;
@@ -55,7 +55,7 @@ pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
 impl SandboxReport {
-    /// The warnings, or an error that lists the refusals.
+    /// Returns the warnings, or an error that lists the refusals.
     pub(crate) fn into_result(self) -> Result<Vec<String>> {
         if self.refusals.is_empty() {
             return Ok(self.warnings);
@@ -66,7 +66,8 @@ impl SandboxReport {
     }
 }
 
-fn objects<'a>(files: &'a [GeneratedFile], folder: &str) -> Result<Vec<(&'a str, Value)>> {
+/// Parses the generated files below a folder. Returns the path and the object of each.
+fn parse_objects<'a>(files: &'a [GeneratedFile], folder: &str) -> Result<Vec<(&'a str, Value)>> {
     let of_folder = files.iter().filter(|file| file.path.starts_with(folder));
     let read = |file: &'a GeneratedFile| {
         let object = serde_saphyr::from_str(&file.text);
@@ -75,7 +76,7 @@ fn objects<'a>(files: &'a [GeneratedFile], folder: &str) -> Result<Vec<(&'a str,
     of_folder.map(read).collect()
 }
 
-/// The path of the collection of the sample, if the CRD defines its kind.
+/// Returns the path of the collection of the sample; `None` if the CRD defines another kind.
 fn collection_path(definition: &Value, sample: &Value) -> Option<String> {
     let spec = &definition["spec"];
     let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
@@ -118,6 +119,7 @@ impl CheckServer {
         Ok(false)
     }
 
+    /// Waits until the condition `Established` of a CRD is true. Fails after a timeout.
     async fn wait_established(&self, definition: &Value) -> Result<()> {
         let name = definition["metadata"]["name"].as_str().unwrap_or_default();
         let end = Instant::now() + SERVED_TIMEOUT;
@@ -140,6 +142,7 @@ impl CheckServer {
         self.request(Method::POST, "/api/v1/namespaces", Some(&object)).await.map(drop)
     }
 
+    /// Sends a request to the sandbox as an administrator.
     async fn request(&self, method: Method, path: &str, object: Option<&Value>) -> Result<Response<Body>> {
         let bytes = object.map_or_else(Bytes::new, |object| Bytes::from(object.to_string()));
         let request =
@@ -155,6 +158,7 @@ async fn body(response: Response<Body>) -> Result<Value> {
     serde_json::from_slice(&bytes).or_failed(failed)
 }
 
+/// Returns a cause of a refusal as text, with the file and the field of the object.
 fn refusal(file: &str, cause: &Value) -> String {
     let (field, message) = (cause["field"].as_str().unwrap_or_default(), cause["message"].as_str().unwrap_or_default());
     match object_path(field) {
@@ -163,7 +167,7 @@ fn refusal(file: &str, cause: &Value) -> String {
     }
 }
 
-/// The field of the object for a path in its schema, for example `.spec.sizes[*]`.
+/// Returns the field of the object for a path in its schema, for example `.spec.sizes[*]`. `None` if the path isn't in a schema.
 fn object_path(place: &str) -> Option<String> {
     let (_, mut rest) = place.split_once("openAPIV3Schema")?;
     let mut path = String::new();

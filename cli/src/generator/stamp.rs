@@ -44,7 +44,7 @@ impl Stamp {
         Self { version, root, inputs: fingerprints, outputs, findings: report.findings.clone() }
     }
 
-    /// Loads the stamp in a file, if no input or output has changed since.
+    /// Loads the stamp in a file. `None` if there is none, or if an input or output has changed since.
     pub(crate) fn load_current(file: &Path, project: &Project) -> Option<Self> {
         let stored: Value = serde_json::from_slice(&fs_err::read(file).ok()?).ok()?;
         let inputs = stored["inputs"].as_object()?.keys().map(PathBuf::from).collect();
@@ -63,11 +63,12 @@ impl Stamp {
         fs_err::write(file, self.to_json().to_string())
     }
 
-    /// The report of an unchanged project.
+    /// Returns the report of an unchanged project.
     pub(crate) fn report(&self) -> Report {
         Report { findings: self.findings.clone(), ..Report::default() }
     }
 
+    /// Returns the stamp as its file stores it.
     fn to_json(&self) -> Value {
         let files = |files: &BTreeMap<PathBuf, Option<u64>>| {
             files.iter().map(|(path, hash)| (path.to_string_lossy().into_owned(), json!(hash))).collect::<Value>()
@@ -82,8 +83,8 @@ impl Stamp {
     }
 }
 
-/// All inputs of the program, by the compiler's dep-info file, without the generated package. `None` without a readable
-/// dep-info file.
+/// Returns all inputs of the program, from the compiler's dep-info file, without the generated package. `None` if the dep-info
+/// file can't be read.
 pub(crate) fn inputs(
     project: &Project,
     workspace: &Path,
@@ -100,7 +101,7 @@ pub(crate) fn inputs(
     Some(inputs)
 }
 
-/// The files on the right of the first rule of a dep-info file; a space inside a name is escaped.
+/// Returns the dependencies of the first rule of a dep-info file, in which a backslash escapes a space. `None` without a rule.
 fn read_files(dep_info: &str) -> Option<BTreeSet<PathBuf>> {
     let (_, files) = dep_info.lines().next()?.split_once(": ")?;
     let files = files.replace("\\ ", "\0");
@@ -108,12 +109,14 @@ fn read_files(dep_info: &str) -> Option<BTreeSet<PathBuf>> {
     Some(files.map(|file| PathBuf::from(file.replace('\0', " "))).collect())
 }
 
+/// Returns the hash of the content of a file; `None` if the file can't be read.
 fn fingerprint(file: &Path) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     fs_err::read(file).ok()?.hash(&mut hasher);
     Some(hasher.finish())
 }
 
+/// Adds the fingerprints of all files below a folder; none if the folder can't be read.
 fn fingerprint_below(folder: &Path, fingerprints: &mut BTreeMap<PathBuf, Option<u64>>) {
     let Ok(entries) = fs_err::read_dir(folder) else { return };
     for entry in entries.flatten() {

@@ -38,30 +38,39 @@ struct IgnoredRule {
     text: String,
 }
 
-/// The rules without effect in a source text; none if it doesn't parse.
+/// Returns the rules without effect in a source text; none if the text doesn't parse.
 fn without_effect(text: &str) -> Vec<IgnoredRule> {
     let has_rules = ["schemars(", "validate(", "garde("].iter().any(|attribute| text.contains(attribute));
     let file = Some(text).filter(|_| has_rules).and_then(|text| syn::parse_file(text).ok());
     let mut ignored = Vec::new();
-    items(&file.map(|file| file.items).unwrap_or_default(), &mut ignored);
+    collect_ignored(&file.map(|file| file.items).unwrap_or_default(), &mut ignored);
     ignored
 }
 
-fn items(all: &[Item], ignored: &mut Vec<IgnoredRule>) {
-    let scope = ModuleScope::of(all);
-    for item in all {
+/// Collects the ignored rules of all structs and enums with a schema, recursively through modules other than tests.
+fn collect_ignored(items: &[Item], ignored: &mut Vec<IgnoredRule>) {
+    let scope = ModuleScope::of(items);
+    for item in items {
         match item {
             Item::Mod(module) if !is_test(&module.attrs) => {
-                items(module.content.as_ref().map(|(_, items)| items.as_slice()).unwrap_or_default(), ignored);
+                collect_ignored(
+                    module.content.as_ref().map(|(_, items)| items.as_slice()).unwrap_or_default(),
+                    ignored,
+                );
             }
             Item::Struct(item) => {
                 let Some(schema) = SchemaType::of(&item.attrs) else { continue };
-                schema.fields(&item.fields, &item.ident.to_string(), &scope, ignored);
+                schema.check_fields(&item.fields, &item.ident.to_string(), &scope, ignored);
             }
             Item::Enum(item) => {
                 let Some(schema) = SchemaType::of(&item.attrs) else { continue };
                 for variant in &item.variants {
-                    schema.fields(&variant.fields, &format!("{}::{}", item.ident, variant.ident), &scope, ignored);
+                    schema.check_fields(
+                        &variant.fields,
+                        &format!("{}::{}", item.ident, variant.ident),
+                        &scope,
+                        ignored,
+                    );
                 }
             }
             _ => {}
@@ -84,6 +93,7 @@ struct SchemaType {
 }
 
 impl SchemaType {
+    /// Returns the type of an item with these attributes; `None` if it does not derive its schema.
     fn of(attributes: &[Attribute]) -> Option<Self> {
         let derives: Vec<Name> =
             attributes.iter().filter(|it| it.path().is_ident("derive")).flat_map(arguments::<Name>).collect();
@@ -92,14 +102,16 @@ impl SchemaType {
         (has("JsonSchema") || has("KubeSchema")).then_some(Self { validates: has("Validate"), default })
     }
 
-    fn fields(&self, fields: &Fields, owner: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
+    /// Collects the ignored rules of the fields of a struct or of a variant, whose name is `owner`.
+    fn check_fields(&self, fields: &Fields, owner: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
         for (index, field) in fields.iter().enumerate() {
             let name = field.ident.as_ref().map_or_else(|| index.to_string(), ToString::to_string);
-            self.field(field, &format!("{owner}.{name}"), scope, ignored);
+            self.check_field(field, &format!("{owner}.{name}"), scope, ignored);
         }
     }
 
-    fn field(&self, field: &Field, field_path: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
+    /// Collects the ignored rules of a field. Fields whose schema comes from elsewhere, for example by `schema_with`, have none.
+    fn check_field(&self, field: &Field, field_path: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
         let general = metas(&field.attrs, &["serde", "schemars"]);
         let has = |names: &[&str]| general.iter().any(|meta| names.iter().any(|name| meta.path().is_ident(name)));
         if has(&["skip", "skip_serializing", "with", "schema_with", "flatten"]) {
@@ -115,8 +127,8 @@ impl SchemaType {
                 }
                 rule => json_type.fix_for(rule).map(|fix| (json_type.noun().to_owned(), fix)),
             };
-            if let Some((what, fix)) = problem {
-                let text = format!("`{field_path}`: `{rule}` has no effect on {what}; {fix}");
+            if let Some((subject, fix)) = problem {
+                let text = format!("`{field_path}`: `{rule}` has no effect on {subject}; {fix}");
                 ignored.push(IgnoredRule { line: meta.path().span().start().line, text });
             }
         }
@@ -124,7 +136,7 @@ impl SchemaType {
 }
 
 impl JsonType {
-    /// The fix for a rule without effect on this JSON type; `None` if the rule has an effect.
+    /// Returns the fix for a rule without effect on this JSON type; `None` if the rule has an effect.
     fn fix_for(self, rule: &str) -> Option<&'static str> {
         let supported: &[Self] = match rule {
             "length" => &[Self::Text, Self::List],
@@ -151,11 +163,13 @@ impl JsonType {
     }
 }
 
+/// Returns what is in the brackets of the attributes with one of these names.
 fn metas(attributes: &[Attribute], names: &[&str]) -> Vec<Meta> {
     let named = attributes.iter().filter(|attribute| names.iter().any(|name| attribute.path().is_ident(name)));
     named.flat_map(arguments::<Meta>).collect()
 }
 
+/// Returns the comma-separated arguments of an attribute; none if they are not of the given type.
 fn arguments<T: syn::parse::Parse>(attribute: &Attribute) -> Vec<T> {
     let list = attribute.parse_args_with(Punctuated::<T, Token![,]>::parse_terminated);
     list.map(|list| list.into_iter().collect()).unwrap_or_default()

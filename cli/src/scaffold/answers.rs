@@ -1,4 +1,4 @@
-//! Defines the answers that shape a scaffolded project.
+//! `Answers`: the validated settings of a new project (name, group, kind, version, scope, source of the opgen crates).
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +25,7 @@ pub(crate) enum ResourceScope {
 }
 
 impl ResourceScope {
+    /// Returns the scope as the field `scope` of a CRD has it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Namespaced => "Namespaced",
@@ -45,7 +46,7 @@ pub(crate) enum OpgenSource {
 impl OpgenSource {
     pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// A dependency in a manifest, for the crate in a folder of the checkout.
+    /// Returns the value of a dependency in a manifest, for the crate in a folder of the checkout.
     pub(crate) fn dependency(&self, folder: &str) -> String {
         match self {
             Self::Released => Value::from(Self::VERSION).to_string(),
@@ -55,8 +56,8 @@ impl OpgenSource {
         }
     }
 
-    /// A dependency of a workspace member, under another name than that of its package. The member is one folder below
-    /// the workspace.
+    /// Returns the value of a dependency of a workspace member, under another name than that of its package. The member is one
+    /// folder below the workspace.
     pub(crate) fn renamed_dependency(&self, package: &str, folder: &str) -> String {
         let source = match self {
             Self::Released => ("version", Self::VERSION.to_owned()),
@@ -67,6 +68,7 @@ impl OpgenSource {
     }
 }
 
+/// Returns the path of a folder in a checkout as text.
 fn path(checkout: &Path, folder: &str) -> String {
     checkout.join(folder).to_string_lossy().into_owned()
 }

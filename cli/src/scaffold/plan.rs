@@ -24,7 +24,7 @@ pub(crate) enum Template {
     Verbatim(&'static str),
 }
 
-/// The templates of a project, with the overlay for its scope.
+/// Returns the templates of a project, with the overlay for its scope.
 pub(crate) fn project(scope: ResourceScope) -> Plan {
     match scope {
         ResourceScope::Namespaced => overlay_files(&["project"]),
@@ -32,15 +32,17 @@ pub(crate) fn project(scope: ResourceScope) -> Plan {
     }
 }
 
+/// Returns the files of the overlays. A file of a later overlay replaces that of an earlier one.
 fn overlay_files(overlays: &[&str]) -> Plan {
     let mut files = BTreeMap::new();
     for overlay in overlays.iter().filter_map(|overlay| TEMPLATES.get_dir(overlay)) {
-        collect(overlay, overlay, &mut files);
+        add_templates(overlay, overlay, &mut files);
     }
     Plan { files }
 }
 
-fn collect(
+/// Adds the files below a folder of an overlay; those that end in `.tmpl` are templates.
+fn add_templates(
     overlay: &'static Dir<'static>,
     folder: &'static Dir<'static>,
     files: &mut BTreeMap<&'static str, Template>,
@@ -48,7 +50,7 @@ fn collect(
     for entry in folder.entries() {
         let file = match entry {
             DirEntry::Dir(below) => {
-                collect(overlay, below, files);
+                add_templates(overlay, below, files);
                 continue;
             }
             DirEntry::File(file) => file,

@@ -56,6 +56,7 @@ pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<RenderedProject> 
     Ok(RenderedProject { files })
 }
 
+/// Returns the variables that the templates may use.
 fn variables(answers: &Answers) -> Context {
     let mut variables = Context::new();
     variables.insert("name", answers.name.as_str());

@@ -12,10 +12,10 @@ use crate::{
     interrupt,
 };
 
-/// Fails if the folder exists and is not empty.
+/// Fails unless the path is free or an empty folder.
 pub(crate) fn check_vacant(root: &Path) -> Result<()> {
-    let occupied = |what: &str| {
-        Error::failed(format!("`{}` {what}", root.display()))
+    let occupied = |problem: &str| {
+        Error::failed(format!("`{}` {problem}", root.display()))
             .hint("choose another folder with `--path`; existing files are never overwritten")
     };
     match fs_err::read_dir(root) {
@@ -45,6 +45,7 @@ pub(crate) fn write(rendered: &RenderedProject, root: &Path, mut on_file: impl F
     .or_failed(failed)
 }
 
+/// Writes a file, and creates its parent folders.
 fn write_file(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs_err::create_dir_all(folder)?;
@@ -69,6 +70,7 @@ fn format_rust(staged: &Path, rendered: &RenderedProject) {
     _ = formatting.and_then(interrupt::wait);
 }
 
+/// Moves the project to a path that does not exist yet. Created parent folders are removed if that fails.
 fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = root.ancestors().skip(1).take_while(|folder| *folder != existing).collect();
     let moved = root.parent().map_or(Ok(()), fs_err::create_dir_all).and_then(|()| fs_err::rename(staged, root));

@@ -1,6 +1,6 @@
 //! Parses `access(...)`: the kinds, paths and verbs that a hand-written node or a role declares.
 //!
-//! For example `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; raw(Pod: list))`.
+//! For example `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; parse_raw(Pod: list))`.
 
 use super::list::{parenthesized_list, skip_until};
 use crate::diag::Diags;
@@ -35,14 +35,14 @@ pub(crate) enum AccessTarget {
     Url(LitStr),
 }
 
-/// Parses all entries. A syntax error drops its own entry only.
+/// Parses all entries. After a syntax error it skips to the next entry.
 pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
     let mut entries = Vec::new();
     while !input.is_empty() {
         if is_raw(input) {
-            entries.extend(raw(input, diags));
+            entries.extend(parse_raw(input, diags));
         } else {
-            entries.extend(entry(input, diags));
+            entries.extend(parse_entry(input, diags));
         }
         skip_until(input, |input| input.peek(Token![;]));
         if !input.is_empty() {
@@ -58,7 +58,7 @@ fn is_raw(input: ParseStream<'_>) -> bool {
 }
 
 /// Parses `raw(Pod: list)`: requests made with the raw client in place of the typed calls.
-fn raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
+fn parse_raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
     let mut inside = || {
         let word: Ident = input.parse()?;
         let entries;
@@ -78,7 +78,8 @@ fn raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
 
 const FIX: &str = "write a kind, a colon and its verbs: `Secret: get, list`";
 
-fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry> {
+/// Parses one entry: a kind or a non-resource URL, and the verbs on it. Returns `None` after reporting an error.
+fn parse_entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry> {
     if let Ok(text) = input.parse::<LitStr>() {
         if !text.value().starts_with('/') {
             let fix = match syn::parse_str::<Path>(&text.value()) {
@@ -88,7 +89,7 @@ fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry> {
             diags.error(&text, "a kind is a type, not a string", fix);
             return None;
         }
-        let verbs = after_colon(&text, input, diags)?;
+        let verbs = parse_verbs_after_colon(&text, input, diags)?;
         return Some(AccessEntry {
             target: AccessTarget::Url(text),
             subresource: None,
@@ -102,21 +103,21 @@ fn entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry> {
         diags.error(input.parse::<Token![*]>().ok()?, "a permission for every kind is not allowed", "list each kind");
         return None;
     }
-    let kind = kind(input).map_err(|error| diags.syntax(&error, FIX)).ok()?;
-    let names = names(input, diags).ok()?;
-    let subresource = subresource(input, diags).ok()?;
+    let kind = parse_kind(input).map_err(|error| diags.syntax(&error, FIX)).ok()?;
+    let names = parse_names(input, diags).ok()?;
+    let subresource = parse_subresource(input, diags).ok()?;
     if names.is_some() && input.peek(Paren) {
         diags.syntax(&input.error("names are set twice"), "keep one list of names");
         return None;
     }
-    let names = names.or(self::names(input, diags).ok()?);
-    let namespace = namespace(input, diags).ok()?;
-    let verbs = after_colon(&kind, input, diags)?;
+    let names = names.or(parse_names(input, diags).ok()?);
+    let namespace = parse_namespace(input, diags).ok()?;
+    let verbs = parse_verbs_after_colon(&kind, input, diags)?;
     Some(AccessEntry { target: AccessTarget::Kind(kind), subresource, names, namespace, verbs, raw: false })
 }
 
-/// Parses the path of a type. Parentheses after it hold object names, not arguments as in `Fn(A)`.
-fn kind(input: ParseStream<'_>) -> syn::Result<Path> {
+/// Parses the path of a kind. Parentheses after it hold object names, not arguments as in `Fn(A)`.
+fn parse_kind(input: ParseStream<'_>) -> syn::Result<Path> {
     let mut kind = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
         let arguments = PathArguments::AngleBracketed(input.parse()?);
@@ -127,7 +128,8 @@ fn kind(input: ParseStream<'_>) -> syn::Result<Path> {
     Ok(kind)
 }
 
-fn names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<LitStr>>, ()> {
+/// Parses the object names in parentheses; `None` without parentheses. Reports syntax errors itself.
+fn parse_names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<LitStr>>, ()> {
     if !input.peek(Paren) {
         return Ok(None);
     }
@@ -135,7 +137,8 @@ fn names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<LitStr>
     texts.map(Some).map_err(|error| diags.syntax(&error, "write the names of objects: `Secret(\"tls\"): get`"))
 }
 
-fn subresource(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Path>, ()> {
+/// Parses the subresource after a `/`, a word or the path of a type; `None` without a `/`. Reports syntax errors itself.
+fn parse_subresource(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Path>, ()> {
     if input.parse::<Option<Token![/]>>().map_err(drop)?.is_none() {
         return Ok(None);
     }
@@ -149,7 +152,8 @@ fn subresource(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Path>
     word().map(Some).map_err(|error| diags.syntax(&error, "name the subresource: `Pod/status: patch`"))
 }
 
-fn namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<LitStr>, ()> {
+/// Parses the namespace after `in`; `None` without `in`. Reports syntax errors itself.
+fn parse_namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<LitStr>, ()> {
     if input.parse::<Option<Token![in]>>().map_err(drop)?.is_none() {
         return Ok(None);
     }
@@ -157,7 +161,8 @@ fn namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<LitStr>
     text.map_err(|error| diags.syntax(&error, "name the namespace: `Secret in \"kube-system\": get`"))
 }
 
-fn after_colon(target: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags) -> Option<Vec<Ident>> {
+/// Parses the colon after `target` and the verbs. Reports a missing colon and returns `None`.
+fn parse_verbs_after_colon(target: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags) -> Option<Vec<Ident>> {
     if let Err(error) = input.parse::<Token![:]>() {
         if input.is_empty() || input.peek(Token![;]) {
             diags.error(target, "no verbs for this kind", FIX);
@@ -166,10 +171,11 @@ fn after_colon(target: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags
         }
         return None;
     }
-    Some(verbs(input, diags))
+    Some(parse_verbs(input, diags))
 }
 
-fn verbs(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Ident> {
+/// Parses verbs up to the next `;`. Reports syntax errors itself, and then returns the verbs before the error.
+fn parse_verbs(input: ParseStream<'_>, diags: &mut Diags) -> Vec<Ident> {
     let mut verbs = Vec::new();
     while !input.is_empty() && !input.peek(Token![;]) {
         if let Ok(star) = input.parse::<Token![*]>() {

@@ -40,6 +40,8 @@ pub(crate) struct ValidationRules {
     pub(crate) struct_merge: Option<Path>,
 }
 
+/// Reads the schema hints in all `serde`, `schemars` and `x_kube` attributes of a type, field or variant. Ignores what it can't
+/// parse, since the derives of these attributes report it.
 pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
     let mut hints = SchemaHints::default();
     for attribute in attributes {
@@ -51,7 +53,7 @@ pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
         });
         if list.path.is_ident("x_kube") {
             hints.list_type |= list.tokens.to_string().contains("merge_strategy");
-            metas.for_each(|meta| hints.rules.merge_strategy(&meta));
+            metas.for_each(|meta| hints.rules.add_merge_strategy(&meta));
         } else if list.path.is_ident("serde") || list.path.is_ident("schemars") {
             metas.for_each(|meta| hints.add(meta));
         }
@@ -60,22 +62,24 @@ pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
 }
 
 impl SchemaHints {
+    /// Records one key of `#[serde(...)]` or `#[schemars(...)]`.
     fn add(&mut self, meta: Meta) {
         let Some(key) = meta.path().get_ident().map(ToString::to_string) else { return };
         match key.as_str() {
-            "rename" => self.rename = text(&meta).or(self.rename.take()),
-            "rename_all" => self.rename_all = text(&meta).or(self.rename_all.take()),
+            "rename" => self.rename = string_value(&meta).or(self.rename.take()),
+            "rename_all" => self.rename_all = string_value(&meta).or(self.rename_all.take()),
             "tag" | "content" | "untagged" => self.tagging = self.tagging.take().or(Some(meta)),
             "flatten" => self.flatten = true,
             "skip" | "skip_serializing" => self.skip = true,
             "with" | "schema_with" => self.foreign_schema = true,
-            "extend" => self.extend(&meta),
+            "extend" => self.add_extensions(&meta),
             "default" => self.default = true,
             key => self.rules.add(key, meta.path()),
         }
     }
 
-    fn extend(&mut self, meta: &Meta) {
+    /// Records the `x-kubernetes-*` extensions in `#[schemars(extend(...))]`.
+    fn add_extensions(&mut self, meta: &Meta) {
         let Ok(list) = meta.require_list() else { return };
         let extension = list.tokens.to_string();
         self.list_type |= extension.contains("x-kubernetes-list-type");
@@ -85,6 +89,7 @@ impl SchemaHints {
 }
 
 impl ValidationRules {
+    /// Records the path of a validation rule, for messages that point at it. Ignores other keys.
     fn add(&mut self, key: &str, path: &Path) {
         let rule = match key {
             "length" => &mut self.length,
@@ -97,7 +102,8 @@ impl ValidationRules {
         *rule = Some(path.clone());
     }
 
-    fn merge_strategy(&mut self, meta: &Meta) {
+    /// Records the value of `#[x_kube(merge_strategy = ...)]` if it is `StructMerge`.
+    fn add_merge_strategy(&mut self, meta: &Meta) {
         let Ok(pair) = meta.require_name_value() else { return };
         if let Expr::Path(value) = &pair.value
             && value.path.segments.iter().any(|segment| segment.ident == "StructMerge")
@@ -107,7 +113,8 @@ impl ValidationRules {
     }
 }
 
-fn text(meta: &Meta) -> Option<LitStr> {
+/// Returns the string of `key = "..."`; `None` if the key has no value or another type of value.
+fn string_value(meta: &Meta) -> Option<LitStr> {
     match &meta.require_name_value().ok()?.value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         _ => None,

@@ -29,11 +29,13 @@ pub(crate) enum KubeItem {
 pub(crate) fn read(attributes: &[Attribute]) -> Option<Vec<KubeEntry>> {
     let mut lists = attributes.iter().filter(|attribute| attribute.path().is_ident("kube")).peekable();
     lists.peek()?;
-    let items = lists.filter_map(|attribute| attribute.meta.require_list().ok()).flat_map(|list| items(&list.tokens));
+    let items =
+        lists.filter_map(|attribute| attribute.meta.require_list().ok()).flat_map(|list| parse_items(&list.tokens));
     Some(items.filter_map(KubeItem::into_entry).collect())
 }
 
 impl KubeItem {
+    /// Returns the entry; `None` for a literal.
     fn into_entry(self) -> Option<KubeEntry> {
         match self {
             Self::Entry(entry) => Some(entry),
@@ -42,27 +44,30 @@ impl KubeItem {
     }
 }
 
-fn items(tokens: &TokenStream) -> Vec<KubeItem> {
+/// Parses the elements of a list. Returns none if the list has a syntax error, which kube's derive reports.
+fn parse_items(tokens: &TokenStream) -> Vec<KubeItem> {
     let nested = NestedMeta::parse_meta_list(tokens.clone()).unwrap_or_default();
     let item = |nested| match nested {
-        NestedMeta::Meta(meta) => Some(KubeItem::Entry(entry(meta))),
+        NestedMeta::Meta(meta) => Some(KubeItem::Entry(to_entry(meta))),
         NestedMeta::Lit(Lit::Str(text)) => Some(KubeItem::Text(text)),
         _ => None,
     };
     nested.into_iter().filter_map(item).collect()
 }
 
-fn entry(meta: Meta) -> KubeEntry {
+/// Converts a parsed argument to an entry, with the elements of its list.
+fn to_entry(meta: Meta) -> KubeEntry {
     let key = meta.path().clone();
     let value = match meta {
         Meta::Path(_) => KubeValue::Flag,
-        Meta::List(list) => KubeValue::List(items(&list.tokens)),
-        Meta::NameValue(pair) => value(pair.value),
+        Meta::List(list) => KubeValue::List(parse_items(&list.tokens)),
+        Meta::NameValue(pair) => to_value(pair.value),
     };
     KubeEntry { key, value }
 }
 
-fn value(expression: Expr) -> KubeValue {
+/// Converts the expression after `=` to a value; `Other` if it is no string, `bool` or path.
+fn to_value(expression: Expr) -> KubeValue {
     match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => KubeValue::Text(text),
         Expr::Lit(ExprLit { lit: Lit::Bool(flag), .. }) => KubeValue::Bool(flag),

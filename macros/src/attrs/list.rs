@@ -3,7 +3,7 @@
 use proc_macro2::TokenTree;
 use syn::{Token, parenthesized, parse::ParseStream, punctuated::Punctuated};
 
-/// Parses `(one, another)`.
+/// Parses elements in parentheses, separated by commas: `(one, another)`.
 pub(super) fn parenthesized_list<T>(
     input: ParseStream<'_>,
     element: fn(ParseStream<'_>) -> syn::Result<T>,
@@ -13,7 +13,7 @@ pub(super) fn parenthesized_list<T>(
     Ok(Punctuated::<T, Token![,]>::parse_terminated_with(&inside, element)?.into_iter().collect())
 }
 
-/// Skips tokens until `end` holds, or until the end of the input.
+/// Skips tokens until `end` returns true, or until the end of the input.
 pub(super) fn skip_until(input: ParseStream<'_>, end: impl Fn(ParseStream<'_>) -> bool) {
     while !input.is_empty() && !end(input) && input.parse::<TokenTree>().is_ok() {}
 }

@@ -48,10 +48,11 @@ pub(crate) struct ManagedVariantInput {
     pub(crate) hints: field::SchemaHints,
 }
 
+/// Parses the item and the attributes of its fields or variants. Returns `None` after reporting a syntax error of the item.
 pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ManagedInput> {
     let item: DeriveInput =
         syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Managed` on a struct")).ok()?;
-    let args = args(&item.attrs, diags);
+    let args = parse_args(&item.attrs, diags);
     let (fields, variants) = match &item.data {
         Data::Struct(data) => (data.fields.iter().map(|field| read_field(field, diags)).collect(), Vec::new()),
         Data::Enum(data) => (Vec::new(), data.variants.iter().map(|variant| read_variant(variant, diags)).collect()),
@@ -62,9 +63,10 @@ pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ManagedInput>
 
 fn read_field(field: &Field, diags: &mut Diags) -> ManagedFieldInput {
     reject_attribute(&field.attrs, "kube", diags);
-    ManagedFieldInput { args: args(&field.attrs, diags), hints: field::read(&field.attrs), field: field.clone() }
+    ManagedFieldInput { args: parse_args(&field.attrs, diags), hints: field::read(&field.attrs), field: field.clone() }
 }
 
+/// Reads a variant of an enum, and rejects `kube` and `managed` attributes on it and its fields.
 fn read_variant(variant: &Variant, diags: &mut Diags) -> ManagedVariantInput {
     let inner = match &variant.fields {
         Fields::Unit => None,
@@ -77,6 +79,7 @@ fn read_variant(variant: &Variant, diags: &mut Diags) -> ManagedVariantInput {
     ManagedVariantInput { hints: field::read(&variant.attrs), variant: variant.clone() }
 }
 
+/// Reports each attribute `name` at a place where it has no effect.
 fn reject_attribute(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
         diags.error(
@@ -87,7 +90,8 @@ fn reject_attribute(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     }
 }
 
-fn args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
+/// Parses all `#[managed(...)]` of a struct or field. After reporting an invalid key it returns the defaults.
+fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
     const FIX: &str =
         "write `#[managed(finalizer = \"example.com/name\")]`, `pause = field`, `allow(...)` or `crate = \"path\"`";
     let mut items = Vec::new();

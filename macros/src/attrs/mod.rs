@@ -1,4 +1,4 @@
-//! Stage 1 parses the input into structs that keep every span and validate nothing.
+//! Parses the input of a macro into structs that keep every span and validate nothing (stage 1).
 
 pub(crate) mod access;
 pub(crate) mod field;

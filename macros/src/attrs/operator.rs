@@ -32,6 +32,7 @@ pub(crate) struct KindInput {
 
 const ENTRY: &str = "write `Kind => Tree`, perhaps with `{ resync_period: \"60s\" }`";
 
+/// Parses the input: an expression, or options and kinds. Skips an entry after reporting its syntax error.
 pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     if !input.is_empty() && !is_list(&input) {
         match syn::parse2(input) {
@@ -45,11 +46,11 @@ pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     let (mut options, mut kinds) = (Vec::new(), Vec::new());
     let parse = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            if let Err(error) = entry(input, &mut options, &mut kinds, diags) {
+            if let Err(error) = parse_entry(input, &mut options, &mut kinds, diags) {
                 diags.syntax(&error, ENTRY);
                 skip_until(input, |input| input.peek(Token![,]));
             }
-            separator(input, diags)?;
+            parse_separator(input, diags)?;
         }
         Ok(())
     };
@@ -60,7 +61,7 @@ pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     OperatorInput::Kinds { options, kinds }
 }
 
-/// Whether the input has a `=>` or a `key:`. An expression has neither outside of brackets.
+/// Returns whether the input has a `=>`, or starts with `key:`. An expression has neither outside of brackets.
 fn is_list(input: &TokenStream) -> bool {
     let tokens: Vec<TokenTree> = input.clone().into_iter().collect();
     let arrow = |pair: &[TokenTree]| {
@@ -72,14 +73,15 @@ fn is_list(input: &TokenStream) -> bool {
     key || tokens.windows(2).any(arrow)
 }
 
-fn entry(
+/// Parses an option of the operator (`key: value`) or a kind with its tree, and adds it to `options` or `kinds`.
+fn parse_entry(
     input: ParseStream<'_>,
     options: &mut Vec<OperatorOption>,
     kinds: &mut Vec<KindInput>,
     diags: &mut Diags,
 ) -> syn::Result<()> {
     if input.peek2(Token![:]) && !input.peek2(Token![::]) {
-        options.push(option(input)?);
+        options.push(parse_option(input)?);
         return Ok(());
     }
     let kind: Path = input.parse()?;
@@ -96,28 +98,29 @@ fn entry(
         let inside;
         braced!(inside in input);
         while !inside.is_empty() {
-            match option(&inside) {
+            match parse_option(&inside) {
                 Ok(option) => inner.push(option),
                 Err(error) => {
                     diags.syntax(&error, "write `key: value`, for example `resync_period: \"60s\"`");
                     skip_until(&inside, |input| input.peek(Token![,]));
                 }
             }
-            separator(&inside, diags)?;
+            parse_separator(&inside, diags)?;
         }
     }
     kinds.push(KindInput { kind, tree, options: inner });
     Ok(())
 }
 
-fn option(input: ParseStream<'_>) -> syn::Result<OperatorOption> {
+/// Parses `key: value`.
+fn parse_option(input: ParseStream<'_>) -> syn::Result<OperatorOption> {
     let key = input.call(Ident::parse_any)?;
     input.parse::<Token![:]>()?;
     Ok(OperatorOption { key, value: input.parse()? })
 }
 
-/// Parses a comma, or the end of the input.
-fn separator(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<()> {
+/// Parses a comma, unless the input ends. Reports a missing comma and skips to the next one.
+fn parse_separator(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<()> {
     if !input.is_empty() && !input.peek(Token![,]) {
         diags.syntax(&input.error("expected `,`"), "separate the entries with commas");
         skip_until(input, |input| input.peek(Token![,]));

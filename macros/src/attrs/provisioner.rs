@@ -48,7 +48,7 @@ pub(crate) struct Manifest {
 pub(crate) struct NodePath(pub(crate) Vec<Ident>);
 
 impl NodePath {
-    /// The names without `r#`, joined by `separator`.
+    /// Returns the names without `r#`, joined by `separator`.
     pub(crate) fn text(&self, separator: &str) -> String {
         self.0.iter().map(|name| name.unraw().to_string()).collect::<Vec<_>>().join(separator)
     }
@@ -81,23 +81,29 @@ pub(crate) struct ProvisionerFieldInput {
     pub(crate) args: Vec<ProvisionerArg>,
 }
 
+/// Parses the item and its attributes. Returns `None` after reporting a syntax error of the item.
 pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ProvisionerInput> {
     let item: DeriveInput =
         syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Provisioner` on a struct")).ok()?;
     let has_attribute = item.attrs.iter().any(|attribute| attribute.path().is_ident("provisioner"));
-    let args = args(&item.attrs, diags);
+    let args = parse_args(&item.attrs, diags);
     let fields = match &item.data {
-        Data::Struct(data) => fields(&data.fields, diags),
+        Data::Struct(data) => read_fields(&data.fields, diags),
         Data::Enum(_) | Data::Union(_) => Vec::new(),
     };
     Some(ProvisionerInput { args: has_attribute.then_some(args), fields, item })
 }
 
-fn fields(fields: &Fields, diags: &mut Diags) -> Vec<ProvisionerFieldInput> {
-    fields.iter().map(|field| ProvisionerFieldInput { args: args(&field.attrs, diags), field: field.clone() }).collect()
+/// Reads the attributes of all fields.
+fn read_fields(fields: &Fields, diags: &mut Diags) -> Vec<ProvisionerFieldInput> {
+    fields
+        .iter()
+        .map(|field| ProvisionerFieldInput { args: parse_args(&field.attrs, diags), field: field.clone() })
+        .collect()
 }
 
-fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg> {
+/// Parses the keys of all `#[provisioner(...)]` of a struct or field. Reports errors and keeps the valid keys.
+fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg> {
     let mut args = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("provisioner")) {
         match attribute.meta.require_list() {
@@ -106,7 +112,7 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg> {
             }
             Ok(_) => {
                 // Unparsed tokens in an invalid value fail the whole attribute, so `args` keeps the keys parsed before.
-                let parsed = attribute.parse_args_with(|input: ParseStream<'_>| list(input, &mut args, diags));
+                let parsed = attribute.parse_args_with(|input: ParseStream<'_>| parse_list(input, &mut args, diags));
                 if let (Err(error), false) = (parsed, diags.has_errors()) {
                     diags.syntax(&error, "remove it");
                 }
@@ -117,9 +123,10 @@ fn args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg> {
     args
 }
 
-fn list(input: ParseStream<'_>, args: &mut Vec<ProvisionerArg>, diags: &mut Diags) -> syn::Result<()> {
+/// Parses keys separated by commas, and adds them to `args`. Skips a key after reporting its syntax error.
+fn parse_list(input: ParseStream<'_>, args: &mut Vec<ProvisionerArg>, diags: &mut Diags) -> syn::Result<()> {
     while !input.is_empty() {
-        match arg(input, diags) {
+        match parse_arg(input, diags) {
             Ok(arg) => args.push(arg),
             Err((error, fix)) => diags.syntax(&error, fix),
         }
@@ -132,23 +139,27 @@ fn list(input: ParseStream<'_>, args: &mut Vec<ProvisionerArg>, diags: &mut Diag
     Ok(())
 }
 
+/// A parsed value, or a syntax error with its fix.
 type Fixable<T> = Result<T, (syn::Error, &'static str)>;
 
-fn arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ProvisionerArg> {
+/// Parses one key with its value. After an error it skips to the next comma.
+fn parse_arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ProvisionerArg> {
     let key = input.call(Ident::parse_any);
     let key = key.map_err(|error| (error, "write a key, for example `serial` or `resource`"));
-    let result = key.and_then(|key| Ok(ProvisionerArg { value: value(&key, input, diags)?, key }));
+    let result = key.and_then(|key| Ok(ProvisionerArg { value: parse_value(&key, input, diags)?, key }));
     if result.is_err() {
         skip_until(input, |input| input.peek(Token![,]));
     }
     result
 }
 
-fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgValue> {
+/// Parses what follows a key: nothing, `= value` or `(...)`, by the syntax of the key. Unknown keys may have any value; the stage
+/// `model` reports them.
+fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgValue> {
     match key.to_string().as_str() {
-        "owner" => equal_type(input, "a kind is a type, not a string")
+        "owner" => parse_equal_type(input, "a kind is a type, not a string")
             .map_err(|error| (error, "name the managed kind: `owner = WebApp`")),
-        "crate" => crate_path(input).map(ArgValue::Path).map_err(|error| (error, "write `crate = \"path\"`")),
+        "crate" => parse_crate_path(input).map(ArgValue::Path).map_err(|error| (error, "write `crate = \"path\"`")),
         "access" => {
             let mut entries = || {
                 let inside;
@@ -157,18 +168,18 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgV
             };
             entries().map(ArgValue::Access).map_err(|error| (error, "write `access(Secret: get, list; Pod: delete)`"))
         }
-        "after" | "from" => parenthesized_list(input, node_path)
+        "after" | "from" => parenthesized_list(input, parse_node_path)
             .map(ArgValue::Nodes)
             .map_err(|error| (error, "name nodes of the group: `after(config)`, `from(workload.service)`")),
-        "inputs" => parenthesized_list(input, named_type)
+        "inputs" => parenthesized_list(input, parse_named_type)
             .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with types: `inputs(config: ConfigMap)`")),
-        "retired" => parenthesized_list(input, named_type)
+        "retired" => parenthesized_list(input, parse_named_type)
             .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with kinds: `retired(config: ConfigMap)`")),
-        "output" => equal_type(input, "a value has a type, not a string")
+        "output" => parse_equal_type(input, "a value has a type, not a string")
             .map_err(|error| (error, "name the type of the value: `output = Plan`")),
-        "resource" if input.peek(syn::token::Paren) => Ok(match resource_options(input, diags) {
+        "resource" if input.peek(syn::token::Paren) => Ok(match parse_resource_options(input, diags) {
             Ok(options) => ArgValue::ResourceOptions(options),
             Err(error) => {
                 diags.syntax(&error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`");
@@ -177,7 +188,7 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgV
             }
         }),
         "manifest" if !input.is_empty() && !input.peek(Token![,]) => {
-            manifest(input).map(ArgValue::Manifest).map_err(|error| {
+            parse_manifest(input).map(ArgValue::Manifest).map_err(|error| {
                 (error, "write `manifest = \"manifests/agent.yaml\"` or `manifest(ConfigMap, Deployment)`")
             })
         }
@@ -200,7 +211,7 @@ fn value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgV
 }
 
 /// Parses `= Type`; `text_message` is the error for a string literal.
-fn equal_type(input: ParseStream<'_>, text_message: &str) -> syn::Result<ArgValue> {
+fn parse_equal_type(input: ParseStream<'_>, text_message: &str) -> syn::Result<ArgValue> {
     input.parse::<Token![=]>()?;
     match input.parse::<LitStr>() {
         Ok(text) => Err(syn::Error::new(text.span(), text_message)),
@@ -208,7 +219,8 @@ fn equal_type(input: ParseStream<'_>, text_message: &str) -> syn::Result<ArgValu
     }
 }
 
-fn node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
+/// Parses the path of a node: names separated by dots.
+fn parse_node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
     if let Ok(text) = input.parse::<LitStr>() {
         return Err(syn::Error::new(text.span(), "a node is a name, not a string"));
     }
@@ -216,7 +228,8 @@ fn node_path(input: ParseStream<'_>) -> syn::Result<NodePath> {
     Ok(NodePath(names.into_iter().collect()))
 }
 
-fn named_type(input: ParseStream<'_>) -> syn::Result<NamedType> {
+/// Parses `name: Type`.
+fn parse_named_type(input: ParseStream<'_>) -> syn::Result<NamedType> {
     let name = input.call(Ident::parse_any)?;
     if input.parse::<Token![:]>().is_err() {
         return Err(syn::Error::new(name.span(), format!("`{name}` has no type")));
@@ -225,12 +238,12 @@ fn named_type(input: ParseStream<'_>) -> syn::Result<NamedType> {
 }
 
 /// Parses `(once, adopt("helm"), grants(Secret: get))`.
-fn resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<ResourceOption>> {
+fn parse_resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<ResourceOption>> {
     let inside;
     parenthesized!(inside in input);
     let mut resource_options = Vec::new();
     while !inside.is_empty() {
-        resource_options.push(resource_option(&inside, diags)?);
+        resource_options.push(parse_resource_option(&inside, diags)?);
         if !inside.is_empty() {
             inside.parse::<Token![,]>()?;
         }
@@ -238,7 +251,8 @@ fn resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Ve
     Ok(resource_options)
 }
 
-fn resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<ResourceOption> {
+/// Parses an option of `resource(...)`, with the texts or rights in its parentheses.
+fn parse_resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<ResourceOption> {
     let mut option = ResourceOption { name: input.call(Ident::parse_any)?, texts: Vec::new(), access: None };
     if !input.peek(syn::token::Paren) {
         return Ok(option);
@@ -253,7 +267,8 @@ fn resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Res
     Ok(option)
 }
 
-fn manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
+/// Parses what follows `manifest`: `= "file"`, or a file and kinds in parentheses.
+fn parse_manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
     if input.parse::<Option<Token![=]>>()?.is_some() {
         return Ok(Manifest { file: Some(input.parse()?), kinds: Vec::new() });
     }
@@ -268,7 +283,7 @@ fn manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
 }
 
 /// Parses `crate = "path"` or `crate = path`.
-fn crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
+fn parse_crate_path(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse::<Token![=]>()?;
     if input.peek(LitStr) { input.parse::<LitStr>()?.parse() } else { input.call(Path::parse_mod_style) }
 }

@@ -11,27 +11,29 @@ use crate::{
 use quote::ToTokens;
 use syn::LitStr;
 
+/// Checks the access rights of a hand-written node, or those that a role grants.
 pub(super) fn check(access: &[Access], diags: &mut Diags) {
     for access in access {
         match &access.target {
-            AccessTarget::Kind(_) => kind(access, diags),
-            AccessTarget::Url(path) => url(access, path, diags),
+            AccessTarget::Kind(_) => check_kind(access, diags),
+            AccessTarget::Url(path) => check_url(access, path, diags),
         }
-        verbs(access, diags);
-        subresource(access, diags);
-        names(access, diags);
-        namespace(access, diags);
-        reference(access, diags);
+        check_verbs(access, diags);
+        check_subresource(access, diags);
+        check_names(access, diags);
+        check_namespace(access, diags);
+        check_reference(access, diags);
     }
 }
 
-fn kind(access: &Access, diags: &mut Diags) {
+fn check_kind(access: &Access, diags: &mut Diags) {
     let Some(kind) = access.kind().filter(|kind| !starts_upper(kind)) else { return };
     let fix = "write the Rust type of the kind, for example `Secret` for `secrets`";
     diags.error(kind, format!("`{}` is not a type", access.target_text()), fix);
 }
 
-fn url(access: &Access, path: &LitStr, diags: &mut Diags) {
+/// Checks a non-resource URL: a `*` may only stand at its end, and its only verb is `get`.
+fn check_url(access: &Access, path: &LitStr, diags: &mut Diags) {
     if path.value().trim_end_matches('*').contains('*') || path.value().ends_with("**") {
         diags.error(path, "a `*` is only allowed at the end of a path", "use a prefix of the path, or list each path");
     }
@@ -40,7 +42,8 @@ fn url(access: &Access, path: &LitStr, diags: &mut Diags) {
     }
 }
 
-fn verbs(access: &Access, diags: &mut Diags) {
+/// Reports a target without verbs, and repeated verbs.
+fn check_verbs(access: &Access, diags: &mut Diags) {
     if access.verb_words.is_empty() && !diags.has_errors() {
         let text = access.target_text();
         let fix = match &access.target {
@@ -59,21 +62,20 @@ fn verbs(access: &Access, diags: &mut Diags) {
     }
 }
 
-fn subresource(access: &Access, diags: &mut Diags) {
+/// Reports verbs that a subresource doesn't have: it has no list, and `status` and `scale` can't be created.
+fn check_subresource(access: &Access, diags: &mut Diags) {
     let (Some(subresource), Some(path)) = (access.subresource(), &access.subresource_path) else { return };
     let name = path.to_token_stream().to_string().replace(' ', "");
-    for verb in access
-        .verb_words
-        .iter()
-        .filter(|verb| ["list", "watch", "delete", "deletecollection", "reference"].iter().any(|no| *verb == no))
-    {
-        let what = format!("`{name}` is a subresource and does not support `{verb}`");
-        diags.error(verb, what, "use `get`, `create`, `update` or `patch`");
+    for verb in access.verb_words.iter().filter(|verb| {
+        ["list", "watch", "delete", "deletecollection", "reference"].iter().any(|unsupported| *verb == unsupported)
+    }) {
+        let problem = format!("`{name}` is a subresource and does not support `{verb}`");
+        diags.error(verb, problem, "use `get`, `create`, `update` or `patch`");
     }
     if let Subresource::Status | Subresource::Scale = subresource {
         for verb in access.verb_words.iter().filter(|verb| *verb == "create") {
-            let what = format!("`{name}` exists with its object and does not support `{verb}`");
-            diags.error(verb, what, "use `get`, `update` or `patch`");
+            let problem = format!("`{name}` exists with its object and does not support `{verb}`");
+            diags.error(verb, problem, "use `get`, `update` or `patch`");
         }
     }
 }
@@ -92,8 +94,8 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     }
 }
 
-/// A rule can only restrict names of requests that name an object.
-fn names(access: &Access, diags: &mut Diags) {
+/// Checks object names. A rule can only restrict names of requests that name an object (`resourceNames` in RBAC).
+fn check_names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
     if let Some(kind) = access.kind().filter(|_| names.is_empty()) {
         let fix = format!("list objects: `{}(\"tls\")`", access.target_text());
@@ -106,15 +108,15 @@ fn names(access: &Access, diags: &mut Diags) {
         Some(_) => &[],
         None => &["list", "watch", "create", "deletecollection", "reference"],
     };
-    for verb in access.verb_words.iter().filter(|verb| nameless.iter().any(|no| *verb == no)) {
-        let what = format!("`{verb}` can't be limited to names, since its request has none");
+    for verb in access.verb_words.iter().filter(|verb| nameless.iter().any(|unsupported| *verb == unsupported)) {
+        let problem = format!("`{verb}` can't be limited to names, since its request has none");
         let fix = format!("allow it for all objects: `{}: {verb}`", access.target_text());
-        diags.error(verb, what, fix);
+        diags.error(verb, problem, fix);
     }
 }
 
-/// Referenced objects are watched in all namespaces of the operator, so `reference` needs the whole scope.
-fn reference(access: &Access, diags: &mut Diags) {
+/// Checks `reference`. Referenced objects are watched in all namespaces of the operator, so it can't be limited to one.
+fn check_reference(access: &Access, diags: &mut Diags) {
     let Some(verb) = access.verb_words.iter().find(|verb| *verb == "reference") else { return };
     if access.raw {
         let fix = "use the verbs `list, patch, watch`";
@@ -125,7 +127,8 @@ fn reference(access: &Access, diags: &mut Diags) {
     }
 }
 
-fn namespace(access: &Access, diags: &mut Diags) {
+/// Checks that the namespace is a DNS label (RFC 1123).
+fn check_namespace(access: &Access, diags: &mut Diags) {
     let Some(namespace) = &access.namespace else { return };
     let (name, inner) = (namespace.value(), |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if name.is_empty() || name.len() > 63 || !name.chars().all(inner) || name.starts_with('-') || name.ends_with('-') {

@@ -11,29 +11,31 @@ use crate::{
 };
 use syn::{Expr, ExprClosure, Type};
 
+/// Checks the child with the index `at`.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
-    name(child, diags);
-    ty(child, diags);
-    combination(child, diags);
+    check_name(child, diags);
+    check_type(child, diags);
+    check_combination(child, diags);
     role::check(child, diags);
-    managers(child, diags);
+    check_managers(child, diags);
     for (key, expression) in child.closures() {
-        closure(child, key, expression, diags);
+        check_closure(child, key, expression, diags);
     }
     dependency::check(group, at, diags);
 }
 
-fn name(child: &Child, diags: &mut Diags) {
+/// Reports a resource whose build function would hide a function of the traits of a node.
+fn check_name(child: &Child, diags: &mut Diags) {
     let name = child.name();
     if child.has_function() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
-        let what = format!("a resource named `{name}` shadows a function of every node");
-        diags.error(&child.ident, what, "rename the field and its function");
+        let problem = format!("a resource named `{name}` shadows a function of every node");
+        diags.error(&child.ident, problem, "rename the field and its function");
     }
 }
 
 /// Checks the field managers in `adopt(...)`.
-fn managers(child: &Child, diags: &mut Diags) {
+fn check_managers(child: &Child, diags: &mut Diags) {
     let Some((_, managers)) = child.resource.as_ref().and_then(|resource| resource.adopt.as_ref()) else { return };
     for (at, manager) in managers.iter().enumerate() {
         if manager.value().is_empty() {
@@ -43,19 +45,19 @@ fn managers(child: &Child, diags: &mut Diags) {
                 "use the name in `managedFields`, or write `adopt` without a value",
             );
         } else if let Some(first) = managers[..at].iter().find(|first| first.value() == manager.value()) {
-            let what = format!("`{}` is a duplicate", manager.value());
-            diags.conflict(manager, what, "keep one", first, "first used here");
+            let problem = format!("`{}` is a duplicate", manager.value());
+            diags.conflict(manager, problem, "keep one", first, "first used here");
         }
     }
 }
 
 /// Checks keys that exclude or require each other.
-fn combination(child: &Child, diags: &mut Diags) {
+fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
         diags.conflict(each, "`each` is only for provisioners", fix, &resource.key, "this makes it a resource");
     }
-    manifest(child, diags);
+    check_manifest(child, diags);
     match (&child.each_key, &child.key_key) {
         (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, which identifies the child of an item";
@@ -72,11 +74,12 @@ fn combination(child: &Child, diags: &mut Diags) {
     }
 }
 
-fn manifest(child: &Child, diags: &mut Diags) {
+/// Checks `manifest`: its file, kinds and type, and the keys that exclude it.
+fn check_manifest(child: &Child, diags: &mut Diags) {
     let Some((key, manifest)) = &child.manifest else { return };
     if let Some(resource) = &child.resource {
-        let what = "a field can't be both a resource and a manifest";
-        diags.conflict(key, what, "keep one", &resource.key, "the other is here");
+        let problem = "a field can't be both a resource and a manifest";
+        diags.conflict(key, problem, "keep one", &resource.key, "the other is here");
     }
     if let Some(each) = &child.each_key {
         diags.error(each, "`each` is only for provisioners", "use a group with `each` and make the manifest its child");
@@ -101,14 +104,14 @@ fn manifest(child: &Child, diags: &mut Diags) {
 }
 
 /// Checks the closure or function of `when`, `each` or `key`.
-fn closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
+fn check_closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
     match expression {
         Expr::Closure(closure) => {
             if let Some(asyncness) = &closure.asyncness {
                 let fix = "do the call in a hand-written node, and read its output here";
                 return diags.error(asyncness, format!("the closure of `{key}` can't be async"), fix);
             }
-            arguments(child, key, closure, diags);
+            check_arguments(child, key, closure, diags);
         }
         Expr::Path(_) => (),
         other => {
@@ -118,17 +121,18 @@ fn closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
     }
 }
 
+/// Returns what the closure of an option takes, for messages: `key` takes the item, the others the object.
 fn subject(key: &str) -> &'static str {
     if key == "key" { "item" } else { "object" }
 }
 
-/// A closure takes the object, or the object and everything that `from` names.
-fn arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
+/// Checks the arguments of a closure: the object, or the object and everything that `from` names.
+fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
     let (count, subject) = (closure.inputs.len(), subject(key));
     let all = if key == "key" { 1 } else { child.from.len() + 1 };
     if count == 0 {
-        let what = format!("the closure of `{key}` has no argument");
-        return diags.error(closure.inputs_begin, what, format!("add the {subject}: `|{subject}| ...`"));
+        let problem = format!("the closure of `{key}` has no argument");
+        return diags.error(closure.inputs_begin, problem, format!("add the {subject}: `|{subject}| ...`"));
     }
     if count != 1 && count != all {
         let fix = match all {
@@ -142,7 +146,8 @@ fn arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags)
     }
 }
 
-fn ty(child: &Child, diags: &mut Diags) {
+/// Checks the type of the field: for a resource a kind, `Option` or `Vec` of it, otherwise a provisioner.
+fn check_type(child: &Child, diags: &mut Diags) {
     if !is_named(&child.ty) {
         let fix = "write the type of a kind, `Option` or `Vec` of one, or a provisioner";
         return diags.error(&child.ty, "a child is a named type", fix);
@@ -170,6 +175,7 @@ fn ty(child: &Child, diags: &mut Diags) {
     }
 }
 
+/// Returns whether a type is a path (or a macro that may expand to one), unlike a tuple or reference.
 pub(super) fn is_named(ty: &Type) -> bool {
     matches!(ty, Type::Path(_) | Type::Group(_) | Type::Paren(_) | Type::Macro(_))
 }

@@ -14,29 +14,32 @@ pub(super) const CODES: [&str; 7] = ["integer", "float", "phase", "bool", "list"
 
 const LISTS: [&str; 5] = ["Vec", "VecDeque", "HashSet", "BTreeSet", "IndexSet"];
 const UNSIGNED: [&str; 5] = ["u8", "u16", "u32", "u64", "usize"];
-/// Last words of names that suggest more than two values.
-const CHOICES: [&str; 6] = ["level", "mode", "policy", "strategy", "tier", "type"];
+/// Last words of names that suggest a choice between more than two values.
+const CHOICE_WORDS: [&str; 6] = ["level", "mode", "policy", "strategy", "tier", "type"];
 
+/// Warns about each field that violates an API convention, unless the struct or the field allows it.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
-        let mut warn = |code, what: String, fix: String| {
+        let mut warn = |code, problem: String, fix: String| {
             let allowed =
                 model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident(code));
             if !allowed {
-                diags.warn(code, field.ident.span(), what, fix);
+                diags.warn(code, field.ident.span(), problem, fix);
             }
         };
-        name(field, &mut warn);
-        number(field, &mut warn);
-        switch(field, &mut warn);
-        list(field, &mut warn);
+        check_name(field, &mut warn);
+        check_number(field, &mut warn);
+        check_bool(field, &mut warn);
+        check_list_type(field, &mut warn);
     }
-    case(model, diags);
+    check_case(model, diags);
 }
 
+/// Reports a warning (its code, what is wrong, and the fix), unless the code is allowed.
 type Warn<'a> = dyn FnMut(&'static str, String, String) + 'a;
 
-fn name(field: &Field, warn: &mut Warn<'_>) {
+/// Warns about the name `phase`, and names of fields that every object has besides its spec.
+fn check_name(field: &Field, warn: &mut Warn<'_>) {
     let name = field.name.as_str();
     if name == "phase" {
         warn(
@@ -50,7 +53,8 @@ fn name(field: &Field, warn: &mut Warn<'_>) {
     }
 }
 
-fn number(field: &Field, warn: &mut Warn<'_>) {
+/// Warns about integers other than signed ones of a fixed size, and about floats.
+fn check_number(field: &Field, warn: &mut Warn<'_>) {
     let ident = &field.ident;
     if field.hints.foreign_schema {
         return;
@@ -63,13 +67,14 @@ fn number(field: &Field, warn: &mut Warn<'_>) {
         warn("integer", format!("`{ident}` depends on the platform"), "use `i32` or `i64`".into());
     } else if number == "f32" || number == "f64" {
         let fix = "use an integer of a smaller unit, or a quantity".into();
-        warn("float", format!("`{ident}` is `{number}`, but floats lose precision in other languages"), fix);
+        warn("float", format!("`{ident}` is `{number}`, and floats lose precision in other languages"), fix);
     }
 }
 
-fn switch(field: &Field, warn: &mut Warn<'_>) {
+/// Warns about a `bool` whose name suggests a choice, for example `mode`.
+fn check_bool(field: &Field, warn: &mut Warn<'_>) {
     let ident = field.ident.to_string();
-    let choice = ident.rsplit('_').next().is_some_and(|last| CHOICES.contains(&last));
+    let choice = ident.rsplit('_').next().is_some_and(|last| CHOICE_WORDS.contains(&last));
     if choice && innermost(&field.ty).as_deref() == Some("bool") {
         warn(
             "bool",
@@ -79,32 +84,33 @@ fn switch(field: &Field, warn: &mut Warn<'_>) {
     }
 }
 
-fn list(field: &Field, warn: &mut Warn<'_>) {
-    let ty = inside("Option", &field.ty);
+/// Warns about a list without `x-kubernetes-list-type`.
+fn check_list_type(field: &Field, warn: &mut Warn<'_>) {
+    let ty = unwrap_type("Option", &field.ty);
     let listed = last_segment(ty).is_some_and(|segment| LISTS.contains(&segment.ident.to_string().as_str()));
     let array = matches!(ty, Type::Array(_));
     if !(listed || array) || field.hints.list_type || field.hints.flatten || field.hints.foreign_schema {
         return;
     }
-    let what = format!("`{}` has no list type, so one applier replaces the items of another", field.ident);
+    let problem = format!("`{}` has no list type, so one applier replaces the items of another", field.ident);
     let fix = "add `#[schemars(extend(\"x-kubernetes-list-type\" = \"atomic\"))]` (or `set`, or `map` with its keys)";
-    warn("list", what, fix.into());
+    warn("list", problem, fix.into());
 }
 
-/// Warns once for the whole struct, since one attribute is missing.
-fn case(model: &Managed, diags: &mut Diags) {
+/// Warns once for the whole struct about names in snake case, since one `rename_all` fixes all fields.
+fn check_case(model: &Managed, diags: &mut Diags) {
     let snake = |field: &&Field| field.name.contains('_') && !field.hints.skip && !field.hints.flatten;
     let allowed = |field: &&Field| {
         !model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident("case"))
     };
     if let Some(field) = model.fields.iter().filter(snake).find(allowed) {
-        let what = format!("`{}` is `{}` in YAML, which is not camelCase", field.ident, field.name);
+        let problem = format!("`{}` is `{}` in YAML, which is not camelCase", field.ident, field.name);
         let fix = format!("add `#[serde(rename_all = \"camelCase\")]` to `{}`", model.spec);
-        diags.warn("case", field.ident.span(), what, fix);
+        diags.warn("case", field.ident.span(), problem, fix);
     }
 }
 
-/// The name of the type inside all `Option`s, lists and boxes, if it is a single name.
+/// Returns the name of the type inside all `Option`s, lists and boxes; `None` if a type has several arguments, as a map has.
 fn innermost(ty: &Type) -> Option<String> {
     match ty {
         Type::Array(array) => innermost(&array.elem),
@@ -119,7 +125,8 @@ fn innermost(ty: &Type) -> Option<String> {
     }
 }
 
-fn inside<'a>(wrapper: &str, ty: &'a Type) -> &'a Type {
+/// Returns the argument of a type like `Option<T>` whose name is `wrapper`, or the type itself.
+fn unwrap_type<'a>(wrapper: &str, ty: &'a Type) -> &'a Type {
     let segment = last_segment(ty).filter(|segment| segment.ident == wrapper);
     match segment.map(type_arguments).as_deref() {
         Some([inner]) => inner,

@@ -10,21 +10,22 @@ use crate::{
 };
 use proc_macro2::Ident;
 
+/// Checks the dependencies of the child with the index `at`.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
     for (key, nodes) in [("after", &child.after), ("from", &child.from)] {
-        duplicates(key, nodes, diags);
+        check_duplicates(key, nodes, diags);
     }
     for node in &child.after {
-        after(group, at, node, diags);
+        check_after(group, at, node, diags);
     }
     for node in &child.from {
-        from(group, at, node, diags);
+        check_from(group, at, node, diags);
     }
 }
 
-/// Checks the inputs in `inputs(...)`, of a group or a hand-written node.
-pub(super) fn inputs(inputs: &[NamedType], diags: &mut Diags) {
+/// Reports repeated names in `inputs(...)` of a group or a hand-written node.
+pub(super) fn check_inputs(inputs: &[NamedType], diags: &mut Diags) {
     for (at, NamedType { name, .. }) in inputs.iter().enumerate() {
         if let Some(first) = inputs[..at].iter().find(|first| node_name(&first.name) == node_name(name)) {
             diags.conflict(
@@ -38,17 +39,19 @@ pub(super) fn inputs(inputs: &[NamedType], diags: &mut Diags) {
     }
 }
 
-fn duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
+/// Reports nodes that `after` or `from` names twice.
+fn check_duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
     for (at, node) in nodes.iter().enumerate() {
         let text = node.text(".");
         if let Some(first) = nodes[..at].iter().find(|first| first.text(".") == text) {
-            let what = format!("`{text}` is a duplicate in `{key}`");
-            diags.conflict(&node.0[0], what, "keep one", &first.0[0], "first used here");
+            let problem = format!("`{text}` is a duplicate in `{key}`");
+            diags.conflict(&node.0[0], problem, "keep one", &first.0[0], "first used here");
         }
     }
 }
 
-fn after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
+/// Checks a node in `after(...)`: an earlier child of the same group, which must be concurrent.
+fn check_after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     let name = &node.0[0];
     if let Some(inner) = node.0.get(1) {
         let fix = format!("write `after({name})`, which waits for the whole child");
@@ -58,11 +61,12 @@ fn after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
         let fix = "remove it, or make the group concurrent";
         return diags.error(name, "the children of a serial group already run in their order", fix);
     }
-    earlier(group, at, name, &[], diags);
+    find_earlier(group, at, name, &[], diags);
 }
 
-/// The child of a name. It must be declared before the reader, so dependencies have no cycle.
-fn earlier<'g>(
+/// Finds the child of a name. It must be declared before the reader, so that dependencies have no cycle. Returns `None` after
+/// reporting an unknown or later child.
+fn find_earlier<'g>(
     group: &'g Provisioner,
     at: usize,
     name: &Ident,
@@ -75,8 +79,8 @@ fn earlier<'g>(
             diags.error(name, format!("`{name}` cannot wait for itself"), "remove it");
         }
         Some((_, later)) => {
-            let what = format!("`{name}` is declared later");
-            diags.conflict(name, what, "declare it before this field", &later.ident, "declared here");
+            let problem = format!("`{name}` is declared later");
+            diags.conflict(name, problem, "declare it before this field", &later.ident, "declared here");
         }
         None => {
             let children = group.children[..at].iter().map(Child::name);
@@ -91,7 +95,9 @@ fn earlier<'g>(
     None
 }
 
-fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
+/// Checks a node in `from(...)`: an input of the group, an earlier child, or a child of one. A child that a pass can skip can
+/// only be read by another such child.
+fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     let (name, nested) = (&node.0[0], &node.0[1..]);
     if group.input_index(name).is_some() {
         if let Some(inner) = nested.first() {
@@ -100,30 +106,30 @@ fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
         }
         return;
     }
-    let Some(source) = earlier(group, at, name, &group.inputs, diags) else { return };
+    let Some(source) = find_earlier(group, at, name, &group.inputs, diags) else { return };
     let reader = &group.children[at];
     if source.manifest.is_some() {
-        let what = format!("`{name}` is a manifest, which has no output");
-        return diags.error(name, what, "make the object a separate resource");
+        let problem = format!("`{name}` is a manifest, which has no output");
+        return diags.error(name, problem, "make the object a separate resource");
     }
     if source.each.is_some() {
-        let what = format!("`{name}` has `each`, so it is several nodes");
-        return diags.error(name, what, "read the objects in a hand-written node");
+        let problem = format!("`{name}` has `each`, so it is several nodes");
+        return diags.error(name, problem, "read the objects in a hand-written node");
     }
     if source.is_conditional() && !reader.is_conditional() {
-        let what = format!("`{name}` is not always present, but `{}` is", reader.ident);
+        let problem = format!("`{name}` is not always present, but `{}` is", reader.ident);
         let fix = if source.resource.is_some() && source.if_api.is_none() {
             "add a `when` to this field, or make the source an `Option`"
         } else {
             "add a `when` to this field"
         };
-        return diags.conflict(name, what, fix, &source.ident, "this one has a condition");
+        return diags.conflict(name, problem, fix, &source.ident, "this one has a condition");
     }
     match nested {
         [inner, ..] if source.resource.is_some() => {
             diags.error(inner, format!("`{name}` has no children"), format!("write `from({name})`"));
         }
-        [inner] => child_name(inner, diags),
+        [inner] => check_child_name(inner, diags),
         [_, deeper, ..] => {
             diags.error(deeper, "only children of children can be read", "move this field or its source closer");
         }
@@ -131,8 +137,8 @@ fn from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     }
 }
 
-/// Path keywords can't name a field, not even as a raw identifier.
-fn child_name(inner: &Ident, diags: &mut Diags) {
+/// Reports path keywords, which can't name a field, not even as a raw identifier.
+fn check_child_name(inner: &Ident, diags: &mut Diags) {
     if ["self", "Self", "super", "crate", "_"].iter().any(|word| inner == word) {
         diags.error(inner, format!("`{inner}` is not a child"), "use the name of the field");
     }

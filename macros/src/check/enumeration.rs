@@ -3,10 +3,11 @@
 use crate::{attrs::managed::ManagedVariantInput, diag::Diags, model::managed::Managed};
 use syn::{Fields, Ident};
 
+/// Checks the tagging of the enum and the fields of its variants. serde represents each variant as an object with one property.
 pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
-        let what = "an enum with this tagging has no structural schema";
-        diags.error(tagging, what, "remove it, so that each variant is a separate property");
+        let problem = "an enum with this tagging has no structural schema";
+        diags.error(tagging, problem, "remove it, so that each variant is a separate property");
     }
     if variants.is_empty() {
         diags.error(
@@ -20,17 +21,18 @@ pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &m
             diags.error(tagging, "a variant with this tagging has no structural schema", "remove it");
         }
         match &variant.fields {
-            Fields::Unit => unit(&variant.ident, diags),
+            Fields::Unit => report_unit_variant(&variant.ident, diags),
             Fields::Unnamed(fields) if fields.unnamed.len() != 1 => {
-                let what = format!("`{}` is a tuple, but a schema supports only lists of one type", variant.ident);
-                diags.error(&variant.ident, what, "give its fields names, or put them into one struct");
+                let problem = format!("`{}` is a tuple, but a schema supports only lists of one type", variant.ident);
+                diags.error(&variant.ident, problem, "give its fields names, or put them into one struct");
             }
             _ => (),
         }
     }
 }
 
-fn unit(variant: &Ident, diags: &mut Diags) {
+/// Reports a variant without fields, which serde writes as a string.
+fn report_unit_variant(variant: &Ident, diags: &mut Diags) {
     let fix = format!("write `{variant} {{}}`, or make the spec a struct with the enum as a field");
     diags.error(variant, format!("`{variant}` would be a string, but the other variants are objects"), fix);
 }

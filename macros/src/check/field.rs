@@ -4,11 +4,12 @@ use super::convention;
 use crate::{diag::Diags, model::managed::Managed};
 use syn::Path;
 
+/// Checks the keys of `#[managed(...)]` on each field, and the names of the fields in JSON.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
-    collisions(model, diags);
-    warning_codes(&model.allowed_warnings, diags);
+    check_json_names(model, diags);
+    check_warning_codes(&model.allowed_warnings, diags);
     for field in &model.fields {
-        warning_codes(&field.allowed_warnings, diags);
+        check_warning_codes(&field.allowed_warnings, diags);
         if let Some(reference) = field.reference.as_ref().filter(|_| field.hints.skip) {
             let fix = "remove `reference`, or keep the field in the spec";
             diags.error(reference, "a reference must be a field of the spec", fix);
@@ -36,20 +37,22 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
     }
 }
 
-fn collisions(model: &Managed, diags: &mut Diags) {
+/// Reports fields with the same name in JSON.
+fn check_json_names(model: &Managed, diags: &mut Diags) {
     let serialized = |at: usize| model.fields.get(at).filter(|field| !field.hints.skip && !field.hints.flatten);
     for (at, field) in (0..model.fields.len()).filter_map(|at| Some((at, serialized(at)?))) {
         let first = (0..at).filter_map(serialized).find(|first| first.name == field.name);
         let Some(first) = first else { continue };
-        let what = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
+        let problem = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
         match &field.hints.rename {
-            Some(rename) => diags.conflict(rename, what, "rename one of them", &first.ident, "the other is here"),
-            None => diags.conflict(&field.ident, what, "rename one of them", &first.ident, "the other is here"),
+            Some(rename) => diags.conflict(rename, problem, "rename one of them", &first.ident, "the other is here"),
+            None => diags.conflict(&field.ident, problem, "rename one of them", &first.ident, "the other is here"),
         }
     }
 }
 
-fn warning_codes(codes: &[Path], diags: &mut Diags) {
+/// Reports unknown codes in `allow(...)`.
+fn check_warning_codes(codes: &[Path], diags: &mut Diags) {
     for code in codes {
         if !convention::CODES.iter().any(|known| code.is_ident(known)) {
             diags.unknown("warning", code, &convention::CODES);

@@ -1,7 +1,7 @@
 //! Parses the JSON paths of a CRD: simple paths of fields, and column paths with brackets.
 
-/// Parses `.spec.replicas`, with fields only. Returns the segments.
-pub(super) fn simple(path: &str) -> Result<Vec<&str>, &'static str> {
+/// Parses `.spec.replicas`, with fields only. Returns the segments, or the reason why the path is invalid.
+pub(super) fn parse_simple(path: &str) -> Result<Vec<&str>, &'static str> {
     let rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
     let segments: Vec<&str> = rest.split('.').collect();
     if segments.iter().any(|segment| segment.is_empty()) {
@@ -11,22 +11,23 @@ pub(super) fn simple(path: &str) -> Result<Vec<&str>, &'static str> {
     if segments.iter().all(plain) { Ok(segments) } else { Err("only field names are allowed, no brackets") }
 }
 
-/// Parses `.status.conditions[?(@.type=="Ready")].status`, the path of a column. Returns the segments before a bracket.
-pub(super) fn column(path: &str) -> Result<Vec<&str>, &'static str> {
+/// Parses `.status.conditions[?(@.type=="Ready")].status`, the path of a column. Returns the segments before a bracket, or the
+/// reason why the path is invalid.
+pub(super) fn parse_column(path: &str) -> Result<Vec<&str>, &'static str> {
     let mut rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
     let mut leading = Vec::new();
     let mut plain = true;
     loop {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
-        field(name)?;
+        check_field_name(name)?;
         if plain && !name.is_empty() {
             leading.push(name);
         }
         rest = after;
         while let Some(inside) = rest.strip_prefix('[') {
             plain = false;
-            rest = bracket(inside)?;
+            rest = parse_bracket(inside)?;
         }
         if rest.is_empty() {
             return Ok(leading);
@@ -38,7 +39,8 @@ pub(super) fn column(path: &str) -> Result<Vec<&str>, &'static str> {
     }
 }
 
-fn field(name: &str) -> Result<(), &'static str> {
+/// Returns an error if a segment is empty or has a character that the API server's parser rejects.
+fn check_field_name(name: &str) -> Result<(), &'static str> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '$' | '*' | '/' | '\\' | ':');
     match name {
         "" => Err("it has an empty segment"),
@@ -47,8 +49,8 @@ fn field(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Parses a bracket. Returns the rest after it.
-fn bracket(inside: &str) -> Result<&str, &'static str> {
+/// Parses a bracket up to its end; `inside` begins after the opening `[`. Returns the text after the closing `]`.
+fn parse_bracket(inside: &str) -> Result<&str, &'static str> {
     let mut quote = None;
     let mut depth = 0_u32;
     for (at, c) in inside.char_indices() {
@@ -61,7 +63,7 @@ fn bracket(inside: &str) -> Result<&str, &'static str> {
             (None, ']') if depth > 0 => depth -= 1,
             (None, ']') => {
                 let (content, after) = inside.split_at(at);
-                selector(content)?;
+                check_selector(content)?;
                 return after.strip_prefix(']').ok_or("a bracket is not closed");
             }
             _ => (),
@@ -70,7 +72,8 @@ fn bracket(inside: &str) -> Result<&str, &'static str> {
     Err(if quote.is_some() { "a quote is not closed" } else { "a bracket is not closed" })
 }
 
-fn selector(content: &str) -> Result<(), &'static str> {
+/// Returns an error unless the text inside a bracket is an index, a slice, `*`, a quoted name or a filter.
+fn check_selector(content: &str) -> Result<(), &'static str> {
     let quoted = |mark| content.len() > 2 && content.starts_with(mark) && content.ends_with(mark);
     let filter = content.starts_with("?(") && content.ends_with(')') && content.len() > 3;
     let slice = !content.is_empty() && content.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | '-' | ','));
@@ -82,7 +85,7 @@ fn selector(content: &str) -> Result<(), &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{column, simple};
+    use super::{parse_column, parse_simple};
 
     #[test]
     fn columns_may_filter_and_index() {
@@ -94,9 +97,9 @@ mod tests {
             ".spec.ports[0]",
         ];
         for path in good {
-            assert!(column(path).is_ok(), "{path}");
+            assert!(parse_column(path).is_ok(), "{path}");
         }
-        assert_eq!(column(".status.conditions[0].x").as_deref(), Ok(&["status", "conditions"][..]));
+        assert_eq!(parse_column(".status.conditions[0].x").as_deref(), Ok(&["status", "conditions"][..]));
     }
 
     #[test]
@@ -104,13 +107,15 @@ mod tests {
         for path in
             ["", "spec", ".", ".spec.", ".spec..x", ".spec[", ".spec[]", ".spec[?(@.a==\"b]", ".a b", ".a[x]", ".a[0]b"]
         {
-            assert!(column(path).is_err(), "{path}");
+            assert!(parse_column(path).is_err(), "{path}");
         }
     }
 
     #[test]
     fn simple_paths_have_no_brackets() {
-        assert_eq!(simple(".spec.replicas").as_deref(), Ok(&["spec", "replicas"][..]));
-        assert!(simple(".spec.items[0]").is_err() && simple("spec").is_err() && simple(".spec.").is_err());
+        assert_eq!(parse_simple(".spec.replicas").as_deref(), Ok(&["spec", "replicas"][..]));
+        assert!(
+            parse_simple(".spec.items[0]").is_err() && parse_simple("spec").is_err() && parse_simple(".spec.").is_err()
+        );
     }
 }

@@ -16,16 +16,17 @@ const PRELUDE_NAMES: [&str; 18] = [
     "Some", "String", "ToString", "Vec",
 ];
 
+/// Checks a managed kind. Returns the model in the error case, so that a fallback can be expanded.
 pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Box<Managed>> {
-    style(&model, diags);
+    check_style(&model, diags);
     match &model.kube {
-        Some(kube) => settings(&model, kube, diags),
+        Some(kube) => check_kube(&model, kube, diags),
         None => diags.missing(
             "missing `#[kube(...)]`",
             "derive `kube::CustomResource` next to `Managed` and set `group`, `version`, `kind` and `status`",
         ),
     }
-    own_attributes(&model, diags);
+    check_attributes(&model, diags);
     field::check(&model, diags);
     schema::check(&model, diags);
     validation::check(&model, diags);
@@ -33,7 +34,8 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
-fn style(model: &Managed, diags: &mut Diags) {
+/// Checks that the type can be a spec: a struct with named fields or an enum, without generics.
+fn check_style(model: &Managed, diags: &mut Diags) {
     match &model.style {
         SpecStyle::Named => (),
         SpecStyle::Enum(variants) => enumeration::check(model, variants, diags),
@@ -66,13 +68,14 @@ fn style(model: &Managed, diags: &mut Diags) {
     }
 }
 
-fn settings(model: &Managed, kube: &Kube, diags: &mut Diags) {
-    group(kube, diags);
-    version(kube, diags);
-    kind(kube, diags);
-    labels(kube, diags);
-    metadata(kube, diags);
-    serving(kube, diags);
+/// Checks the settings in `#[kube(...)]`.
+fn check_kube(model: &Managed, kube: &Kube, diags: &mut Diags) {
+    check_group(kube, diags);
+    check_version(kube, diags);
+    check_kind(kube, diags);
+    check_resource_names(kube, diags);
+    check_metadata(kube, diags);
+    check_serving(kube, diags);
     if let Some(key) = &kube.no_spec {
         diags.error(key, "`no_spec` is not supported", "remove it and keep the fields in `spec`");
     }
@@ -86,7 +89,8 @@ fn settings(model: &Managed, kube: &Kube, diags: &mut Diags) {
     subresource::check(model, kube, diags);
 }
 
-fn group(kube: &Kube, diags: &mut Diags) {
+/// Checks the API group: a domain name, and not one of Kubernetes without an approval.
+fn check_group(kube: &Kube, diags: &mut Diags) {
     let Some(group) = &kube.group else { return };
     let text = group.value();
     if !names::is_subdomain(&text) {
@@ -114,13 +118,14 @@ fn group(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-fn version(kube: &Kube, diags: &mut Diags) {
+fn check_version(kube: &Kube, diags: &mut Diags) {
     let Some(version) = kube.version.as_ref().filter(|version| !names::is_version(&version.value())) else { return };
-    let what = format!("`\"{}\"` is not a valid version", version.value());
-    diags.error(version, what, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
+    let problem = format!("`\"{}\"` is not a valid version", version.value());
+    diags.error(version, problem, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
 }
 
-fn kind(kube: &Kube, diags: &mut Diags) {
+/// Checks the kind and the name of the generated struct.
+fn check_kind(kube: &Kube, diags: &mut Diags) {
     for (word, name) in [("kind", &kube.kind), ("root", &kube.root)] {
         let Some(name) = name else { continue };
         let text = name.value();
@@ -144,25 +149,27 @@ fn kind(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-fn labels(kube: &Kube, diags: &mut Diags) {
+/// Checks the plural, singular, short names and categories, and reports repeated ones.
+fn check_resource_names(kube: &Kube, diags: &mut Diags) {
     let single = [("plural", &kube.plural), ("singular", &kube.singular)];
     let single = single.into_iter().filter_map(|(word, name)| Some((word, name.as_ref()?)));
     let many = kube.shortnames.iter().map(|name| ("shortname", name));
     let many = many.chain(kube.categories.iter().map(|name| ("category", name)));
     for (word, name) in single.chain(many).filter(|(_, name)| !names::is_label(&name.value())) {
-        let what = format!("`\"{}\"` is not a valid {word}", name.value());
+        let problem = format!("`\"{}\"` is not a valid {word}", name.value());
         let fix = format!(
             "use at most 63 lower case letters, digits and hyphens, for example `{}`",
             names::label(&name.value())
         );
-        diags.error(name, what, fix);
+        diags.error(name, problem, fix);
     }
-    repeated("shortname", &kube.shortnames, diags);
-    repeated("category", &kube.categories, diags);
-    repeated("selectable", &kube.selectable, diags);
+    check_duplicates("shortname", &kube.shortnames, diags);
+    check_duplicates("category", &kube.categories, diags);
+    check_duplicates("selectable", &kube.selectable, diags);
 }
 
-fn repeated(word: &str, names: &[LitStr], diags: &mut Diags) {
+/// Reports repeated values of the key `word`.
+fn check_duplicates(word: &str, names: &[LitStr], diags: &mut Diags) {
     for (at, name) in names.iter().enumerate() {
         if let Some(first) = names[..at].iter().find(|first| first.value() == name.value()) {
             diags.conflict(
@@ -176,26 +183,28 @@ fn repeated(word: &str, names: &[LitStr], diags: &mut Diags) {
     }
 }
 
-fn metadata(kube: &Kube, diags: &mut Diags) {
+/// Checks the keys of annotations and labels of the CRD, and the values of its labels.
+fn check_metadata(kube: &Kube, diags: &mut Diags) {
     for (word, (key, _)) in
         kube.annotations.iter().map(|pair| ("annotation", pair)).chain(kube.labels.iter().map(|pair| ("label", pair)))
     {
         if !names::is_qualified(&key.value()) {
-            let what = format!("`\"{}\"` is not a valid {word} key", key.value());
+            let problem = format!("`\"{}\"` is not a valid {word} key", key.value());
             diags.error(
                 key,
-                what,
+                problem,
                 "use `name` or `domain/name`, the name at most 63 letters, digits, `-`, `_` and `.`",
             );
         }
     }
     for (_, value) in kube.labels.iter().filter(|(_, value)| !names::is_label_value(&value.value())) {
-        let what = format!("`\"{}\"` is not a valid label value", value.value());
-        diags.error(value, what, "use at most 63 letters, digits, `-`, `_` and `.`, or an annotation");
+        let problem = format!("`\"{}\"` is not a valid label value", value.value());
+        diags.error(value, problem, "use at most 63 letters, digits, `-`, `_` and `.`, or an annotation");
     }
 }
 
-fn serving(kube: &Kube, diags: &mut Diags) {
+/// Checks `served`, `schema` and `deprecated`.
+fn check_serving(kube: &Kube, diags: &mut Diags) {
     if let Some(served) = kube.served.as_ref().filter(|served| !served.value) {
         diags.error(served, "a version that is not served can't be watched", "remove `served = false`");
     }
@@ -209,12 +218,13 @@ fn serving(kube: &Kube, diags: &mut Diags) {
     let Some(deprecated) = &kube.deprecated else { return };
     let length = deprecated.value().chars().count();
     if length == 0 || length > 256 {
-        let what = format!("a deprecation warning of {length} characters is not allowed");
-        diags.error(deprecated, what, "use 1 to 256 characters, or `deprecated` without a text");
+        let problem = format!("a deprecation warning of {length} characters is not allowed");
+        diags.error(deprecated, problem, "use 1 to 256 characters, or `deprecated` without a text");
     }
 }
 
-fn own_attributes(model: &Managed, diags: &mut Diags) {
+/// Checks the keys of `#[managed(...)]` on the struct: misplaced keys, the finalizer, and the field of `pause`.
+fn check_attributes(model: &Managed, diags: &mut Diags) {
     for key in &model.misplaced_keys {
         let name = key.get_ident().map(ToString::to_string).unwrap_or_default();
         diags.error(key, format!("`{name}` belongs on a field"), "move it to the field with the name");

@@ -1,4 +1,4 @@
-//! Stage 3 validates the models: only a [`Checked`] model can be expanded.
+//! Checks the models (stage 3 of a macro). Only a [`Checked`] model can be expanded.
 
 mod access;
 mod child;

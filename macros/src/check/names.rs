@@ -1,16 +1,16 @@
 //! Checks names by the grammars of the API server: labels, subdomains, versions and finalizers.
 
-/// At most 63 of `a-z`, `0-9` and `-`, letter first and no hyphen last (RFC 1035).
+/// Returns whether a text is a DNS label of RFC 1035: at most 63 of `a-z`, `0-9` and `-`, a letter first, no hyphen last.
 pub(super) fn is_label(text: &str) -> bool {
     is_dns_label(text) && text.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
-/// Dot-separated labels of RFC 1123, at most 253 characters.
+/// Returns whether a text is a DNS subdomain: dot-separated labels of RFC 1123, at most 253 characters.
 pub(super) fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_dns_label)
 }
 
-/// `v1`, `v1alpha1`, `v2beta3`.
+/// Returns whether a text is a version of an API: `v1`, `v1alpha1`, `v2beta3`.
 pub(super) fn is_version(text: &str) -> bool {
     let Some(rest) = text.strip_prefix('v') else { return false };
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -19,7 +19,8 @@ pub(super) fn is_version(text: &str) -> bool {
     is_number(major) && (rest.is_empty() || stage.is_some_and(is_number))
 }
 
-/// `name` or `domain/name`; the name at most 63 of letters, digits, `-`, `_` and `.`, ends alphanumeric.
+/// Returns whether a text is a qualified name: `name` or `domain/name`. The name has at most 63 letters, digits, `-`, `_` and
+/// `.`, and starts and ends with a letter or digit.
 pub(super) fn is_qualified(text: &str) -> bool {
     match text.split_once('/') {
         Some((domain, name)) => is_subdomain(domain) && is_qualified_part(name),
@@ -27,29 +28,29 @@ pub(super) fn is_qualified(text: &str) -> bool {
     }
 }
 
-/// A finalizer is `domain/name`, with a dot in the domain.
+/// Returns whether a text is a finalizer: `domain/name`, with a dot in the domain.
 pub(super) fn is_finalizer(text: &str) -> bool {
     text.split_once('/').is_some_and(|(domain, _)| domain.contains('.')) && is_qualified(text)
 }
 
-/// A label value is empty, or has the grammar of the name in a qualified name.
+/// Returns whether a text is the value of a label: empty, or like the name in a qualified name.
 pub(super) fn is_label_value(text: &str) -> bool {
     text.is_empty() || is_qualified_part(text)
 }
 
-/// Letters and digits, an upper case letter first.
+/// Returns whether a text has letters and digits only, an upper case letter first.
 pub(super) fn is_pascal(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Whether the domain is reserved for Kubernetes.
+/// Returns whether a domain is reserved for Kubernetes: `k8s.io`, `kubernetes.io` or below one.
 pub(super) fn is_protected(domain: &str) -> bool {
     ["k8s.io", "kubernetes.io"]
         .iter()
-        .any(|own| domain.strip_suffix(own).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
+        .any(|reserved| domain.strip_suffix(reserved).is_some_and(|rest| rest.is_empty() || rest.ends_with('.')))
 }
 
-/// The nearest kind to a text: `my kind` is `MyKind`.
+/// Returns a valid kind that resembles a text, for messages: `MyKind` for `my kind`.
 pub(super) fn pascal(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let pascal: String = words
@@ -59,7 +60,7 @@ pub(super) fn pascal(text: &str) -> String {
     if pascal.is_empty() { "WebApp".to_owned() } else { pascal.to_owned() }
 }
 
-/// The nearest label to a text: `Web_Apps` is `web-apps`.
+/// Returns a valid label that resembles a text, for messages: `web-apps` for `Web_Apps`.
 pub(super) fn label(text: &str) -> String {
     let label: String =
         text.to_ascii_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();

@@ -11,12 +11,13 @@ use crate::{
 use quote::ToTokens;
 use syn::{Expr, ExprClosure, LitStr, Pat, Path};
 
+/// Checks the input of `operator!`. Returns the model in the error case, so that a fallback can be expanded.
 pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operator>, Box<Operator>> {
     match &model.source {
-        Source::Expression(operator) => expression(operator, diags),
+        Source::Expression(operator) => check_expression(operator, diags),
         Source::Kinds { name, kinds } => {
             if let Some(name) = name {
-                operator_name(name, diags);
+                check_operator_name(name, diags);
             }
             if kinds.is_empty() && !diags.has_errors() {
                 diags.missing(
@@ -32,7 +33,8 @@ pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operat
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
-fn expression(operator: &Expr, diags: &mut Diags) {
+/// Reports expressions that are no operator: a type, a function that is not called, or a literal.
+fn check_expression(operator: &Expr, diags: &mut Diags) {
     match operator {
         Expr::Path(path) if starts_upper(&path.path) => {
             let text = path_text(&path.path);
@@ -42,7 +44,7 @@ fn expression(operator: &Expr, diags: &mut Diags) {
             let text = path.to_token_stream().to_string().replace(' ', "");
             diags.error(path, format!("`{text}` is not called"), format!("write `{text}()`"));
         }
-        Expr::Closure(closure) => options_closure(closure, diags),
+        Expr::Closure(closure) => check_options_closure(closure, diags),
         Expr::Lit(literal) => {
             diags.error(literal, "this is not an operator", "write `Kind => Tree`, or call a function that returns one")
         }
@@ -50,8 +52,8 @@ fn expression(operator: &Expr, diags: &mut Diags) {
     }
 }
 
-/// The closure must annotate the type of its options, from which the flags follow.
-fn options_closure(closure: &ExprClosure, diags: &mut Diags) {
+/// Checks that the closure annotates the type of its options, from which the flags follow.
+fn check_options_closure(closure: &ExprClosure, diags: &mut Diags) {
     let fix = "write `|options: Options| my_lib::operator(options)`";
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
         [Pat::Type(_)] => (),
@@ -61,21 +63,23 @@ fn options_closure(closure: &ExprClosure, diags: &mut Diags) {
     }
 }
 
-fn operator_name(name: &LitStr, diags: &mut Diags) {
+/// Checks that the name of the operator is a DNS label.
+fn check_operator_name(name: &LitStr, diags: &mut Diags) {
     if !names::is_label(&name.value()) {
-        let what = format!("`\"{}\"` is not a valid name of an operator", name.value());
+        let problem = format!("`\"{}\"` is not a valid name of an operator", name.value());
         let fix = format!(
             "use at most 63 lower case letters, digits and hyphens, for example `{}`",
             names::label(&name.value())
         );
-        diags.error(name, what, fix);
+        diags.error(name, problem, fix);
     }
 }
 
+/// Checks a kind with its tree and options. `earlier` are the kinds before it.
 fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
     if let Some(first) = earlier.iter().find(|first| first.kind == kind.kind) {
-        let what = format!("`{}` is listed twice", path_text(&kind.kind));
-        diags.conflict(&kind.kind, what, "keep one; a kind has one tree", &first.kind, "first listed here");
+        let problem = format!("`{}` is listed twice", path_text(&kind.kind));
+        diags.conflict(&kind.kind, problem, "keep one; a kind has one tree", &first.kind, "first listed here");
     }
     if kind.kind == kind.tree {
         diags.error(&kind.tree, "a kind can't be its own tree", "use the struct that derives `Provisioner`");
@@ -88,6 +92,7 @@ fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
     }
 }
 
+/// Checks the value of an option of a kind.
 fn check_option(option: &KindOption, diags: &mut Diags) {
     match option {
         KindOption::ResyncPeriod { literal, every } if every.is_zero() => {

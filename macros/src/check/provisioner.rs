@@ -11,27 +11,29 @@ use crate::{
 };
 use proc_macro2::Ident;
 
+/// Checks a node. Returns the model in the error case, so that a fallback can be expanded.
 pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Box<Provisioner>> {
     if let StructStyle::NotStruct(found) = model.style {
-        let what = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
-        diags.error(&model.ident, what, "make it a struct");
+        let problem = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
+        diags.error(&model.ident, problem, "make it a struct");
     }
     if !model.generics.params.is_empty() {
         let fix = "remove the parameters; a hand-written node can implement `Provision<O>` for every owner `O`";
         diags.error(&model.generics, format!("`{}` is generic, but a node is one type", model.ident), fix);
     }
-    combination(&model, diags);
-    dependency::inputs(&model.inputs, diags);
+    check_combination(&model, diags);
+    dependency::check_inputs(&model.inputs, diags);
     match model.node() {
         Node::Group { .. } if model.is_custom => (),
-        Node::Group { .. } => group(&model, diags),
-        Node::Custom => custom(&model, diags),
+        Node::Group { .. } => check_group(&model, diags),
+        Node::Custom => check_custom(&model, diags),
         Node::Unspecified => (),
     }
     if diags.has_errors() { Err(Box::new(model)) } else { Ok(Checked(model)) }
 }
 
-fn combination(model: &Provisioner, diags: &mut Diags) {
+/// Checks that the keys select one kind of node: `serial`, `concurrent`, `up` with `down`, or `access`.
+fn check_combination(model: &Provisioner, diags: &mut Diags) {
     if model.node_keys.is_empty() && !diags.has_errors() {
         diags.missing(
             format!("`{}` doesn't declare its kind of node", model.ident),
@@ -60,7 +62,8 @@ fn combination(model: &Provisioner, diags: &mut Diags) {
     }
 }
 
-fn group(model: &Provisioner, diags: &mut Diags) {
+/// Checks a group: its owner, and each of its children.
+fn check_group(model: &Provisioner, diags: &mut Diags) {
     if model.owner.is_none() && !diags.has_errors() {
         diags.missing(
             "missing `owner` in `#[provisioner(...)]`",
@@ -86,24 +89,24 @@ fn group(model: &Provisioner, diags: &mut Diags) {
     if let Some(output) = &model.output_key {
         diags.error(output, "a group has no output", "remove it, and read a child with `from(group.child)`");
     }
-    names(model, diags);
+    check_names(model, diags);
     for at in 0..model.children.len() {
         child::check(model, at, diags);
     }
 }
 
-/// Inputs and retired nodes share the namespace of the children.
-fn names(model: &Provisioner, diags: &mut Diags) {
+/// Checks that inputs and retired nodes have no name of a child, with which they share a namespace.
+fn check_names(model: &Provisioner, diags: &mut Diags) {
     for NamedType { name, .. } in &model.inputs {
         if let Some((_, child)) = model.child(name) {
-            let what = format!("`{name}` is both an input and a child");
-            diags.conflict(name, what, "rename one", &child.ident, "also used here");
+            let problem = format!("`{name}` is both an input and a child");
+            diags.conflict(name, problem, "rename one", &child.ident, "also used here");
         }
     }
     for (at, NamedType { name, ty }) in model.retired.iter().enumerate() {
         if let Some((_, child)) = model.child(name) {
-            let what = format!("`{name}` is both retired and a child");
-            diags.conflict(name, what, "remove one", &child.ident, "still a child here");
+            let problem = format!("`{name}` is both retired and a child");
+            diags.conflict(name, problem, "remove one", &child.ident, "still a child here");
         }
         let before = &model.retired[..at];
         if let Some(first) = before.iter().find(|first| node_name(&first.name) == node_name(name) && first.ty == *ty) {
@@ -115,7 +118,8 @@ fn names(model: &Provisioner, diags: &mut Diags) {
     }
 }
 
-fn custom(model: &Provisioner, diags: &mut Diags) {
+/// Checks a hand-written node: it has no owner, retired nodes or children, and valid access rights.
+fn check_custom(model: &Provisioner, diags: &mut Diags) {
     if let Some(owner) = &model.owner_key {
         let fix = format!("remove it; `impl Provision<Kind> for {}` defines it", model.ident);
         diags.error(owner, "`owner` is only for groups", fix);

@@ -11,17 +11,18 @@ use crate::{
 };
 use syn::Type;
 
+/// Checks that a role declares the rights it grants, and that these fit into a role.
 pub(super) fn check(child: &Child, diags: &mut Diags) {
     let Some(resource) = &child.resource else { return };
-    let role = role(&child.ty);
+    let role = role_kind(&child.ty);
     let Some((word, rights)) = &resource.grants else {
         if let Some(role) = role {
-            let what = format!(
+            let problem = format!(
                 "a `{role}` grants rights, which the API server rejects as a privilege escalation \
                  unless the operator has them itself"
             );
             let fix = "declare them for the operator's role: `resource(grants(ConfigMap: get, list))`";
-            diags.error(&child.ty, what, fix);
+            diags.error(&child.ty, problem, fix);
         }
         return;
     };
@@ -49,13 +50,13 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// `Role` or `ClusterRole`, if the field is of that kind by its name.
-fn role(ty: &Type) -> Option<String> {
+/// Returns `Role` or `ClusterRole` if the type, or the type in its `Option` or `Vec`, has that name.
+fn role_kind(ty: &Type) -> Option<String> {
     let segment = last_segment(ty)?;
     let name = segment.ident.to_string();
     match (name.as_str(), type_arguments(segment).as_slice()) {
         ("Role" | "ClusterRole", _) => Some(name),
-        ("Option" | "Vec", [inner]) => role(inner),
+        ("Option" | "Vec", [inner]) => role_kind(inner),
         _ => None,
     }
 }

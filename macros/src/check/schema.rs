@@ -17,12 +17,14 @@ const MAPS: [&str; 3] = ["BTreeMap", "HashMap", "IndexMap"];
 const NUMBERS: [&str; 14] =
     ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool", "char"];
 
+/// Checks the type of each field, unless a function provides its schema.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip && !field.hints.foreign_schema) {
         FieldSchema { spec: &model.spec, field, diags }.check(&field.ty);
     }
 }
 
+/// The check of the type of one field.
 struct FieldSchema<'a> {
     spec: &'a Ident,
     field: &'a Field,
@@ -30,6 +32,7 @@ struct FieldSchema<'a> {
 }
 
 impl FieldSchema<'_> {
+    /// Checks a type and the types in it.
     fn check(&mut self, ty: &Type) {
         match ty {
             Type::Tuple(tuple) if tuple.elems.is_empty() => {
@@ -53,6 +56,7 @@ impl FieldSchema<'_> {
         }
     }
 
+    /// Checks a named type and its arguments.
     fn check_path(&mut self, ty: &Type, segment: &PathSegment) {
         let name = segment.ident.to_string();
         let arguments = type_arguments(segment);
@@ -74,6 +78,7 @@ impl FieldSchema<'_> {
         }
     }
 
+    /// Checks the key of a map, which must be a string in JSON.
     fn check_key(&mut self, key: &Type) {
         let number = last_segment(key).is_some_and(|key| NUMBERS.contains(&key.ident.to_string().as_str()));
         if number || matches!(key, Type::Tuple(_) | Type::Array(_)) {
@@ -81,7 +86,7 @@ impl FieldSchema<'_> {
         }
     }
 
-    /// Checks types by their whole path, since their last segments are common names.
+    /// Checks types of other crates by their whole path, since their last segments are common names.
     fn check_foreign(&mut self, ty: &Type) {
         let path = ty.to_token_stream().to_string().replace(' ', "");
         match path.trim_start_matches("::") {
@@ -106,7 +111,8 @@ impl FieldSchema<'_> {
         }
     }
 
-    fn reject(&mut self, ty: &Type, what: &str, fix: &str) {
+    /// Reports a type at its tokens. The message is the type followed by `problem`, and the fix.
+    fn reject(&mut self, ty: &Type, problem: &str, fix: &str) {
         let text = ty
             .to_token_stream()
             .to_string()
@@ -115,6 +121,6 @@ impl FieldSchema<'_> {
             .replace(" >", ">")
             .replace(" :: ", "::")
             .replace("& ", "&");
-        self.diags.error(ty, format!("`{text}` {what}"), fix);
+        self.diags.error(ty, format!("`{text}` {problem}"), fix);
     }
 }

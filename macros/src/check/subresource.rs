@@ -13,20 +13,21 @@ use syn::LitStr;
 /// The maximum of selectable fields of the API server.
 const MAX_SELECTABLE: usize = 8;
 
+/// Checks the paths of `scale` and `selectable`, and the number of selectable fields.
 pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
     if let Some(scale) = &kube.scale {
         check_scale(model, scale, diags);
     }
     for selectable in &kube.selectable {
-        path_within(model, selectable, &["spec", "status"], diags);
+        check_path(model, selectable, &["spec", "status"], diags);
     }
     if let Some(surplus) = kube.selectable.get(MAX_SELECTABLE) {
         diags.error(surplus, format!("at most {MAX_SELECTABLE} selectable fields are allowed"), "remove this one");
     }
 }
 
-/// A path that names no field of the spec never has a value. The macro can check the first segment below `spec` only.
-pub(super) fn names_a_field(model: &Managed, path: &LitStr, segments: &[&str], diags: &mut Diags) {
+/// Reports a path that names no field, and thus never has a value. The macro can check the first segment below `spec` only.
+pub(super) fn check_field_exists(model: &Managed, path: &LitStr, segments: &[&str], diags: &mut Diags) {
     let ["spec", field, ..] = segments else {
         if let Some(root) =
             segments.first().filter(|root| !["metadata", "spec", "status", "kind", "apiVersion"].contains(root))
@@ -45,6 +46,7 @@ pub(super) fn names_a_field(model: &Managed, path: &LitStr, segments: &[&str], d
     diags.error(path, format!("`.spec.{field}` is not a field of `{}`", model.spec), format!("use one of {known}"));
 }
 
+/// Checks the paths of `scale`, with the fields below which the API server accepts them.
 fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     for (path, roots) in [
         (&scale.spec_replicas, &["spec"][..]),
@@ -52,7 +54,7 @@ fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
         (&scale.label_selector, &["spec", "status"]),
     ] {
         if let Some(path) = path {
-            path_within(model, path, roots, diags);
+            check_path(model, path, roots, diags);
         }
     }
     let same = scale.spec_replicas.as_ref().zip(scale.label_selector.as_ref());
@@ -61,17 +63,22 @@ fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     }
 }
 
-fn path_within(model: &Managed, path: &LitStr, roots: &[&str], diags: &mut Diags) {
+/// Checks that a path is a simple JSON path below one of `roots`, and that its field exists.
+fn check_path(model: &Managed, path: &LitStr, roots: &[&str], diags: &mut Diags) {
     let places = roots.iter().map(|place| format!("`.{place}`")).collect::<Vec<_>>().join(" or ");
-    match json_path::simple(&path.value()) {
+    match json_path::parse_simple(&path.value()) {
         Err(why) => {
-            let what = format!("`\"{}\"` is not a simple JSON path: {why}", path.value());
-            diags.error(path, what, format!("write field names below {places}, for example `.{}.replicas`", roots[0]));
+            let problem = format!("`\"{}\"` is not a simple JSON path: {why}", path.value());
+            diags.error(
+                path,
+                problem,
+                format!("write field names below {places}, for example `.{}.replicas`", roots[0]),
+            );
         }
         Ok(segments) if segments.len() < 2 || !roots.contains(&segments[0]) => {
-            let what = format!("`\"{}\"` is not below {places}", path.value());
-            diags.error(path, what, format!("use a field there, for example `.{}.replicas`", roots[0]));
+            let problem = format!("`\"{}\"` is not below {places}", path.value());
+            diags.error(path, problem, format!("use a field there, for example `.{}.replicas`", roots[0]));
         }
-        Ok(segments) => names_a_field(model, path, &segments, diags),
+        Ok(segments) => check_field_exists(model, path, &segments, diags),
     }
 }

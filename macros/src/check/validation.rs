@@ -26,28 +26,31 @@ enum JsonType {
     Unknown,
 }
 
+/// Checks the validation rules of all fields.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {
-            let what = "`StructMerge` sets `x-kubernetes-struct-type`, which the API server does not support";
-            diags.error(strategy, what, "use `MapMerge`, which also applies to structs");
+            let problem = "`StructMerge` sets `x-kubernetes-struct-type`, which the API server does not support";
+            diags.error(strategy, problem, "use `MapMerge`, which also applies to structs");
         }
         if let Some(required) = &field.hints.rules.required
             && (field.hints.default || model.hints.default)
         {
-            let what = "`required` has no effect on a field with a default, which is optional";
-            diags.error(required, what, "remove `required` or the default");
+            let problem = "`required` has no effect on a field with a default, which is optional";
+            diags.error(required, problem, "remove `required` or the default");
         }
         if !field.hints.foreign_schema {
-            effects(field, diags);
+            check_effects(field, diags);
         }
     }
 }
 
-fn effects(field: &Field, diags: &mut Diags) {
+/// Reports rules that `schemars` doesn't write into the schema of the field's type.
+fn check_effects(field: &Field, diags: &mut Diags) {
     let (rules, json_type) = (&field.hints.rules, json_type(&field.ty));
-    let mut without_effect = |rule: &Option<Path>, on: &[JsonType], fix: &str| {
-        let Some(rule) = rule.as_ref().filter(|_| json_type != JsonType::Unknown && !on.contains(&json_type)) else {
+    let mut report_without_effect = |rule: &Option<Path>, supported: &[JsonType], fix: &str| {
+        let Some(rule) = rule.as_ref().filter(|_| json_type != JsonType::Unknown && !supported.contains(&json_type))
+        else {
             return;
         };
         let key = rule.to_token_stream();
@@ -58,27 +61,28 @@ fn effects(field: &Field, diags: &mut Diags) {
         JsonType::IntOrString => "use `#[schemars(extend(\"maxLength\" = ...))]`",
         _ => "use `range`, or remove it",
     };
-    without_effect(&rules.length, &[JsonType::Text, JsonType::List], length);
+    report_without_effect(&rules.length, &[JsonType::Text, JsonType::List], length);
     let pattern = match json_type {
         JsonType::List => "write it in `inner(...)`",
         JsonType::IntOrString => "use `#[schemars(extend(\"pattern\" = ...))]`",
         _ => "remove it",
     };
-    without_effect(&rules.pattern, &[JsonType::Text], pattern);
+    report_without_effect(&rules.pattern, &[JsonType::Text], pattern);
     let range = match json_type {
         JsonType::List => "write it in `inner(...)`",
         JsonType::IntOrString => "use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
         _ => "use `length`, or remove it",
     };
-    without_effect(&rules.range, &[JsonType::Number], range);
+    report_without_effect(&rules.range, &[JsonType::Number], range);
     let inner = match json_type {
         JsonType::Map => "use a type with these rules for the values",
         _ => "move its rules out of `inner(...)`",
     };
-    without_effect(&rules.inner, &[JsonType::List], inner);
+    report_without_effect(&rules.inner, &[JsonType::List], inner);
 }
 
 impl JsonType {
+    /// Returns the type with its article, for messages.
     fn noun(self) -> &'static str {
         match self {
             Self::Text => "a string",
@@ -92,12 +96,13 @@ impl JsonType {
     }
 }
 
-/// Whether a type is written with the path of `k8s_openapi`. A bare name may be a type of the project. `opgen generate` also
-/// reads the imports.
+/// Returns whether a type is written with the path of `k8s_openapi`. A bare name may be a type of the project. `opgen generate`
+/// also reads the imports.
 fn is_of_kubernetes(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.iter().any(|segment| segment.ident == "k8s_openapi"))
 }
 
+/// Returns the JSON type of a Rust type; `Unknown` if its name is none of the standard types.
 fn json_type(ty: &Type) -> JsonType {
     let segment = match ty {
         Type::Array(_) | Type::Slice(_) => return JsonType::List,

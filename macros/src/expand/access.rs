@@ -12,9 +12,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Path, spanned::Spanned};
 
-/// The rights as an array of constants.
+/// Returns the rights as an array of constants.
 pub(super) fn entries(paths: &Paths, access: &[Access]) -> TokenStream {
-    let entries = access.iter().map(|access| entry(paths, access));
+    let entries = access.iter().map(|access| expand_entry(paths, access));
     quote! { &[#(#entries),*] }
 }
 
@@ -24,7 +24,7 @@ pub(super) fn grants(node: &Provisioner) -> TokenStream {
     let mut grants: Vec<Grant<'_>> = Vec::new();
     for access in node.access.iter().filter(|access| !access.raw) {
         let Some(kind) = access.kind() else { continue };
-        for name in traits(access) {
+        for name in trait_names(access) {
             let subresource = subresource_type(&node.paths, access).map(|ty| ty.to_string());
             match grants
                 .iter_mut()
@@ -35,8 +35,8 @@ pub(super) fn grants(node: &Provisioner) -> TokenStream {
             }
         }
     }
-    let mut code: TokenStream = grants.iter().map(|grant| grant.expand(node)).collect();
-    code.extend(urls(node));
+    let mut code: TokenStream = grants.iter().map(|grant| grant.expand_impl(node)).collect();
+    code.extend(expand_url_grants(node));
     if node.access.iter().any(|access| access.raw) {
         let (krate, of) = (&node.paths.krate, &node.ident);
         code.extend(quote! {
@@ -57,7 +57,9 @@ struct Grant<'a> {
 }
 
 impl Grant<'_> {
-    fn expand(&self, node: &Provisioner) -> TokenStream {
+    /// Implements the trait for the kind. The constant `WITHIN` lists the objects and namespaces if all rights are limited to
+    /// some.
+    fn expand_impl(&self, node: &Provisioner) -> TokenStream {
         let (krate, of, kind, name) = (&node.paths.krate, &node.ident, self.kind, ident(self.name));
         let part =
             self.access.first().and_then(|access| subresource_type(&node.paths, access)).map(|part| quote! { , #part });
@@ -80,8 +82,8 @@ impl Grant<'_> {
     }
 }
 
-/// Implements `GetPath` for the non-resource URLs that the node may read.
-fn urls(node: &Provisioner) -> Option<TokenStream> {
+/// Implements `GetPath` for the non-resource URLs that the node may read; `None` if there are none.
+fn expand_url_grants(node: &Provisioner) -> Option<TokenStream> {
     let (krate, of) = (&node.paths.krate, &node.ident);
     let url = |access: &Access| match &access.target {
         AccessTarget::Url(path) if !access.raw => Some(path.clone()),
@@ -98,7 +100,8 @@ fn urls(node: &Provisioner) -> Option<TokenStream> {
     })
 }
 
-/// The type argument for a subresource in the traits.
+/// Returns the type argument for a subresource in the traits; `None` for the object itself and for `status` and `scale`, which
+/// have traits of their own.
 fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
     let krate = &paths.krate;
     match access.subresource()? {
@@ -111,7 +114,8 @@ fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
     }
 }
 
-fn entry(paths: &Paths, access: &Access) -> TokenStream {
+/// Expands one entry to a `shape::Access`, from which the role is generated. Its spans make the compiler report at the kind.
+fn expand_entry(paths: &Paths, access: &Access) -> TokenStream {
     let (krate, private) = (&paths.krate, &paths.private);
     let verbs = access.verbs.iter().map(|verb| ident(verb.name()));
     let verbs = quote! { &[#(#krate::shape::Verb::#verbs),*] };
@@ -147,10 +151,10 @@ fn entry(paths: &Paths, access: &Access) -> TokenStream {
     entry
 }
 
-/// The names of the traits of the verbs.
-fn traits(access: &Access) -> Vec<&'static str> {
+/// Returns the names of the traits that the verbs imply. A verb on a subresource without typed calls has none.
+fn trait_names(access: &Access) -> Vec<&'static str> {
     let subresource = access.subresource();
-    let of = |verb: &Verb| match (&subresource, verb) {
+    let trait_name = |verb: &Verb| match (&subresource, verb) {
         (None, verb) => Some(verb.name()),
         (Some(Subresource::Status), Verb::Get) => Some("GetStatus"),
         (Some(Subresource::Status), Verb::Patch) => Some("PatchStatus"),
@@ -164,7 +168,7 @@ fn traits(access: &Access) -> Vec<&'static str> {
         (Some(Subresource::Known { .. } | Subresource::Type(_)), Verb::Update) => Some("UpdateSubresource"),
         (Some(_), _) => None,
     };
-    access.verbs.iter().filter_map(of).collect()
+    access.verbs.iter().filter_map(trait_name).collect()
 }
 
 fn ident(name: &str) -> Ident {

@@ -13,6 +13,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, spanned::Spanned};
 
+/// Expands the edge to a child: an `Edge` of the tree's shape, with its conditions, dependencies and options.
 pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     // `line!()` is the line of the field, since its tokens have that span.
@@ -38,7 +39,7 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     if !reads.is_empty() {
         fields.push(quote! { reads: &[#(#reads),*] });
     }
-    if let Some(options) = own_options(node, child) {
+    if let Some(options) = non_default_options(node, child) {
         fields.push(quote! { resource: #options });
     }
     let resource = child.resource.as_ref();
@@ -55,7 +56,7 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     }
 }
 
-/// A manifest as a child of the tree. `include_str!` makes the compiler track the file; the role generator reads its kinds.
+/// Expands the edge to a manifest. `include_str!` makes the compiler track the file; the role generator reads its kinds.
 fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &TokenStream) -> TokenStream {
     let (krate, private) = (&node.paths.krate, &node.paths.private);
     let (file, text) = match &manifest.file {
@@ -78,7 +79,7 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
     }
 }
 
-/// A retired node as a child of the tree.
+/// Expands the edge to a retired node, whose objects are removed.
 pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     let line = quote_spanned! { retired.name.span() => ::core::line!() };
@@ -90,16 +91,16 @@ pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStre
     }
 }
 
-/// The future that provisions a child, or deprovisions it while its `when` is false.
+/// Returns the future that provisions a child, or deprovisions it while its `when` is false.
 pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let private = &node.paths.private;
-    let (reads, build) = (dependency::reads(node, child), build(node, child, owner));
+    let (reads, provision) = (dependency::reads(node, child), provision_call(node, child, owner));
     let Some(when) = &child.when else {
         let is_call = child.from.is_empty() && child.each.is_none();
         return if is_call {
-            build
+            provision
         } else {
-            quote! { #private::boxed(async move { #reads #build.await }) }
+            quote! { #private::boxed(async move { #reads #provision.await }) }
         };
     };
     let (down, name, answer) = (deprovision(node, child, owner), child.name(), dependency::call(node, child, when));
@@ -109,7 +110,7 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
             #before
             if #private::is_wanted(cx, #name, #answer)? {
                 #inside
-                #build.await
+                #provision.await
             } else {
                 let cx = &#private::not_wanted(cx);
                 #down.await
@@ -118,44 +119,58 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
     }
 }
 
-/// The call that provisions a child.
+/// Returns the call that provisions a child, unconditionally.
+fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
+    match (&child.resource, &child.manifest) {
+        (Some(_), _) => apply_resource(node, child),
+        (None, Some((_, manifest))) => apply_manifest(node, child, manifest, owner),
+        (None, None) => provision_node(node, child, owner),
+    }
+}
+
+/// Returns the call that builds and applies the objects of a resource.
 ///
 /// The function name has the span of the field and everything else that of the type: the compiler reports a missing function
 /// at the name, and a wrong return type at the type.
-fn build(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
+fn apply_resource(node: &Provisioner, child: &Child) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
-    if child.resource.is_some() {
-        let grants = grants(node, child);
-        if child.from.is_empty() && own_options(node, child).is_none() && grants.is_none() {
-            return quote_spanned! { ty.span() =>
-                #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
-            };
-        }
-        let (options, inputs) = (options(node, child), dependency::inputs(node, child));
-        let (names, values) = (dependency::value_names(child), dependency::values(node, child));
-        let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
+    let grants = grants(node, child);
+    if child.from.is_empty() && non_default_options(node, child).is_none() && grants.is_none() {
         return quote_spanned! { ty.span() =>
-            #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #inputs, |draft| {
-                #(let #names = #values;)*
-                let built = Self::#function(draft, #(#names),*);
-                #objects
-            })
+            #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
         };
     }
-    if let Some((_, manifest)) = &child.manifest {
-        if manifest.file.is_some() {
-            return quote! { #private::apply_file::<#owner, Self>(cx, #name) };
-        }
-        let (names, values) = (dependency::value_names(child), dependency::values(node, child));
-        return quote_spanned! { ty.span() =>
-            #private::apply_manifest::<#owner, Self>(cx, #name, || {
-                #(let #names = #values;)*
-                let built = Self::#function(&#private::draft(cx), #(#names),*);
-                #private::text_of(built)
-            })
-        };
+    let (options, inputs) = (options(node, child), dependency::inputs(node, child));
+    let (names, values) = (dependency::value_names(child), dependency::values(node, child));
+    let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
+    quote_spanned! { ty.span() =>
+        #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #inputs, |draft| {
+            #(let #names = #values;)*
+            let built = Self::#function(draft, #(#names),*);
+            #objects
+        })
     }
-    let span = located(ty.span());
+}
+
+/// Returns the call that applies the objects of a manifest, from its file or from the text that a function returns.
+fn apply_manifest(node: &Provisioner, child: &Child, manifest: &Manifest, owner: &TokenStream) -> TokenStream {
+    let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
+    if manifest.file.is_some() {
+        return quote! { #private::apply_file::<#owner, Self>(cx, #name) };
+    }
+    let (names, values) = (dependency::value_names(child), dependency::values(node, child));
+    quote_spanned! { ty.span() =>
+        #private::apply_manifest::<#owner, Self>(cx, #name, || {
+            #(let #names = #values;)*
+            let built = Self::#function(&#private::draft(cx), #(#names),*);
+            #private::text_of(built)
+        })
+    }
+}
+
+/// Returns the call that provisions a nested node, or one for each item of `each`.
+fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
+    let (ty, name, span) = (&child.ty, child.name(), located(child.ty.span()));
     let (private, values, inputs) =
         (node.paths.private_at(span), dependency::inputs_tuple(child), dependency::inputs(node, child));
     match (&child.each, &child.key) {
@@ -170,7 +185,7 @@ fn build(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream 
     }
 }
 
-/// Roles with the rights that the tree declares for them.
+/// Returns the objects of a role, checked against the rights that the tree declares for it. `None` without `grants`.
 fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     child.resource.as_ref()?.grants.as_ref()?;
@@ -181,11 +196,11 @@ fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     })
 }
 
-/// The future that deprovisions a child.
+/// Returns the future that deprovisions a child.
 pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name) = (&node.paths.private, &child.ty, child.name());
     if child.resource.is_some() {
-        match own_options(node, child) {
+        match non_default_options(node, child) {
             Some(options) => {
                 quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #options) }
             }
@@ -200,7 +215,7 @@ pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream
     }
 }
 
-/// The future that removes the objects of a retired node, during provision or deprovision.
+/// Returns the future that removes the objects of a retired node, during provision or deprovision.
 pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision: bool) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     if provision {
@@ -209,21 +224,22 @@ pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision:
     quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #krate::shape::ResourceOptions::RETIRED) }
 }
 
+/// Returns the options of a resource, or the constant for the defaults.
 fn options(node: &Provisioner, child: &Child) -> TokenStream {
     let krate = &node.paths.krate;
-    own_options(node, child).unwrap_or_else(|| quote! { #krate::shape::ResourceOptions::DEFAULT })
+    non_default_options(node, child).unwrap_or_else(|| quote! { #krate::shape::ResourceOptions::DEFAULT })
 }
 
-/// The options of a resource; `None` if all are the defaults.
-fn own_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
+/// Returns the options of a resource; `None` if all are the defaults.
+fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let krate = &node.paths.krate;
     let resource = child.resource.as_ref()?;
     let mut fields = Vec::new();
     if resource.once.is_some() {
         fields.push(quote! { once: true });
     }
-    if let Some((_, from)) = &resource.adopt {
-        fields.push(quote! { adopt: true, adopt_from: &[#(#from),*] });
+    if let Some((_, managers)) = &resource.adopt {
+        fields.push(quote! { adopt: true, adopt_from: &[#(#managers),*] });
     }
     if child.if_api.is_some() {
         fields.push(quote! { if_api: true });
@@ -235,7 +251,7 @@ fn own_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
         .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })
 }
 
-/// The source text of a closure's body or a function's path, formatted for display.
+/// Returns the source text of a closure's body or a function's path, formatted for display.
 fn source_text(closure: &Expr) -> String {
     let body = match closure {
         Expr::Closure(closure) => &*closure.body,

@@ -16,21 +16,23 @@ use syn::{Expr, Type, spanned::Spanned};
 /// Binds each value that `from` names to a variable.
 pub(super) fn reads(node: &Provisioner, child: &Child) -> TokenStream {
     let read = |(at, path)| {
-        let (variable, value) = (variable(at), source(node, path));
+        let (variable, value) = (variable(at), read_expression(node, path));
         quote! { let #variable = #value; }
     };
     child.from.iter().enumerate().map(read).collect()
 }
 
-fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
+/// Returns the expression that reads the value at a path of `from`: an input of the group, the object of a child, the output of a
+/// child, or a child of a nested group. Empty if no such child exists; the check has already reported that.
+fn read_expression(node: &Provisioner, path: &NodePath) -> TokenStream {
     let (private, name, text) = (&node.paths.private, &path.0[0], path.text("/"));
     if let Some(index) = node.input_index(name) {
         let index = Literal::usize_unsuffixed(index);
         return quote! { ::core::clone::Clone::clone(&cx.inputs().#index) };
     }
-    let Some((_, source)) = node.child(name) else { return quote! {} };
-    let ty = &source.ty;
-    match (path.0.get(1), &source.resource) {
+    let Some((_, child)) = node.child(name) else { return quote! {} };
+    let ty = &child.ty;
+    match (path.0.get(1), &child.resource) {
         (Some(inner), _) => {
             let (group, inner) = (quote! { <#ty as #private::Group>::Children }, constant(inner));
             quote_spanned! { inner.span() => <#group>::#inner.read(cx, #text)? }
@@ -40,7 +42,7 @@ fn source(node: &Provisioner, path: &NodePath) -> TokenStream {
     }
 }
 
-/// The inputs of a child's build function, for the comparison with the last pass.
+/// Returns the digest of the inputs of a child. The fast path compares it with that of the last pass.
 pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
     let private = &node.paths.private;
     let versions = (0..child.from.len()).map(|at| {
@@ -50,7 +52,7 @@ pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
     quote! { #private::inputs_digest(cx, &[#(#versions),*]) }
 }
 
-/// The values for a child's `inputs`: everything that `from` names, unless `when` or `each` takes it.
+/// Returns the values for a child's `inputs`: everything that `from` names, unless `when` or `each` takes it.
 pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| has_inputs(child, closure));
     let values = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
@@ -60,19 +62,19 @@ pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     quote! { (#(#values)*) }
 }
 
-/// The items of an `each`, with their keys.
+/// Returns the items of an `each`, with their keys.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
     let (ty, items) = (&child.ty, call_with(node, child, each, "draft_of_items"));
-    let (of_each, of_key) = (located(each.span()), located(key.span()));
-    let private = node.paths.private_at(of_key);
-    let key = quote_spanned! { of_key => #private::text(#private::call1(item, #key)) };
-    let private = node.paths.private_at(of_each);
-    quote_spanned! { of_each => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
+    let (each_span, key_span) = (located(each.span()), located(key.span()));
+    let private = node.paths.private_at(key_span);
+    let key = quote_spanned! { key_span => #private::text(#private::call1(item, #key)) };
+    let private = node.paths.private_at(each_span);
+    quote_spanned! { each_span => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
 }
 
-/// The values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
+/// Returns the values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
 pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
-    let of = |(at, path): (usize, &NodePath)| {
+    let value = |(at, path): (usize, &NodePath)| {
         let variable = variable(at);
         let sibling = node.child(&path.0[0]).filter(|(_, source)| source.resource.is_some() && path.0.len() == 1);
         let ty = sibling
@@ -83,7 +85,7 @@ pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
             false => quote! { #variable.get()? },
         }
     };
-    child.from.iter().enumerate().map(of).collect()
+    child.from.iter().enumerate().map(value).collect()
 }
 
 /// Variables for [`values`] with the spans of their names in `from`, where the compiler reports a wrong type.
@@ -108,7 +110,7 @@ pub(super) fn call(node: &Provisioner, child: &Child, closure: &Expr) -> TokenSt
     call_with(node, child, closure, "draft")
 }
 
-/// [`call`] with the name of the function that returns the draft.
+/// Expands a call like [`call`], with the name of the function that returns the draft.
 fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> TokenStream {
     let span = located(closure.span());
     let private = node.paths.private_at(span);
@@ -125,21 +127,21 @@ fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> 
     }
 }
 
-/// The constants by which other groups read the children of a node.
+/// Returns the constants by which other groups read the children of a node.
 pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child]) -> TokenStream {
     let (private, ident) = (&node.paths.private, &node.ident);
     let name = format_ident!("ChildrenOf{}", node_name(ident));
     let checked = checked.iter().map(|child| {
-        let source = match child.resource {
+        let reader = match child.resource {
             _ if child.is_conditional() || child.each.is_some() => "Several",
             Some(_) => "Resource",
             None => "Node",
         };
-        (child, source)
+        (child, reader)
     });
-    let constants = checked.chain(unchecked.iter().map(|child| (child, "ErroneousChild"))).map(|(child, source)| {
-        let (ty, child, source) = (&child.ty, constant(&child.ident), format_ident!("{source}"));
-        quote_spanned! { ty.span() => pub const #child: #private::#source<#ty> = #private::#source::CHILD; }
+    let constants = checked.chain(unchecked.iter().map(|child| (child, "ErroneousChild"))).map(|(child, reader)| {
+        let (ty, child, reader) = (&child.ty, constant(&child.ident), format_ident!("{reader}"));
+        quote_spanned! { ty.span() => pub const #child: #private::#reader<#ty> = #private::#reader::CHILD; }
     });
     let constants: Vec<TokenStream> = constants.collect();
     let (children, item) = match constants.is_empty() {
@@ -155,7 +157,7 @@ pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child
     }
 }
 
-/// The name of a child's constant, a raw identifier if necessary.
+/// Returns the name of a child's constant, a raw identifier if necessary.
 fn constant(child: &Ident) -> Ident {
     let name = node_name(child);
     let raw = syn::parse_str::<Ident>(&name).is_err();
@@ -166,6 +168,7 @@ fn is_option(ty: &Type) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == "Option")
 }
 
+/// Returns the variable for the value of the path with the index `at` in `from`.
 fn variable(at: usize) -> Ident {
     Ident::new(&format!("__made{at}"), Span::mixed_site())
 }

@@ -8,12 +8,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
+/// Implements `Managed` for the generated struct. Expands to nothing if kube generates none.
 pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let Some(root) = managed.root() else { return TokenStream::new() };
     let (krate, private, spec) = (&managed.paths.krate, &managed.paths.private, &managed.spec);
     let finalizer = finalizer(managed);
     let status = status(managed);
-    let paused = paused(managed.pause.as_ref());
+    let paused = paused_body(managed.pause.as_ref());
     let references = references(managed, &root);
     let schema = schema(managed, &root);
     quote! {
@@ -46,6 +47,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     }
 }
 
+/// Returns the value of `FINALIZER`.
 fn finalizer(managed: &Managed) -> TokenStream {
     match &managed.finalizer {
         Some(finalizer) => quote! { ::core::option::Option::Some(#finalizer) },
@@ -53,7 +55,7 @@ fn finalizer(managed: &Managed) -> TokenStream {
     }
 }
 
-/// The constant `SCHEMA`. Only a fallback model has no schema.
+/// Returns the constant `SCHEMA`. Only a fallback model has no schema.
 fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     let private = &managed.paths.private;
     let disabled = managed.kube.as_ref().and_then(|kube| kube.schema.as_ref());
@@ -66,7 +68,7 @@ fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     }
 }
 
-/// The constant `REFERENCES`. Without references the trait's default holds.
+/// Returns the constant `REFERENCES`. Without references the trait's default holds.
 fn references(managed: &Managed, root: &Ident) -> TokenStream {
     let (krate, private) = (&managed.paths.krate, &managed.paths.private);
     let of_field = managed.fields.iter().filter_map(|field| {
@@ -90,7 +92,7 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
     quote! { const REFERENCES: &'static [#krate::reference::ReferenceField<Self>] = &[#(#references),*]; }
 }
 
-/// The status of the object. Only a fallback model has no status.
+/// Returns the status of the object. Only a fallback model has no status.
 fn status(managed: &Managed) -> TokenStream {
     let krate = &managed.paths.krate;
     match managed.kube.as_ref().and_then(|kube| kube.status.as_ref()) {
@@ -109,7 +111,8 @@ fn status(managed: &Managed) -> TokenStream {
     }
 }
 
-fn paused(pause: Option<&Pause>) -> TokenStream {
+/// Returns the body of `paused`: the value of the field `pause`, or `false` without such a field.
+fn paused_body(pause: Option<&Pause>) -> TokenStream {
     match pause {
         Some(Pause { field, optional: false }) => quote! { self.spec.#field },
         Some(Pause { field, optional: true }) => quote! { ::core::option::Option::unwrap_or_default(self.spec.#field) },

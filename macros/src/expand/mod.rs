@@ -1,4 +1,4 @@
-//! Stage 4 expands checked models into code; no other stage builds tokens.
+//! Expands checked models into code (stage 4); no other stage builds tokens.
 
 pub(crate) mod access;
 mod child;

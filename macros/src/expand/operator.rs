@@ -8,40 +8,43 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Expr, LitStr, spanned::Spanned};
 
+/// Expands to `fn main` and, unless the input is an expression, `fn operator`.
 pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
     match &operator.source {
         Source::Expression(expression) => {
-            let main_fn = if matches!(**expression, Expr::Closure(_)) {
+            let runner = if matches!(**expression, Expr::Closure(_)) {
                 quote! { main_with }
             } else {
                 quote! { main }
             };
-            main(operator, &main_fn, &quote! { #expression })
+            main_fn(operator, &runner, &quote! { #expression })
         }
         Source::Kinds { name, kinds } => {
             let mut code = operator_fn(operator, name.as_ref(), kinds);
-            code.extend(main(operator, &quote! { main }, &quote! { operator() }));
+            code.extend(main_fn(operator, &quote! { main }, &quote! { operator() }));
             code
         }
     }
 }
 
-fn main(operator: &Operator, main_fn: &TokenStream, argument: &TokenStream) -> TokenStream {
+/// Expands the function `main`, which calls `runner` (`main` or `main_with` of opgen) with the operator.
+fn main_fn(operator: &Operator, runner: &TokenStream, argument: &TokenStream) -> TokenStream {
     let private = &operator.paths.private;
     quote! {
         fn main() -> ::std::process::ExitCode {
-            #private::#main_fn(#argument)
+            #private::#runner(#argument)
         }
     }
 }
 
+/// Returns the function `operator`, which builds the operator of the listed kinds.
 fn operator_fn(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> TokenStream {
     let krate = &operator.paths.krate;
     let name = match name {
         Some(name) => quote! { #name },
         None => quote! { ::core::env!("CARGO_PKG_NAME") },
     };
-    let controls = kinds.iter().map(controls);
+    let controls = kinds.iter().map(controls_call);
     let distinct_kinds = (kinds.len() > 1).then(|| distinct_kinds(kinds));
     quote! {
         #distinct_kinds
@@ -64,16 +67,18 @@ fn distinct_kinds(kinds: &[Kind]) -> TokenStream {
     }
 }
 
-fn controls(kind: &Kind) -> TokenStream {
+/// Returns the call that adds the controller of a kind to the operator.
+fn controls_call(kind: &Kind) -> TokenStream {
     let (primary, tree) = (&kind.kind, &kind.tree);
     if kind.options.is_empty() {
         return quote! { .controls::<#primary, #tree>() };
     }
-    let options = kind.options.iter().map(option);
+    let options = kind.options.iter().map(option_call);
     quote! { .controls_with::<#primary, #tree>(|c| c #(#options)*) }
 }
 
-fn option(option: &KindOption) -> TokenStream {
+/// Returns the call that sets an option of a controller.
+fn option_call(option: &KindOption) -> TokenStream {
     match option {
         KindOption::ResyncPeriod { every, .. } => {
             let milliseconds = u64::try_from(every.as_millis()).unwrap_or(u64::MAX);

@@ -13,26 +13,28 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, parse_quote, spanned::Spanned};
 
+/// Expands the implementations of the node's traits, and the items that other nodes read.
 pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
-    let mut code = shape(node);
+    let mut code = provisioner_impl(node);
     match node.node() {
         Node::Group { up, down } => {
-            code.extend(provision(node, up, down));
-            code.extend(keyed(node));
+            code.extend(provision_impl(node, up, down));
+            code.extend(keyed_impl(node));
         }
         Node::Custom | Node::Unspecified => code.extend(access::grants(node)),
     }
-    code.extend(has_output(node));
+    code.extend(has_output_impl(node));
     code.extend(private_items(node));
     code
 }
 
-fn shape(node: &Provisioner) -> TokenStream {
+/// Implements `Provisioner`: the types of the inputs and the output, and the shape of the tree below the node.
+fn provisioner_impl(node: &Provisioner) -> TokenStream {
     let (krate, ident) = (&node.paths.krate, &node.ident);
     let generics = generics(node);
     let (parameters, arguments, bounds) = generics.split_for_impl();
     let kind = match node.node() {
-        Node::Group { up, down } => group(node, up, down),
+        Node::Group { up, down } => group_node(node, up, down),
         Node::Custom | Node::Unspecified => quote! { #krate::shape::Node::Custom },
     };
     let access = access::entries(&node.paths, &node.access);
@@ -55,7 +57,8 @@ fn shape(node: &Provisioner) -> TokenStream {
     }
 }
 
-fn group(node: &Provisioner, up: Order, down: Order) -> TokenStream {
+/// Returns the `shape::Node` of a group, with the orders of its children.
+fn group_node(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let krate = &node.paths.krate;
     let order = |order| match order {
         Order::Serial => quote! { #krate::shape::Order::Serial },
@@ -71,7 +74,8 @@ fn group(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// The generics of the type, with `Self: 'static`. Only a fallback model has any.
+/// Returns the generics of the type; if it has any, adds `Self: 'static`, which the trait requires. A valid node has no generics;
+/// only the model expanded beside an error may have them.
 fn generics(node: &Provisioner) -> Generics {
     let mut generics = node.generics.clone();
     if !generics.params.is_empty() {
@@ -80,12 +84,12 @@ fn generics(node: &Provisioner) -> Generics {
     generics
 }
 
-/// The children; the fields of a hand-written node are none.
+/// Returns the children of a group. A hand-written node has none, whatever its fields are.
 fn children(node: &Provisioner) -> &[Child] {
     if node.node() == Node::Custom { &[] } else { &node.children }
 }
 
-/// The owner, and the generics of an implementation for it. A fallback model without an owner is implemented for all.
+/// Returns the owner, and the generics of an implementation for it. A fallback model without an owner is implemented for all.
 fn owner(node: &Provisioner) -> (Generics, TokenStream) {
     let (krate, mut generics) = (&node.paths.krate, generics(node));
     match &node.owner {
@@ -97,7 +101,8 @@ fn owner(node: &Provisioner) -> (Generics, TokenStream) {
     }
 }
 
-fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
+/// Implements `Provision` for a group: the calls of its children in the orders `up` and `down`.
+fn provision_impl(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let (krate, ident) = (&node.paths.krate, &node.ident);
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
@@ -107,11 +112,11 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let mut downs: Vec<TokenStream> =
         node.children.iter().map(|child| child::deprovision(node, child, &owner)).collect();
     downs.extend(node.retired.iter().map(|retired| child::remove_retired(node, retired, false)));
-    let before: Vec<Vec<usize>> = (0..ups.len()).map(|at| before(node, at)).collect();
+    let before: Vec<Vec<usize>> = (0..ups.len()).map(|at| predecessors(node, at)).collect();
     let up = body(node, up, ups, &before);
     let down = match down {
         Order::Serial => body(node, down, downs.into_iter().rev().collect(), &[]),
-        Order::Concurrent => body(node, down, downs, &reversed(&before)),
+        Order::Concurrent => body(node, down, downs, &reverse(&before)),
     };
     quote! {
         #[automatically_derived]
@@ -127,9 +132,9 @@ fn provision(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// The indices of the children before a child: those in its `after` and `from`. A retired node comes after all children, since
-/// a child may take over its objects.
-fn before(node: &Provisioner, at: usize) -> Vec<usize> {
+/// Returns the indices of the children that must have succeeded before a child: those in its `after` and `from`. A retired node
+/// comes after all children, since a child may take over its objects.
+fn predecessors(node: &Provisioner, at: usize) -> Vec<usize> {
     let Some(child) = node.children.get(at) else { return (0..node.children.len()).collect() };
     let named = child.after.iter().chain(&child.from).filter_map(|path| node.child(&path.0[0]));
     let mut indices: Vec<usize> = named.map(|(index, _)| index).collect();
@@ -138,8 +143,8 @@ fn before(node: &Provisioner, at: usize) -> Vec<usize> {
     indices
 }
 
-/// The order of deprovision: a child waits for those that depend on it.
-fn reversed(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
+/// Returns the dependencies for deprovision: a child waits for those that depend on it.
+fn reverse(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let after = |at: usize| (0..before.len()).filter(move |other| before[*other].contains(&at)).collect();
     (0..before.len()).map(after).collect()
 }
@@ -170,7 +175,7 @@ fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec
 }
 
 /// Implements `Keyed`, which lists the keys of existing items, for a group below `each`.
-fn keyed(node: &Provisioner) -> TokenStream {
+fn keyed_impl(node: &Provisioner) -> TokenStream {
     let (krate, private, ident) = (&node.paths.krate, &node.paths.private, &node.ident);
     let is_each = |owner| last_segment(owner).is_some_and(|segment| segment.ident == "Each");
     // A group without an owner may be below `each`.
@@ -197,7 +202,7 @@ fn keyed(node: &Provisioner) -> TokenStream {
 }
 
 /// Implements `HasOutput` for a node with `output`.
-fn has_output(node: &Provisioner) -> TokenStream {
+fn has_output_impl(node: &Provisioner) -> TokenStream {
     if node.output.is_none() {
         return quote! {};
     }
@@ -210,8 +215,8 @@ fn has_output(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// The items without a name outside: the constants of the children, and reads of the fields, which the compiler would report as
-/// dead code because a tree is never constructed.
+/// Items in an anonymous constant: the constants of the children, and reads of the fields. Without the reads the compiler would
+/// report the fields as dead code, since a tree is never constructed.
 fn private_items(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();

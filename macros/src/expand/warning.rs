@@ -4,11 +4,14 @@ use crate::diag::Warning;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+/// Expands all warnings.
 pub(crate) fn expand(warnings: &[Warning]) -> TokenStream {
-    warnings.iter().map(warning).collect()
+    warnings.iter().map(expand_warning).collect()
 }
 
-fn warning(warning: &Warning) -> TokenStream {
+/// Expands a warning to the use of a constant that is deprecated with its text. The constant is named after the code; `bool` is a
+/// reserved name.
+fn expand_warning(warning: &Warning) -> TokenStream {
     let (code, text) = (Ident::new(warning.code, warning.span), &warning.text);
     let code = if warning.code == "bool" { Ident::new("boolean", warning.span) } else { code };
     quote! {

@@ -51,7 +51,7 @@ const SUBRESOURCES: [(&str, &str); 8] = [
     ("token", "Token"),
 ];
 
-/// The subresources with typed calls, for messages.
+/// Returns the subresources with typed calls, for messages.
 pub(crate) fn subresource_names() -> Vec<&'static str> {
     ["scale", "status"].into_iter().chain(SUBRESOURCES.iter().map(|(name, _)| *name)).collect()
 }
@@ -88,7 +88,7 @@ impl Verb {
         Self::Reference,
     ];
 
-    /// The name of the variant, and of the trait that grants it.
+    /// Returns the name of the variant, and of the trait that grants it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Get => "Get",
@@ -103,8 +103,9 @@ impl Verb {
         }
     }
 
-    /// A subresource exists as long as its object, so `apply` on a subresource is only `patch`.
-    fn of_word(word: &str, is_subresource: bool) -> &'static [Self] {
+    /// Returns the verbs of a word; none for an unknown word. `apply` on a subresource is only `patch`, since a subresource
+    /// exists as long as its object.
+    fn parse(word: &str, is_subresource: bool) -> &'static [Self] {
         match word {
             "get" => &[Self::Get],
             "list" => &[Self::List],
@@ -122,18 +123,19 @@ impl Verb {
     }
 }
 
+/// Resolves the verbs of all entries, and merges entries with the same target.
 pub(crate) fn resolve(entries: Vec<access::AccessEntry>, diags: &mut Diags) -> Vec<Access> {
     let mut resolved: Vec<Access> = Vec::new();
     for entry in entries {
         let entry = Access::resolve(entry, diags);
-        let same = |other: &&mut Access| {
+        let has_same_target = |other: &&mut Access| {
             other.target == entry.target
                 && other.subresource_path == entry.subresource_path
                 && other.names == entry.names
                 && other.namespace == entry.namespace
                 && other.raw == entry.raw
         };
-        match resolved.iter_mut().find(same) {
+        match resolved.iter_mut().find(has_same_target) {
             Some(first) => first.merge(entry),
             None => resolved.push(entry),
         }
@@ -142,12 +144,13 @@ pub(crate) fn resolve(entries: Vec<access::AccessEntry>, diags: &mut Diags) -> V
 }
 
 impl Access {
+    /// Resolves the verbs of an entry. Reports unknown verbs.
     fn resolve(entry: access::AccessEntry, diags: &mut Diags) -> Self {
         let mut verbs = Vec::new();
         for word in &entry.verbs {
-            let granted = Verb::of_word(&word.to_string(), entry.subresource.is_some());
+            let granted = Verb::parse(&word.to_string(), entry.subresource.is_some());
             if granted.is_empty() {
-                unknown(word, diags);
+                report_unknown_verb(word, diags);
             }
             verbs.extend(granted);
         }
@@ -158,7 +161,7 @@ impl Access {
         Self { target, subresource_path, names, namespace, raw, verbs, verb_words }
     }
 
-    /// The kind; `None` for a non-resource URL.
+    /// Returns the kind; `None` for a non-resource URL.
     pub(crate) fn kind(&self) -> Option<&Path> {
         match &self.target {
             AccessTarget::Kind(kind) => Some(kind),
@@ -166,7 +169,7 @@ impl Access {
         }
     }
 
-    /// The subresource, if any.
+    /// Returns the subresource; `None` if the rights are on the object itself.
     pub(crate) fn subresource(&self) -> Option<Subresource<'_>> {
         let path = self.subresource_path.as_ref()?;
         if starts_upper(path) {
@@ -184,7 +187,7 @@ impl Access {
         Some(subresource)
     }
 
-    /// The kind or URL before the colon, as text.
+    /// Returns the kind or URL before the colon, as text.
     pub(crate) fn target_text(&self) -> String {
         match &self.target {
             AccessTarget::Kind(kind) => kind.to_token_stream().to_string().replace(' ', ""),
@@ -192,6 +195,7 @@ impl Access {
         }
     }
 
+    /// Adds the verbs of other rights on the same target.
     fn merge(&mut self, other: Self) {
         self.verbs.extend(other.verbs);
         self.verbs.sort_unstable();
@@ -199,7 +203,8 @@ impl Access {
     }
 }
 
-fn unknown(word: &Ident, diags: &mut Diags) {
+/// Reports an unknown verb; for one in upper case, the fix is its lower case.
+fn report_unknown_verb(word: &Ident, diags: &mut Diags) {
     let lower = word.to_string().to_lowercase();
     if VERB_WORDS.contains(&lower.as_str()) {
         diags.error(word, format!("`{word}` is not a verb"), format!("write `{lower}`, as a role does"));

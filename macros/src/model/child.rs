@@ -45,6 +45,7 @@ pub(crate) struct Resource {
 const RESOURCE_OPTIONS: [&str; 4] = ["once", "adopt", "grants", "pods"];
 
 impl Child {
+    /// Models a field of a group. Returns `None` for a field without a name, which `check` reports.
     pub(super) fn resolve(input: ProvisionerFieldInput, diags: &mut Diags) -> Option<Self> {
         reject_duplicates(input.args.iter().map(|arg| &arg.key), diags);
         let mut child = Self {
@@ -64,12 +65,13 @@ impl Child {
             if_api: None,
         };
         for arg in input.args {
-            child.add(arg.key, arg.value, diags);
+            child.add_option(arg.key, arg.value, diags);
         }
         Some(child)
     }
 
-    fn add(&mut self, key: Ident, value: ArgValue, diags: &mut Diags) {
+    /// Adds one key of the field. Reports invalid values and keys that don't belong on a field.
+    fn add_option(&mut self, key: Ident, value: ArgValue, diags: &mut Diags) {
         let name = key.to_string();
         match (name.as_str(), value) {
             ("resource", ArgValue::Flag) => self.resource = Some(Resource::without_options(key)),
@@ -85,7 +87,9 @@ impl Child {
             ("each", ArgValue::Expr(each)) => {
                 (self.each, self.each_key) = (Some(without_parentheses(*each)), Some(key))
             }
-            ("key", ArgValue::Expr(of)) => (self.key, self.key_key) = (Some(without_parentheses(*of)), Some(key)),
+            ("key", ArgValue::Expr(function)) => {
+                (self.key, self.key_key) = (Some(without_parentheses(*function)), Some(key))
+            }
             ("when" | "each" | "key", _) => {
                 let subject = if name == "key" { "item" } else { "object" };
                 let fix = format!("write `{name} = |{subject}| ...`, or the name of a function");
@@ -111,7 +115,7 @@ impl Child {
         }
     }
 
-    /// The name of the child in the tree.
+    /// Returns the name of the child in the tree.
     pub(crate) fn name(&self) -> String {
         node_name(&self.ident)
     }
@@ -126,7 +130,7 @@ impl Child {
         self.resource.is_some() || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 
-    /// The closures or functions of `when`, `each` and `key`.
+    /// Returns the closures or functions of `when`, `each` and `key`.
     pub(crate) fn closures(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let closures = [("when", &self.when), ("each", &self.each), ("key", &self.key)];
         closures.into_iter().filter_map(|(key, closure)| Some((key, closure.as_ref()?)))
@@ -143,6 +147,7 @@ impl Resource {
         Self { key, once: None, adopt: None, grants: None, pods: None }
     }
 
+    /// Models `resource(...)` with its options. Reports unknown options.
     fn resolve(key: Ident, options: Vec<ResourceOption>, diags: &mut Diags) -> Self {
         if options.is_empty() {
             diags.error(&key, "`resource()` has no options", "write `resource` alone");
@@ -168,7 +173,7 @@ impl Resource {
     }
 }
 
-/// The closure without parentheses, also without the invisible ones of a macro.
+/// Returns the closure without parentheses, also without the invisible ones of a macro.
 fn without_parentheses(closure: Expr) -> Expr {
     match closure {
         Expr::Group(inside) => without_parentheses(*inside.expr),
@@ -177,7 +182,7 @@ fn without_parentheses(closure: Expr) -> Expr {
     }
 }
 
-/// The name of a node or an input: the identifier without `r#`.
+/// Returns the name of a node or an input: the identifier without `r#`.
 pub(crate) fn node_name(ident: &Ident) -> String {
     ident.unraw().to_string()
 }

@@ -47,29 +47,31 @@ pub(crate) struct Scale {
 }
 
 impl Kube {
+    /// Reads the keys of `#[kube(...)]` that the checks need. Ignores unknown and invalid keys, which kube's derive reports.
     pub(crate) fn from_entries(entries: Vec<KubeEntry>) -> Self {
         let mut kube = Self::default();
         for entry in entries {
             let Some(key) = entry.key.get_ident().map(ToString::to_string) else { continue };
             match entry.value {
-                KubeValue::Text(text) => kube.text(&key, text),
+                KubeValue::Text(text) => kube.set_text(&key, text),
                 KubeValue::Path(path) if key == "status" => kube.status = Some(path),
                 KubeValue::Bool(flag) if key == "served" => kube.served = Some(flag),
                 KubeValue::Bool(flag) if key == "no_spec" => kube.no_spec = flag.value.then_some(entry.key),
                 KubeValue::Flag if key == "no_spec" => kube.no_spec = Some(entry.key),
-                KubeValue::List(items) => kube.list(&key, entry.key, items),
+                KubeValue::List(items) => kube.add_list(&key, entry.key, items),
                 _ => (),
             }
         }
         kube
     }
 
-    /// The name of the generated struct.
+    /// Returns the name of the generated struct; `None` if neither `root` nor `kind` is set.
     pub(crate) fn root(&self) -> Option<&LitStr> {
         self.root.as_ref().or(self.kind.as_ref())
     }
 
-    fn text(&mut self, key: &str, text: LitStr) {
+    /// Sets the key whose value is a string.
+    fn set_text(&mut self, key: &str, text: LitStr) {
         match key {
             "group" => self.group = Some(text),
             "version" => self.version = Some(text),
@@ -87,22 +89,24 @@ impl Kube {
         }
     }
 
-    fn list(&mut self, key: &str, key_path: Path, items: Vec<KubeItem>) {
+    /// Adds a key with a list in parentheses, for example `printcolumn(...)`.
+    fn add_list(&mut self, key: &str, key_path: Path, items: Vec<KubeItem>) {
         match key {
             "printcolumn" => self.printcolumns.push(PrintColumn::from_items(items)),
             "scale" => self.scale = Some(Scale::from_items(key_path, items)),
-            "annotation" => self.annotations.extend(pair(items)),
-            "label" => self.labels.extend(pair(items)),
+            "annotation" => self.annotations.extend(text_pair(items)),
+            "label" => self.labels.extend(text_pair(items)),
             _ => (),
         }
     }
 }
 
 impl PrintColumn {
+    /// Reads the keys of `printcolumn(...)`.
     fn from_items(items: Vec<KubeItem>) -> Self {
         let mut column =
             Self { name: None, type_: None, json_path: None, format: None, priority: None, priority_key: None };
-        for entry in entries(items) {
+        for entry in only_entries(items) {
             let Some(key) = entry.key.get_ident().map(ToString::to_string) else { continue };
             match (key.as_str(), entry.value) {
                 ("name", KubeValue::Text(text)) => column.name = Some(text),
@@ -121,9 +125,10 @@ impl PrintColumn {
 }
 
 impl Scale {
+    /// Reads the keys of `scale(...)`; `key` is the word `scale`, for messages.
     fn from_items(key: Path, items: Vec<KubeItem>) -> Self {
         let mut scale = Self { key, spec_replicas: None, status_replicas: None, label_selector: None };
-        for entry in entries(items) {
+        for entry in only_entries(items) {
             let KubeValue::Text(text) = entry.value else { continue };
             if entry.key.is_ident("spec_replicas_path") {
                 scale.spec_replicas = Some(text);
@@ -137,14 +142,16 @@ impl Scale {
     }
 }
 
-fn entries(items: Vec<KubeItem>) -> impl Iterator<Item = KubeEntry> {
+/// Returns the entries of a list, without its literals.
+fn only_entries(items: Vec<KubeItem>) -> impl Iterator<Item = KubeEntry> {
     items.into_iter().filter_map(|item| match item {
         KubeItem::Entry(entry) => Some(entry),
         KubeItem::Text(_) => None,
     })
 }
 
-fn pair(items: Vec<KubeItem>) -> Option<(LitStr, LitStr)> {
+/// Returns the two strings of `annotation("key", "value")` or `label(...)`; `None` if there are fewer.
+fn text_pair(items: Vec<KubeItem>) -> Option<(LitStr, LitStr)> {
     let mut texts = items.into_iter().filter_map(|item| match item {
         KubeItem::Text(text) => Some(text),
         KubeItem::Entry(_) => None,

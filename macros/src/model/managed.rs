@@ -64,6 +64,7 @@ pub(crate) struct Field {
     pub(crate) misplaced_keys: Vec<Path>,
 }
 
+/// Models a managed kind from the parsed item and its attributes.
 pub(crate) fn resolve(input: ManagedInput) -> Managed {
     let rename_all = input.hints.rename_all.as_ref().map(LitStr::value);
     let style = match input.item.data {
@@ -77,7 +78,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
     };
     let fields: Vec<Field> =
         input.fields.into_iter().filter_map(|field| Field::resolve(field, rename_all.as_deref())).collect();
-    let pause = pause(&fields, input.args.pause.as_ref());
+    let pause = find_pause(&fields, input.args.pause.as_ref());
     let misplaced_keys =
         input.args.keys.iter().filter(|key| key.is_ident("reference") || key.is_ident("grant")).cloned().collect();
     Managed {
@@ -97,7 +98,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
 }
 
 impl Managed {
-    /// The name of the struct that kube generates, or `None` if it generates none.
+    /// Returns the name of the struct that kube generates, or `None` if it generates none.
     pub(crate) fn root(&self) -> Option<Ident> {
         let kube = self.kube.as_ref()?;
         let ident: Ident = kube.root()?.parse().ok()?;
@@ -111,13 +112,15 @@ impl Managed {
 }
 
 impl Field {
+    /// Models a field of the spec, with its name in JSON. Returns `None` for a field of a tuple struct.
     fn resolve(input: ManagedFieldInput, rename_all: Option<&str>) -> Option<Self> {
         let ident = input.field.ident?;
         let unraw = ident.to_string().trim_start_matches("r#").to_owned();
         let renamed = input.hints.rename.as_ref().map(LitStr::value);
         let name = renamed.unwrap_or_else(|| renamed_by_rule(&unraw, rename_all));
-        let belongs = |key: &&Path| ["crate", "finalizer", "pause"].iter().any(|above| key.is_ident(above));
-        let misplaced_keys = input.args.keys.iter().filter(belongs).cloned().collect();
+        let belongs_on_struct =
+            |key: &&Path| ["crate", "finalizer", "pause"].iter().any(|struct_key| key.is_ident(struct_key));
+        let misplaced_keys = input.args.keys.iter().filter(belongs_on_struct).cloned().collect();
         let grant = input.args.keys.iter().find(|key| input.args.grant.is_present() && key.is_ident("grant")).cloned();
         Some(Self {
             ident,
@@ -132,7 +135,9 @@ impl Field {
     }
 }
 
-fn pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
+/// Finds the field that pauses reconciliation: the field `named`, or else the field `pause`. `None` if it does not exist or is
+/// neither `bool` nor `Option<bool>`.
+fn find_pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
     let field = fields.iter().find(|field| named.map_or(field.ident == "pause", |named| field.ident == *named))?;
     let optional = match field.ty.to_token_stream().to_string().as_str() {
         "bool" => false,

@@ -1,4 +1,4 @@
-//! Stage 2 resolves the parsed input into models with defaults filled in.
+//! Resolves the parsed input of a macro into models with defaults filled in (stage 2).
 
 pub(crate) mod access;
 pub(crate) mod child;

@@ -53,8 +53,9 @@ pub(crate) enum KindOption {
 }
 
 const OPTIONS: [&str; 6] = ["resync_period", "events", "workers", "finalizer", "labels", "options"];
-const POLL: &str = "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
+const DURATION_FIX: &str = "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
+/// Models the input of `operator!`. Reports unknown options and those that belong to a kind.
 pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
     match input {
         OperatorInput::Expression(expression) => {
@@ -66,9 +67,10 @@ pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
             reject_duplicates(options.iter().map(|option| &option.key), diags);
             for option in options {
                 match option.key.to_string().as_str() {
-                    "name" => name = text(&option, "write it in quotes, for example `name: \"webapp\"`", diags),
+                    "name" => name = string_value(&option, "write it in quotes, for example `name: \"webapp\"`", diags),
                     "crate" => {
-                        krate = text(&option, "write `crate: \"path\"`", diags).and_then(|text| text.parse().ok())
+                        krate =
+                            string_value(&option, "write `crate: \"path\"`", diags).and_then(|text| text.parse().ok())
                     }
                     other if OPTIONS.contains(&other) => {
                         let fix = "move it into the braces of a kind: `Kind => Tree { ... }`";
@@ -84,7 +86,7 @@ pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
 }
 
 impl Operator {
-    /// The model to expand beside errors.
+    /// Returns the model to expand beside errors.
     pub(crate) fn without_kinds(self) -> Self {
         Self { paths: self.paths, source: Source::Kinds { name: None, kinds: Vec::new() } }
     }
@@ -99,13 +101,14 @@ impl Kind {
 }
 
 impl KindOption {
+    /// Models an option of a kind. Returns `None` after reporting an unknown option or an invalid value.
     fn resolve(option: OperatorOption, diags: &mut Diags) -> Option<Self> {
         match option.key.to_string().as_str() {
             "resync_period" => {
-                let literal = text(&option, POLL, diags)?;
-                let every = duration(&literal.value());
+                let literal = string_value(&option, DURATION_FIX, diags)?;
+                let every = parse_duration(&literal.value());
                 if every.is_none() {
-                    diags.error(&literal, format!("`\"{}\"` is not a duration", literal.value()), POLL);
+                    diags.error(&literal, format!("`\"{}\"` is not a duration", literal.value()), DURATION_FIX);
                 }
                 Some(Self::ResyncPeriod { every: every?, literal })
             }
@@ -116,10 +119,12 @@ impl KindOption {
                     None
                 }
             },
-            "workers" => workers(&option, diags),
-            "finalizer" => text(&option, "write it in quotes: `\"example.com/name\"`", diags).map(Self::Finalizer),
+            "workers" => parse_workers(&option, diags),
+            "finalizer" => {
+                string_value(&option, "write it in quotes: `\"example.com/name\"`", diags).map(Self::Finalizer)
+            }
             "labels" => {
-                let literal = text(&option, "write them in quotes: `\"team=web,tier=front\"`", diags)?;
+                let literal = string_value(&option, "write them in quotes: `\"team=web,tier=front\"`", diags)?;
                 let pair = |part: &str| {
                     let (name, value) = part.split_once('=').unwrap_or((part, ""));
                     (name.trim().to_owned(), value.trim().to_owned())
@@ -147,7 +152,8 @@ impl KindOption {
     }
 }
 
-fn workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOption> {
+/// Parses the number of `workers`. Returns `None` after reporting a value that is no whole number.
+fn parse_workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOption> {
     const FIX: &str = "use a whole number, at least 1";
     let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = &option.value else {
         diags.error(&option.value, "`workers` is a number", FIX);
@@ -164,7 +170,8 @@ fn workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOption> {
     }
 }
 
-fn text(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option<LitStr> {
+/// Returns the string value of an option. Returns `None` after reporting another type of value.
+fn string_value(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option<LitStr> {
     match &option.value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
         other => {
@@ -174,13 +181,14 @@ fn text(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option<LitStr>
     }
 }
 
-/// Parses a duration: `1h30m`, `500ms`.
-fn duration(text: &str) -> Option<Duration> {
+/// Parses a duration like `1h30m` or `500ms`; `None` if it is invalid or too long.
+fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = Duration::ZERO;
     while !rest.is_empty() {
-        let (number, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
-        let unit = after.get(..after.find(|c: char| c.is_ascii_digit()).unwrap_or(after.len()))?;
+        let (number, unit_and_rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+        let unit =
+            unit_and_rest.get(..unit_and_rest.find(|c: char| c.is_ascii_digit()).unwrap_or(unit_and_rest.len()))?;
         let number: u64 = number.parse().ok()?;
         let part = match unit {
             "ms" => Duration::from_millis(number),
@@ -190,7 +198,7 @@ fn duration(text: &str) -> Option<Duration> {
             _ => return None,
         };
         total = total.checked_add(part)?;
-        rest = after.get(unit.len()..)?;
+        rest = unit_and_rest.get(unit.len()..)?;
     }
     (!text.is_empty()).then_some(total)
 }

@@ -70,6 +70,8 @@ pub(crate) enum Node {
     Unspecified,
 }
 
+/// Models a node from the parsed item and its attributes. Reports unknown and repeated keys. It always returns a model, also for
+/// an item that is no struct.
 pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Provisioner> {
     let style = match &input.item.data {
         Data::Struct(data) => match data.fields {
@@ -103,14 +105,14 @@ pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Prov
     };
     reject_duplicates(input.args.iter().flatten().map(|arg| &arg.key), diags);
     for arg in input.args.into_iter().flatten() {
-        model.add(arg, diags);
+        model.add_option(arg, diags);
     }
     model.children = input.fields.into_iter().filter_map(|field| Child::resolve(field, diags)).collect();
     Some(model)
 }
 
 impl Provisioner {
-    /// The model to expand beside errors. It grants every verb on each kind, so that no call causes a second error.
+    /// Returns the model to expand beside errors. It grants every verb on each kind, so that no call causes a second error.
     pub(crate) fn without_children(mut self) -> Self {
         if self.node() == Node::Unspecified && self.looks_like_group() {
             (self.up, self.down) = (Some(Order::Serial), Some(Order::Serial));
@@ -124,6 +126,7 @@ impl Provisioner {
         self
     }
 
+    /// Returns the kind of the node, by its keys. `up` without `down`, or the reverse, doesn't specify a group.
     pub(crate) fn node(&self) -> Node {
         match (self.up, self.down, self.is_custom) {
             (Some(up), Some(down), _) => Node::Group { up, down },
@@ -137,17 +140,18 @@ impl Provisioner {
         self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
     }
 
-    /// The child of a name; `r#type` and `type` name the same child.
+    /// Returns the child of a name, with its index; `None` if there is none. `r#type` and `type` name the same child.
     pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
         self.children.iter().enumerate().find(|(_, child)| child.name() == node_name(name))
     }
 
-    /// The index of an input in `inputs(...)`.
+    /// Returns the index of an input in `inputs(...)`; `None` if it has no input of this name.
     pub(crate) fn input_index(&self, name: &Ident) -> Option<usize> {
         self.inputs.iter().position(|input| node_name(&input.name) == node_name(name))
     }
 
-    fn add(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
+    /// Adds one key of the struct. Reports invalid values and keys that don't belong on a struct.
+    fn add_option(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
         let key = arg.key.to_string();
         match (key.as_str(), arg.value) {
             ("serial", ArgValue::Flag) => self.set_order(Some(Order::Serial), Some(Order::Serial), arg.key),
@@ -195,6 +199,7 @@ impl Provisioner {
     }
 }
 
+/// Parses `serial` or `concurrent`. Returns `None` after reporting anything else.
 fn parse_order(order: &Expr, diags: &mut Diags) -> Option<Order> {
     let word = match order {
         Expr::Path(path) => path.path.get_ident().map(ToString::to_string),

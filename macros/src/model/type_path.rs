@@ -2,7 +2,8 @@
 
 use syn::{GenericArgument, Path, PathArguments, PathSegment, Type};
 
-/// The last segment of a path type: `Option<bool>` of `::core::option::Option<bool>`.
+/// Returns the last segment of a path type: `Option<bool>` of `::core::option::Option<bool>`. `None` for other types, and for `<T
+/// as Trait>::Type`.
 pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
@@ -12,7 +13,7 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
-/// The types between the angle brackets of a segment.
+/// Returns the types between the angle brackets of a segment.
 pub(crate) fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
     let types = arguments.args.iter().filter_map(|argument| match argument {
@@ -22,7 +23,8 @@ pub(crate) fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
     types.collect()
 }
 
-/// Types start with a capital letter. Other paths are resource names (`secrets`) or modules.
+/// Returns whether the last segment starts with a capital letter, as types do. Other paths are resource names (`secrets`) or
+/// modules.
 pub(crate) fn starts_upper(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }

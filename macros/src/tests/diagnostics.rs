@@ -54,7 +54,7 @@ fn count(tokens: &TokenStream) -> usize {
     tokens.clone().into_iter().map(|token| 1 + inside(token)).sum()
 }
 
-/// The tokens without the one at index `at`, counted depth first. Removing a group removes its content.
+/// Returns the tokens without the one at index `at`, counted depth first. Removing a group removes its content.
 fn without(tokens: TokenStream, at: &mut usize) -> TokenStream {
     let mut remaining = Vec::new();
     for token in tokens {
@@ -92,7 +92,7 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// Each message after its `line:column`; the second span of a conflict is indented.
+/// Returns each message after its `line:column`; the second span of a conflict is indented.
 fn messages(expansion: &Expansion) -> String {
     let mut text = String::new();
     for error in expansion.diags.errors() {

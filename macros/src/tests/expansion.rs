@@ -49,7 +49,7 @@ fn an_overridden_path_replaces_every_mention_of_the_crate() {
     }
 }
 
-/// The shadowable names without `::` before them.
+/// Returns the shadowable names without `::` before them.
 fn bare_names(tokens: TokenStream) -> Vec<String> {
     let mut bare = Vec::new();
     let mut colons = 0;

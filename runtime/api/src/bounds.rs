@@ -39,7 +39,7 @@ pub fn condition_message(text: &str) -> Cow<'_, str> {
 /// Returns the reason of a condition: letters, digits, `_`, `,` and `:`, with a letter first and at most 1,024 characters. Other
 /// characters are removed and separate words, and each word begins with a capital: `not ready` becomes `NotReady`.
 pub fn condition_reason(text: &str) -> Cow<'_, str> {
-    if is_reason(text) { Cow::Borrowed(text) } else { Cow::Owned(pascal(text)) }
+    if is_reason(text) { Cow::Borrowed(text) } else { Cow::Owned(to_reason(text)) }
 }
 
 /// Returns a text from the API server or from the status of another object as one line: at most 1,024 characters, without control
@@ -84,7 +84,7 @@ pub fn event_name(object: &str, suffix: u64) -> String {
     format!("{name}.{suffix:016x}")
 }
 
-/// At most `max` by `size`, with an ellipsis where something is left out.
+/// Shortens a text to `max`, where `size` returns the size of a character. A shortened text ends with an ellipsis.
 fn clip(text: &str, max: usize, size: impl Fn(char) -> usize) -> Cow<'_, str> {
     if text.len() <= max {
         return Cow::Borrowed(text);
@@ -114,7 +114,9 @@ fn is_reason(text: &str) -> bool {
         && text.chars().all(|c| is_word(c) || matches!(c, ',' | ':'))
 }
 
-fn pascal(text: &str) -> String {
+/// Converts a text to a reason: removes invalid characters, and capitalizes the words between them. `Unspecified` if nothing
+/// remains.
+fn to_reason(text: &str) -> String {
     let mut reason = String::new();
     let mut begins_word = true;
     for c in text.chars() {

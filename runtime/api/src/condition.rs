@@ -40,6 +40,7 @@ pub struct Status {
     pub observed_generation: Option<i64>,
 }
 
+/// Returns the schema of `conditions`: a list map by type, with the limits of `Condition` in `k8s.io/apimachinery`.
 fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "array",
@@ -80,6 +81,7 @@ pub enum Truth {
 }
 
 impl Truth {
+    /// Returns the value of the field `status`.
     const fn as_str(self) -> &'static str {
         match self {
             Self::True => "True",
@@ -139,6 +141,7 @@ pub fn is_type(text: &str) -> bool {
     text.len() <= 316 && domain.is_none_or(|domain| domain.split('.').all(is_label)) && is_name(name)
 }
 
+/// Truncates a time to seconds, as the JSON of `metav1.Time` has it.
 fn whole_seconds(now: Timestamp) -> Timestamp {
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
@@ -174,8 +177,8 @@ impl Verdict {
         Self { prefix: String::new(), available, state, reason: reason.into_owned(), message: message.into_owned() }
     }
 
-    /// Replaces the reason and the message.
-    pub fn in_words(self, (reason, message): &(String, String)) -> Self {
+    /// Replaces the reason and the message, which are limited as in [`Verdict::new`].
+    pub fn with_message(self, (reason, message): &(String, String)) -> Self {
         Self { prefix: self.prefix, ..Self::new(self.available, self.state, reason, message) }
     }
 
@@ -240,6 +243,7 @@ impl Status {
         self.say(&Verdict::new(Truth::False, VerdictState::Stalled, reason, message), generation, now);
     }
 
+    /// Sets the conditions of a verdict, and `observedGeneration` if they describe the whole object.
     #[doc(hidden)]
     pub fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
         verdict.set(&mut self.conditions, generation, now);

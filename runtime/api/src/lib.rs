@@ -1,4 +1,4 @@
-//! The API types of opgen for crates that define Kubernetes kinds: the derive [`Managed`], [`Status`], and references.
+//! Provides the API types of opgen for crates that define Kubernetes kinds: the derive [`Managed`], [`Status`], and references.
 //!
 //! A crate of API types depends on this crate only, under the name `opgen`. So clients of the kinds don't link the operator
 //! runtime:

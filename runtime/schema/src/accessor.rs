@@ -1,4 +1,4 @@
-//! Accessors for the keywords of a JSON schema that is not parsed.
+//! Reads keywords of a JSON schema that is not parsed.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ pub fn text<'a>(schema: &'a Value, key: &str) -> &'a str {
     schema[key].as_str().unwrap_or_default()
 }
 
-/// Whether the value at `key` is true.
+/// Returns whether the value at `key` is true.
 pub fn flag(schema: &Value, key: &str) -> bool {
     schema[key] == true
 }

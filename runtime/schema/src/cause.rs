@@ -14,23 +14,23 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// A field that must have a value; an empty `detail` adds nothing to that.
+    /// Returns the error of a field without a required value. An empty `detail` is left out of the message.
     pub fn required(field: impl Into<String>, detail: &str) -> Self {
         let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
         Self { reason: "FieldValueRequired", message: format!("Required value{detail}"), field: field.into() }
     }
 
-    /// A field whose value is not valid.
+    /// Returns the error of a field whose value is not valid.
     pub fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
         Self { reason: "FieldValueInvalid", message: format!("Invalid value: {value}: {detail}"), field: field.into() }
     }
 
-    /// A field that must not have a value here.
+    /// Returns the error of a field that must not have a value.
     pub fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self { reason: "FieldValueForbidden", message: format!("Forbidden: {detail}"), field: field.into() }
     }
 
-    /// A field whose value is none of `supported`.
+    /// Returns the error of a field whose value is none of `supported`.
     pub fn unsupported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
         let supported = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
         let message = format!("Unsupported value: {value}: supported values: {supported}");

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::shape::{Others, Schema, Shape};
+use crate::shape::{OtherFields, Schema, Shape};
 
-/// Sets the defaults of a schema on a value where nothing is. A null that the schema doesn't admit counts as nothing.
+/// Sets the defaults of a schema on absent values. A null that the schema doesn't admit counts as absent.
 pub fn default(schema: &Schema, value: &mut Value) {
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
@@ -17,8 +17,8 @@ pub fn default(schema: &Schema, value: &mut Value) {
             map.retain(|name, value| !value.is_null() || fields.field(name).is_none_or(keeps_null));
             for (name, value) in map {
                 let each = match &fields.others {
-                    Others::Each(schema) => Some(&**schema),
-                    Others::Unknown | Others::Kept => None,
+                    OtherFields::Each(schema) => Some(&**schema),
+                    OtherFields::Unknown | OtherFields::Kept => None,
                 };
                 if let Some(schema) = fields.known.get(name.as_str()).or(each) {
                     default(schema, value);
@@ -37,12 +37,12 @@ pub fn default(schema: &Schema, value: &mut Value) {
     }
 }
 
-/// A null that neither is a value nor stands for a default is dropped.
+/// Returns whether a null remains in the object: the schema admits it, or has a default for it. Other nulls are removed.
 fn keeps_null(schema: &Schema) -> bool {
     schema.nullable || schema.default.is_some() || matches!(schema.resolve().shape, Shape::Any)
 }
 
-/// Writes numbers without a fraction as integers, as Go does.
+/// Converts numbers without a fraction to integers, as Go's JSON encoder writes them.
 pub fn whole_numbers(value: &mut Value) {
     match value {
         Value::Number(number) => {

@@ -1,4 +1,4 @@
-//! The string formats of Kubernetes schemas.
+//! Checks strings by the formats of Kubernetes schemas (`k8s.io/kube-openapi/pkg/validation/strfmt`).
 
 use std::{net::IpAddr, sync::LazyLock};
 
@@ -6,18 +6,18 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use jiff::civil::Date;
 use regex::Regex;
 
-/// A format, with how it is checked.
+/// A known format, with its check.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Format {
-    /// A text that this takes.
+    /// A format of strings: returns whether a string has it.
     Text(fn(&str) -> bool),
     /// An integer of 32 bits.
     Int32,
-    /// One that takes everything of its type.
+    /// A format that every value of its type has.
     Other,
 }
 
-/// A format that is a regular expression.
+/// A check that a string matches a regular expression.
 macro_rules! matches_regex {
     ($pattern:literal) => {
         |text| {
@@ -27,13 +27,13 @@ macro_rules! matches_regex {
     };
 }
 
-/// Whether kube-apiserver knows a format for values of a JSON Schema type; an empty type stands for any.
+/// Returns whether kube-apiserver knows a format for values of a JSON Schema type. An empty type stands for any.
 pub fn is_known_format(type_: &str, name: &str) -> bool {
     Format::of(type_, name).is_some()
 }
 
 impl Format {
-    /// A format of a type; an empty type has the formats of texts.
+    /// Returns the format of a type; an empty type has the formats of strings. `None` for an unknown format.
     pub(crate) fn of(type_: &str, name: &str) -> Option<Self> {
         match (type_, name) {
             ("" | "string", name) => Self::of_text(name),
@@ -43,7 +43,7 @@ impl Format {
         }
     }
 
-    /// A format of texts by its name, whose dashes don't count.
+    /// Returns a format of strings by its name, in which dashes don't count. `None` for an unknown format.
     fn of_text(name: &str) -> Option<Self> {
         Some(Self::Text(match name.replace('-', "").as_str() {
             "bsonobjectid" => matches_regex!("^[0-9a-fA-F]{24}$"),
@@ -81,12 +81,14 @@ impl Format {
     }
 }
 
+/// Returns whether a text is a DNS label of any length: lower case letters, digits and inner hyphens.
 fn is_label(text: &str) -> bool {
     let inner = |letter: u8| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     let ends = [text.bytes().next(), text.bytes().last()];
     ends.iter().all(|letter| letter.is_some_and(inner)) && text.bytes().all(|letter| inner(letter) || letter == b'-')
 }
 
+/// Returns whether a text is an absolute path or a URI with a scheme, as Go's `url.ParseRequestURI` accepts it.
 fn is_uri(text: &str) -> bool {
     if text.starts_with('/') {
         return !text.contains(char::is_whitespace);
@@ -99,6 +101,7 @@ fn is_uri(text: &str) -> bool {
         && !rest.contains(char::is_whitespace)
 }
 
+/// Returns whether a text is an address as Go's `mail.ParseAddress` accepts it, also in the form `Name <a@b>`.
 fn is_email(text: &str) -> bool {
     let address = match (text.rfind('<'), text.strip_suffix('>')) {
         (Some(start), Some(inner)) => inner.get(start + 1..).unwrap_or_default(),
@@ -110,6 +113,7 @@ fn is_email(text: &str) -> bool {
     word(local) && word(domain) && local.chars().chain(domain.chars()).all(plain)
 }
 
+/// Returns whether a text is a host name, also with letters beyond ASCII. The last of several labels has no digits.
 fn is_hostname(text: &str) -> bool {
     let label = |part: &str| {
         let inner = |letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii();
@@ -125,7 +129,8 @@ fn is_hostname(text: &str) -> bool {
     text.len() <= 255 && label(last) && (!text.contains('.') || top(last)) && parts.all(label)
 }
 
-/// An address as Kubernetes reads it: the numbers of an IPv4 address may have leading zeros and are decimal all the same.
+/// Parses an IP address as Kubernetes does: the numbers of an IPv4 address may have leading zeros and are decimal. `None` if it
+/// is none.
 fn address(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse().ok();
@@ -137,6 +142,7 @@ fn address(text: &str) -> Option<IpAddr> {
     numbers.collect::<Vec<_>>().join(".").parse().ok()
 }
 
+/// Returns whether a text is an IP address with the length of a prefix: `10.0.0.0/8`.
 fn is_cidr(text: &str) -> bool {
     let Some((first, length)) = text.split_once('/') else { return false };
     let most = match address(first) {
@@ -147,6 +153,7 @@ fn is_cidr(text: &str) -> bool {
     length.bytes().all(|digit| digit.is_ascii_digit()) && length.parse::<u8>().is_ok_and(|length| length <= most)
 }
 
+/// Returns whether a text is an ISBN with ten digits and a valid check digit, which may be `X`.
 fn is_isbn10(text: &str) -> bool {
     let digits: Vec<u32> = text
         .chars()
@@ -159,6 +166,7 @@ fn is_isbn10(text: &str) -> bool {
         && (1..).zip(&digits).map(|(weight, digit): (u32, _)| weight * digit).sum::<u32>() % 11 == 0
 }
 
+/// Returns whether a text is an ISBN with 13 digits and a valid check digit.
 fn is_isbn13(text: &str) -> bool {
     let digits: Option<Vec<u32>> =
         text.chars().filter(|letter| !"- ".contains(*letter)).map(|letter| letter.to_digit(10)).collect();
@@ -169,6 +177,7 @@ fn is_isbn13(text: &str) -> bool {
     digits.len() == 13 && sum(&digits) % 10 == 0
 }
 
+/// Returns whether a text has 13 to 16 digits that pass the Luhn check. Other characters are ignored.
 fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
@@ -181,7 +190,7 @@ fn is_credit_card(text: &str) -> bool {
     (13..=16).contains(&digits.len()) && sum.is_multiple_of(10)
 }
 
-/// As Go's `time.ParseDuration`, or in words: `3 days`.
+/// Returns whether a text is a duration of Go's `time.ParseDuration`, or one in words: `3 days`.
 fn is_duration(text: &str) -> bool {
     let go: fn(&str) -> bool = matches_regex!("^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$");
     let words: fn(&str) -> bool = matches_regex!(
@@ -190,6 +199,7 @@ fn is_duration(text: &str) -> bool {
     go(text) || words(&text.to_lowercase())
 }
 
+/// Returns whether a text is a date and time of RFC 3339 that exists in the calendar.
 fn is_date_time(text: &str) -> bool {
     let shaped: fn(&str) -> bool = matches_regex!(
         "^[0-9]{4}-[0-9]{2}-[0-9]{2}[tT]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([zZ]|[+-][0-9]{2}:[0-9]{2})$"

@@ -1,4 +1,4 @@
-//! Names of the keywords in the schemas of Kubernetes.
+//! Defines the names of keywords in the schemas of CustomResourceDefinitions.
 
 /// The API server keeps fields that the schema doesn't name.
 pub const PRESERVE_UNKNOWN_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";

@@ -11,7 +11,7 @@ use crate::{
     pattern::Pattern,
 };
 
-/// The validation keywords of a schema, level by level.
+/// The validation keywords of a schema, with those of the schemas below it.
 #[derive(Debug, Default)]
 pub struct Keywords {
     /// JSON Schema types; empty allows any.
@@ -42,7 +42,7 @@ pub struct Keywords {
     pub items: Option<Box<Self>>,
     /// The keywords of the values of a map.
     pub additional: Option<Box<Self>>,
-    /// Whether it is a map, whose keys are no field names.
+    /// Whether the value is a map, whose keys are no field names.
     pub is_map: bool,
     pub(crate) list: ListType,
     /// Whether server-side apply replaces the object as a whole (`x-kubernetes-map-type: atomic`).
@@ -60,6 +60,7 @@ pub(crate) enum ListType {
     Map(Vec<String>),
 }
 
+/// The value of `minimum` or `maximum`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bound {
     pub(crate) value: f64,
@@ -68,19 +69,19 @@ pub(crate) struct Bound {
 }
 
 impl Keywords {
-    /// Parses the schema of a CRD.
+    /// Parses the keywords of a schema and of all schemas below it.
     pub(crate) fn of(written: &Value) -> Self {
         let bound = |key: &str, exclusive: &str| {
             written[key].as_f64().map(|value| Bound { value, exclusive: flag(written, exclusive) })
         };
         let count = |key: &str| written[key].as_u64();
-        let all = |key: &str| list(written, key).iter().map(Self::of).collect::<Vec<_>>();
-        let one =
+        let schemas = |key: &str| list(written, key).iter().map(Self::of).collect::<Vec<_>>();
+        let schema_at =
             |key: &str| written.get(key).filter(|schema| schema.is_object()).map(|schema| Box::new(Self::of(schema)));
-        let types = types(written);
+        let types = json_types(written);
         let properties = written["properties"].as_object();
         Self {
-            format: format(written, &types),
+            format: parse_format(written, &types),
             nullable: flag(written, "nullable"),
             maximum: bound("maximum", "exclusiveMaximum"),
             minimum: bound("minimum", "exclusiveMinimum"),
@@ -93,52 +94,53 @@ impl Keywords {
             unique_items: flag(written, "uniqueItems"),
             max_properties: count("maxProperties"),
             min_properties: count("minProperties"),
-            required: words(written, "required"),
+            required: strings(written, "required"),
             allowed: list(written, "enum").to_vec(),
-            all_of: all("allOf"),
-            any_of: all("anyOf"),
-            one_of: all("oneOf"),
-            not: one("not"),
+            all_of: schemas("allOf"),
+            any_of: schemas("anyOf"),
+            one_of: schemas("oneOf"),
+            not: schema_at("not"),
             properties: properties
                 .into_iter()
                 .flatten()
                 .map(|(name, schema)| (name.clone(), Self::of(schema)))
                 .collect(),
-            items: one("items"),
-            additional: one("additionalProperties"),
+            items: schema_at("items"),
+            additional: schema_at("additionalProperties"),
             is_map: written["additionalProperties"].is_object() || written["additionalProperties"] == true,
-            list: list_type(written),
+            list: parse_list_type(written),
             atomic: written["x-kubernetes-map-type"] == "atomic",
             embedded: flag(written, EMBEDDED_RESOURCE),
             types,
         }
     }
 
-    /// The name of the format; empty if the schema has none that Kubernetes knows.
+    /// Returns the name of the format; empty if the schema has none that Kubernetes knows.
     pub fn format_name(&self) -> &str {
         self.format.as_ref().map_or("", |(name, _)| name.as_str())
     }
 
-    /// The keywords of a field or of a value of a map.
+    /// Returns the keywords of a field or of a value of a map; `None` if the schema has none for the name.
     pub fn field(&self, name: &str) -> Option<&Self> {
         self.properties.get(name).or(self.additional.as_deref())
     }
 
-    /// Whether the schema admits values of this JSON Schema type.
+    /// Returns whether the schema lists this JSON Schema type.
     pub fn has_type(&self, name: &str) -> bool {
-        self.types.iter().any(|own| own == name)
+        self.types.iter().any(|known| known == name)
     }
 }
 
-fn types(written: &Value) -> Vec<String> {
+/// Returns the JSON Schema types of a schema; empty if it allows any.
+fn json_types(written: &Value) -> Vec<String> {
     if flag(written, INT_OR_STRING) {
         return vec!["integer".to_owned(), "string".to_owned()];
     }
     written["type"].as_str().filter(|name| !name.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
-/// A format counts only if it belongs to the type.
-fn format(written: &Value, types: &[String]) -> Option<(String, Format)> {
+/// Returns the format and its name; `None` if the schema has none, or one that doesn't belong to its type.
+fn parse_format(written: &Value, types: &[String]) -> Option<(String, Format)> {
     let name = written["format"].as_str()?;
     let format = match types {
         [] => Format::of("", name),
@@ -148,14 +150,16 @@ fn format(written: &Value, types: &[String]) -> Option<(String, Format)> {
     format.map(|format| (name.to_owned(), format))
 }
 
-fn list_type(written: &Value) -> ListType {
+/// Returns the list type; `Atomic` if the schema has none.
+fn parse_list_type(written: &Value) -> ListType {
     match written["x-kubernetes-list-type"].as_str() {
         Some("set") => ListType::Set,
-        Some("map") => ListType::Map(words(written, "x-kubernetes-list-map-keys")),
+        Some("map") => ListType::Map(strings(written, "x-kubernetes-list-map-keys")),
         _ => ListType::Atomic,
     }
 }
 
-fn words(written: &Value, key: &str) -> Vec<String> {
+/// Returns the strings in a list keyword; none if it is missing.
+fn strings(written: &Value, key: &str) -> Vec<String> {
     list(written, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! Structural schemas of custom resources: rules, defaults, pruning and validation as kube-apiserver applies them.
+//! Implements structural schemas of custom resources: rules, defaults, pruning and validation as kube-apiserver applies them.
 //!
 //! The linter of `opgen` and the sandbox share this crate, so that a definition that `opgen generate` accepts is one that an API
 //! server accepts. Its types are no interface for users: both crates pin its exact version.
@@ -12,10 +12,10 @@ pub use definition::{CheckOptions, CompileRule, CompiledRule, at_path, check};
 pub use format::is_known_format;
 pub use keywords::Keywords;
 pub use prune::prune;
-pub use shape::{Definition, Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape};
+pub use shape::{Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Schema, Shape};
 pub use step::Step;
-pub use structural::{Metadata, structural};
-pub use validate::{Old, ScalePaths, shown, validate};
+pub use structural::{Metadata, parse_schema};
+pub use validate::{OldValue, ScalePaths, format_value, validate};
 pub use violation::{Rule, Violation};
 
 mod accessor;

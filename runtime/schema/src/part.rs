@@ -6,15 +6,15 @@ use crate::{
     cause::Cause,
     keywords::Keywords,
     prune::prune,
-    structural::{Metadata, level},
-    validate::part,
+    structural::{Metadata, parse_level},
+    validate::validate_part,
 };
 
-/// Returns what is wrong with a default that is at `place`; `None` if it has fields that the schema doesn't know.
+/// Returns the errors of a default at `place`; `None` if it has fields that the schema doesn't know.
 pub(crate) fn check(schema: &Value, value: &Value, place: &str, metadata: Metadata) -> Option<Vec<Cause>> {
-    let (parsed, mut value) = (level(schema, metadata), value.clone());
+    let (parsed, mut value) = (parse_level(schema, metadata), value.clone());
     if !prune(&parsed, &mut value).is_empty() {
         return None;
     }
-    Some(part(&Keywords::of(schema), &value, place))
+    Some(validate_part(&Keywords::of(schema), &value, place))
 }

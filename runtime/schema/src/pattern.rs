@@ -1,10 +1,10 @@
-//! Regular expressions in the syntax of Go.
+//! Compiles regular expressions in the syntax of Go.
 
 use std::fmt::Write as _;
 
 use regex::Regex;
 
-/// A `pattern`. One that is no regular expression matches nothing.
+/// The regular expression of a `pattern`. An invalid one matches nothing.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) written: String,
@@ -12,17 +12,18 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
+    /// Compiles a pattern. [`Self::error`] returns why it is invalid.
     pub(crate) fn of(written: &str) -> Self {
-        let regex = Regex::new(&translated(written)).map_err(|error| error.to_string());
+        let regex = Regex::new(&to_rust_syntax(written)).map_err(|error| error.to_string());
         Self { written: written.to_owned(), regex }
     }
 
-    /// Whether a text has a match in it.
+    /// Returns whether the pattern matches somewhere in a text.
     pub(crate) fn matches(&self, text: &str) -> bool {
         self.regex.as_ref().is_ok_and(|regex| regex.is_match(text))
     }
 
-    /// Why it is no regular expression.
+    /// Returns the message of Go's `regexp.Compile` if the pattern is invalid, or `None`.
     pub(crate) fn error(&self) -> Option<String> {
         let error = self.regex.as_ref().err()?;
         let last = error.lines().last().unwrap_or_default();
@@ -45,31 +46,32 @@ impl Pattern {
     }
 }
 
-/// Go's classes are ASCII, and it has no operators within brackets.
-fn translated(written: &str) -> String {
+/// Translates a pattern of Go to the syntax of the crate `regex`. In Go, classes like `\d` are ASCII, and brackets have no
+/// operators such as `&&`.
+fn to_rust_syntax(written: &str) -> String {
     let mut out = String::with_capacity(written.len());
     let mut letters = written.chars().peekable();
-    let mut depth = Depth::Outside;
+    let mut state = BracketState::Outside;
     while let Some(letter) = letters.next() {
-        match (letter, depth) {
+        match (letter, state) {
             ('\\', _) => match letters.next() {
-                Some(class) => escape(&mut out, class),
+                Some(class) => push_class(&mut out, class),
                 None => out.push('\\'),
             },
-            ('[', Depth::Outside) => {
+            ('[', BracketState::Outside) => {
                 out.push('[');
-                depth = Depth::First;
+                state = BracketState::First;
                 if letters.next_if_eq(&'^').is_some() {
                     out.push('^');
                 }
             }
-            (']', Depth::First) => {
+            (']', BracketState::First) => {
                 out.push_str("\\]");
-                depth = Depth::Inside;
+                state = BracketState::Inside;
             }
-            (']', Depth::Inside) => {
+            (']', BracketState::Inside) => {
                 out.push(']');
-                depth = Depth::Outside;
+                state = BracketState::Outside;
             }
             ('[', _) if letters.peek() == Some(&':') => {
                 out.push('[');
@@ -79,32 +81,33 @@ fn translated(written: &str) -> String {
                         break;
                     }
                 }
-                depth = Depth::Inside;
+                state = BracketState::Inside;
             }
-            ('[' | '&' | '~', Depth::First | Depth::Inside) => {
+            ('[' | '&' | '~', BracketState::First | BracketState::Inside) => {
                 out.push('\\');
                 out.push(letter);
-                depth = Depth::Inside;
+                state = BracketState::Inside;
             }
             (_, inside) => {
                 out.push(letter);
-                depth = if inside == Depth::First { Depth::Inside } else { inside };
+                state = if inside == BracketState::First { BracketState::Inside } else { inside };
             }
         }
     }
     out
 }
 
-/// Where in brackets a letter stands.
+/// The position of a character relative to brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Depth {
+enum BracketState {
     Outside,
-    /// A closing bracket here is a letter.
+    /// The first position in brackets, where `]` is a literal character.
     First,
     Inside,
 }
 
-fn escape(out: &mut String, class: char) {
+/// Writes the escape `\class`; a Perl class becomes its ASCII characters.
+fn push_class(out: &mut String, class: char) {
     match class {
         'd' => out.push_str("[0-9]"),
         'D' => out.push_str("[^0-9]"),
@@ -114,7 +117,7 @@ fn escape(out: &mut String, class: char) {
         'S' => out.push_str("[^\\t\\n\\x0c\\r ]"),
         'b' => out.push_str("(?-u:\\b)"),
         other => {
-            // A string takes everything that is written to it.
+            // Writing to a string does not fail.
             let _ = write!(out, "\\{other}");
         }
     }

@@ -12,41 +12,42 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The root of a schema, which is at `text` in the definition.
+    /// Returns the root of a schema, which is at `text` in the definition.
     pub(crate) fn root(text: &str) -> Self {
         Self { text: text.to_owned(), steps: Vec::new() }
     }
 
-    fn below(&self, text: &str, step: Step) -> Self {
+    /// Returns the path of a part of this schema; `text` is the last element as kube-apiserver writes it.
+    fn child(&self, text: &str, step: Step) -> Self {
         let steps = self.steps.iter().cloned().chain([step]).collect();
         Self { text: format!("{}.{text}", self.text), steps }
     }
 
     pub(crate) fn keyword(&self, name: &str) -> Self {
-        self.below(name, Step::Keyword(name.to_owned()))
+        self.child(name, Step::Keyword(name.to_owned()))
     }
 
     pub(crate) fn property(&self, name: &str) -> Self {
-        self.below(&format!("properties[{name}]"), Step::Property(name.to_owned()))
+        self.child(&format!("properties[{name}]"), Step::Property(name.to_owned()))
     }
 
     pub(crate) fn items(&self) -> Self {
-        self.below("items", Step::Items)
+        self.child("items", Step::Items)
     }
 
     pub(crate) fn additional(&self) -> Self {
-        self.below("additionalProperties", Step::AdditionalProperties)
+        self.child("additionalProperties", Step::AdditionalProperties)
     }
 
     pub(crate) fn branch(&self, junctor: &'static str, index: usize) -> Self {
-        self.below(&format!("{junctor}[{index}]"), Step::Branch(junctor, index))
+        self.child(&format!("{junctor}[{index}]"), Step::Branch(junctor, index))
     }
 
     pub(crate) fn not(&self) -> Self {
-        self.below("not", Step::Not)
+        self.child("not", Step::Not)
     }
 
     pub(crate) fn validation(&self, index: usize) -> Self {
-        self.below(&format!("x-kubernetes-validations[{index}]"), Step::Validation(index))
+        self.child(&format!("x-kubernetes-validations[{index}]"), Step::Validation(index))
     }
 }

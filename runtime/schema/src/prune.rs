@@ -1,44 +1,45 @@
-//! Prunes fields that a schema does not know.
+//! Prunes fields that a schema doesn't know.
 
 use std::fmt;
 
 use serde_json::Value;
 
-use crate::shape::{Others, Schema, Shape};
+use crate::shape::{OtherFields, Schema, Shape};
 
 /// Removes the fields that the schema doesn't know, and returns their paths (`spec.containers[0].imagee`).
 pub fn prune(schema: &Schema, value: &mut Value) -> Vec<String> {
     let mut unknown = Vec::new();
-    walk(schema, value, &Path::Root, &mut unknown);
+    prune_below(schema, value, &Path::Root, &mut unknown);
     unknown
 }
 
-fn walk(schema: &Schema, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<String>) {
+/// Removes unknown fields of a value and everything below it, and adds their paths to `unknown`.
+fn prune_below(schema: &Schema, value: &mut Value, path: &Path<'_>, unknown: &mut Vec<String>) {
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
-            let known_beside = |name: &str| fields.embedded && matches!(name, "apiVersion" | "kind" | "metadata");
-            let closed = matches!(fields.others, Others::Unknown);
+            let is_object_field = |name: &str| fields.embedded && matches!(name, "apiVersion" | "kind" | "metadata");
+            let closed = matches!(fields.others, OtherFields::Unknown);
             map.retain(|name, value| {
-                if closed && !fields.known.contains_key(name.as_str()) && !known_beside(name) {
+                if closed && !fields.known.contains_key(name.as_str()) && !is_object_field(name) {
                     unknown.push(Path::Field(path, name).to_string());
                     return false;
                 }
                 if let Some(schema) = fields.field(name) {
-                    walk(schema, value, &Path::Field(path, name), unknown);
+                    prune_below(schema, value, &Path::Field(path, name), unknown);
                 }
                 true
             });
         }
         (Shape::List(list), Value::Array(items)) => {
             for (index, item) in items.iter_mut().enumerate() {
-                walk(&list.items, item, &Path::Item(path, index), unknown);
+                prune_below(&list.items, item, &Path::Item(path, index), unknown);
             }
         }
         _ => {}
     }
 }
 
-/// Where a value is; it is only written out for what is unknown there.
+/// The path of a value. It is formatted for unknown fields only.
 enum Path<'a> {
     Root,
     Field(&'a Self, &'a str),

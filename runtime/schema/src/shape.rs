@@ -1,4 +1,4 @@
-//! The shape of a value: fields, lists, defaults and merge keys, for built-in kinds and custom resources.
+//! Defines the shape of a value: fields, lists, defaults and merge keys, for built-in kinds and custom resources.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -58,7 +58,7 @@ pub struct Fields {
     /// The fields that the schema names.
     pub known: BTreeMap<Box<str>, Schema>,
     /// The rule for all other fields.
-    pub others: Others,
+    pub others: OtherFields,
     /// The names of the required fields.
     pub required: Vec<Box<str>>,
     /// Atomic in server-side apply (`x-kubernetes-map-type: atomic`).
@@ -67,9 +67,9 @@ pub struct Fields {
     pub embedded: bool,
 }
 
-/// Fields that the schema does not name.
+/// The treatment of fields that the schema does not name.
 #[derive(Debug, Default)]
-pub enum Others {
+pub enum OtherFields {
     /// They are unknown and pruned.
     #[default]
     Unknown,
@@ -111,7 +111,7 @@ pub struct Merge {
 }
 
 impl Schema {
-    /// This schema, or the definition that it refers to.
+    /// Returns this schema, or the schema of the built-in definition that it refers to.
     pub fn resolve(&self) -> &Self {
         match &self.shape {
             Shape::Named(definition) => definition.schema().resolve(),
@@ -119,7 +119,7 @@ impl Schema {
         }
     }
 
-    /// The fields, if it is an object.
+    /// Returns the fields; `None` if the value is no object.
     pub fn fields(&self) -> Option<&Fields> {
         match &self.resolve().shape {
             Shape::Object(fields) => Some(fields),
@@ -127,7 +127,7 @@ impl Schema {
         }
     }
 
-    /// The list, if it is one.
+    /// Returns the list; `None` if the value is no list.
     pub fn list(&self) -> Option<&List> {
         match &self.resolve().shape {
             Shape::List(list) => Some(list),
@@ -135,18 +135,18 @@ impl Schema {
         }
     }
 
-    /// The schema of a field; `None` if there is none.
+    /// Returns the schema of a field; `None` if the value has no such field.
     pub fn field(&self, name: &str) -> Option<&Self> {
         self.fields()?.field(name)
     }
 }
 
 impl Fields {
-    /// The schema of a field; `None` if there is none.
+    /// Returns the schema of a field or of a value of a map; `None` if there is none.
     pub fn field(&self, name: &str) -> Option<&Schema> {
         self.known.get(name).or(match &self.others {
-            Others::Each(schema) => Some(schema),
-            Others::Unknown | Others::Kept => None,
+            OtherFields::Each(schema) => Some(schema),
+            OtherFields::Unknown | OtherFields::Kept => None,
         })
     }
 }
@@ -159,29 +159,29 @@ pub struct Definition {
     /// Its JSON Schema.
     pub text: &'static str,
     /// Parses its JSON Schema.
-    read: fn(&Value) -> Schema,
+    parse: fn(&Value) -> Schema,
     schema: OnceLock<Schema>,
     zeroes: OnceLock<Map<String, Value>>,
     formats: OnceLock<HashMap<String, String>>,
 }
 
 impl Definition {
-    /// A definition with this name and JSON Schema, which `read` parses.
-    pub fn new(name: &'static str, text: &'static str, read: fn(&Value) -> Schema) -> Self {
-        Self { name, text, read, schema: OnceLock::new(), zeroes: OnceLock::new(), formats: OnceLock::new() }
+    /// Returns a definition with this name and JSON Schema, which `parse` parses on first use.
+    pub fn new(name: &'static str, text: &'static str, parse: fn(&Value) -> Schema) -> Self {
+        Self { name, text, parse, schema: OnceLock::new(), zeroes: OnceLock::new(), formats: OnceLock::new() }
     }
 
-    /// The parsed schema.
+    /// Returns the parsed schema.
     pub fn schema(&self) -> &Schema {
-        self.schema.get_or_init(|| (self.read)(&serde_json::from_str(self.text).unwrap_or_default()))
+        self.schema.get_or_init(|| (self.parse)(&serde_json::from_str(self.text).unwrap_or_default()))
     }
 
-    /// The zero values that Go writes for unset fields, computed on first use.
-    pub fn zeroes(&'static self, make: fn(&'static Self) -> Map<String, Value>) -> &'static Map<String, Value> {
-        self.zeroes.get_or_init(|| make(self))
+    /// Returns the zero values that Go writes for unset fields; `compute` computes them on first use.
+    pub fn zeroes(&'static self, compute: fn(&'static Self) -> Map<String, Value>) -> &'static Map<String, Value> {
+        self.zeroes.get_or_init(|| compute(self))
     }
 
-    /// The `format` of a field, which the parsed schema omits; empty if it has none.
+    /// Returns the `format` of a field, which the parsed schema omits; empty if it has none.
     pub fn format(&self, field: &str) -> &str {
         let formats = self.formats.get_or_init(|| {
             let written: Value = serde_json::from_str(self.text).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `Violation`: a rule for the schemas of definitions that a schema violates, with the error of kube-apiserver.
+//! `Violation`: a violated rule for the schemas of definitions, with the error of kube-apiserver.
 
 use serde_json::Value;
 
@@ -114,7 +114,7 @@ impl Violation {
         Self::new(rule, place, detail, |field| Cause::invalid(field, value, detail))
     }
 
-    /// A text that is not valid, or that is required if it is empty.
+    /// Returns the violation of an invalid text; an empty text is a missing one.
     pub(crate) fn required_or_invalid(rule: Rule, place: Place, value: &str, detail: &str) -> Self {
         if value.is_empty() {
             Self::required(rule, place, detail)
@@ -132,7 +132,7 @@ impl Violation {
         Self { rule, path: place.steps, detail: cause.message.clone(), cause }
     }
 
-    /// An error that is found already, about the keyword at `path`.
+    /// Returns the violation with an error that another check returned, about the keyword at `path`.
     pub(crate) fn found(rule: Rule, path: Vec<Step>, cause: Cause) -> Self {
         Self { rule, path, detail: cause.message.clone(), cause }
     }

@@ -34,7 +34,7 @@ impl Rule {
     /// Converts a permission to a rule. The namespace of the permission is not part of the rule: it decides which role gets the
     /// rule.
     pub(crate) fn of(access: &Access) -> Self {
-        let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.in_roles()).copied().collect();
+        let verbs: Vec<_> = access.verbs.iter().flat_map(|verb| verb.rbac_verbs()).copied().collect();
         match access.target {
             AccessTarget::Url(path) => {
                 let verbs = verbs.into_iter().map(str::to_owned).collect();
@@ -99,13 +99,13 @@ impl Rule {
     /// name each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
-        let url = |path: &String| self.urls.iter().any(|own| is_below(path, own));
+        let is_url_covered = |url: &String| self.urls.iter().any(|pattern| is_below(url, pattern));
         all_of(&other.verbs, &self.verbs)
             && all_of(&other.groups, &self.groups)
             && all_of(&other.resources, &self.resources)
             && (self.resource_names.is_empty()
                 || !other.resource_names.is_empty() && all_of(&other.resource_names, &self.resource_names))
-            && other.urls.iter().all(url)
+            && other.urls.iter().all(is_url_covered)
             && other.urls.is_empty() == self.urls.is_empty()
     }
 }
@@ -134,7 +134,7 @@ impl fmt::Display for Rule {
 /// The algorithm is that of `controller-gen`: it splits the rules by resource and sorts their lists, then merges verbs,
 /// resources, groups and URLs in this order. A `*` replaces all other verbs. The result is sorted.
 pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
-    let single = rules.into_iter().flat_map(split).map(normalised).collect();
+    let single = rules.into_iter().flat_map(split_by_resource).map(normalize).collect();
     let rules = unite(single, |rule| &mut rule.verbs);
     let rules = unite(rules, |rule| &mut rule.resources);
     let rules = unite(rules, |rule| &mut rule.groups);
@@ -148,15 +148,17 @@ pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
     rules
 }
 
-fn split(rule: Rule) -> Vec<Rule> {
+/// Splits a rule into one rule for each of its resources.
+fn split_by_resource(rule: Rule) -> Vec<Rule> {
     if rule.resources.len() < 2 {
         return vec![rule];
     }
-    let one = |resource: &String| Rule { resources: vec![resource.clone()], ..rule.clone() };
-    rule.resources.iter().map(one).collect()
+    let with_only = |resource: &String| Rule { resources: vec![resource.clone()], ..rule.clone() };
+    rule.resources.iter().map(with_only).collect()
 }
 
-fn normalised(mut rule: Rule) -> Rule {
+/// Writes the group `core` as the empty string, as rules do, and sorts and deduplicates all lists.
+fn normalize(mut rule: Rule) -> Rule {
     for group in &mut rule.groups {
         if group == "core" {
             group.clear();
@@ -179,7 +181,7 @@ fn unite(rules: Vec<Rule>, list: impl Fn(&mut Rule) -> &mut Vec<String>) -> Vec<
     }
     let with = |((_, mut rule), values): ((bool, Rule), Vec<String>)| {
         *list(&mut rule) = values;
-        normalised(rule)
+        normalize(rule)
     };
     united.into_iter().map(with).collect()
 }
@@ -235,7 +237,7 @@ mod tests {
         let or_none = |list: &[String]| if list.is_empty() { vec!["-".to_owned()] } else { list.to_vec() };
         let mut all = BTreeSet::new();
         for rule in rules {
-            let rule = normalised(rule.clone());
+            let rule = normalize(rule.clone());
             for group in or_none(&rule.groups) {
                 for resource in or_none(&rule.resources) {
                     for name in or_none(&rule.resource_names) {

@@ -119,6 +119,7 @@ impl Codec {
 }
 
 impl Samples {
+    /// Adds an object, unless there are enough samples.
     fn add(&mut self, plain: &[u8]) {
         if !self.is_full() {
             self.bytes.extend_from_slice(plain);

@@ -21,6 +21,7 @@ impl Dictionary {
         )
     }
 
+    /// Returns the size of the dictionary in memory, in bytes.
     pub(super) fn size(&self) -> usize {
         self.0.as_ref().map_or(0, |(encode, decode)| encode.sizeof() + decode.sizeof())
     }

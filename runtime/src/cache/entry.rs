@@ -31,6 +31,7 @@ impl<V> Entry<V> {
         Self { header: self.header.clone(), value, listing: self.listing().into() }
     }
 
+    /// Returns the number of the last list that contained the object.
     pub(super) fn listing(&self) -> u32 {
         self.listing.load(Ordering::Relaxed)
     }

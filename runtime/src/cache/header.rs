@@ -96,7 +96,7 @@ impl Header {
         })
     }
 
-    /// Returns the owner reference with `controller: true`.
+    /// Returns the owner reference with `controller: true`; `None` if there is none.
     pub fn controller(&self) -> Option<&OwnerReference> {
         self.owners.iter().find(|owner| owner.controller)
     }
@@ -139,6 +139,7 @@ impl OwnerReference {
         self.text(2)
     }
 
+    /// Returns the packed text at a position; empty if there is none.
     fn text(&self, position: usize) -> &str {
         self.texts.iter().nth(position).unwrap_or_default()
     }

@@ -48,6 +48,7 @@ impl<V> OwnerIndex<V> {
     }
 }
 
+/// Returns the position of a key in a sorted list; as an error, the position at which it has to be inserted.
 fn position<V>(children: &[Arc<Entry<V>>], key: &ObjectKey) -> Result<usize, usize> {
     children.binary_search_by(|entry| entry.header.key.cmp(key))
 }

@@ -39,6 +39,7 @@ impl ObjectKey {
         self.parts().1
     }
 
+    /// Returns the namespace and the name; the namespace of a cluster-scoped object is empty.
     fn parts(&self) -> (&str, &str) {
         self.0.split_once('/').unwrap_or(("", &self.0))
     }

@@ -46,4 +46,4 @@ pub use store::Store;
 pub(crate) use strip::without_managed_fields;
 pub use uid::Uid;
 pub(crate) use unowned::Unowned;
-pub use version::{ResourceVersion, Seen};
+pub use version::{ResourceVersion, WatchProgress};

@@ -52,11 +52,11 @@ impl PrimaryCache {
         self.apply_keeping(json, &[ANNOTATION_PREFIX])
     }
 
-    /// Returns an object as a separate entry, without storing it.
+    /// Returns an object as an entry of its own, without storing it.
     ///
     /// # Errors
     /// As [`PrimaryCache::apply`].
-    pub fn apart(&self, json: &[u8]) -> Result<Entry<Encoded>, ObjectError> {
+    pub fn separate_entry(&self, json: &[u8]) -> Result<Entry<Encoded>, ObjectError> {
         Ok(Entry::new(Header::parse(json)?, self.codec.encode(json)?))
     }
 

@@ -99,7 +99,7 @@ impl<C: Copy + Ord> ObjectWrites<C> {
     fn significance_of(&mut self, version: &ResourceVersion, significance: C, own_limit: C) -> C {
         let is_own = self.own_versions.contains(version);
         // A relist may have skipped the events of earlier writes.
-        self.own_versions.retain(|own| own > version || own.partial_cmp(version).is_none());
+        self.own_versions.retain(|own_version| own_version > version || own_version.partial_cmp(version).is_none());
         if is_own { significance.min(own_limit) } else { significance }
     }
 }

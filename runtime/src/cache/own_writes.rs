@@ -1,6 +1,6 @@
 //! `OwnWrites`: prevents a pass from acting on a cached state that is older than the operator's own writes.
 
-use super::{ObjectKey, ResourceVersion, Seen, Uid};
+use super::{ObjectKey, ResourceVersion, Uid, WatchProgress};
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::fmt;
@@ -47,13 +47,14 @@ impl<S: Clone + Eq> OwnWrites<S> {
         }
     }
 
-    /// Returns a store that does not contain the writes of `key` yet, by the progress that `seen` returns for each store.
+    /// Returns a store that does not contain the writes of `key` yet, by the `progress` of each store; `None` if all have caught
+    /// up.
     ///
     /// It removes the writes of stores that have caught up.
-    pub fn behind(&self, key: &ObjectKey, seen: impl Fn(&S) -> Seen) -> Option<S> {
+    pub fn behind(&self, key: &ObjectKey, progress: impl Fn(&S) -> WatchProgress) -> Option<S> {
         let mut owners = self.owners.lock();
         let writes = owners.get_mut(key)?;
-        writes.versions.retain(|(store, version)| seen(store).is_behind(*version));
+        writes.versions.retain(|(store, version)| progress(store).is_behind(*version));
         let behind = writes.versions.first().map(|(store, _)| store.clone());
         if behind.is_none() {
             owners.remove(key);
@@ -85,7 +86,7 @@ impl<S> fmt::Debug for OwnWrites<S> {
 
 #[cfg(test)]
 mod tests {
-    use super::{ObjectKey, OwnWrites, ResourceVersion, Seen, Uid};
+    use super::{ObjectKey, OwnWrites, ResourceVersion, Uid, WatchProgress};
 
     fn owner(name: &str) -> (ObjectKey, Uid) {
         (ObjectKey::namespaced("default", name), Uid::from(name))
@@ -102,7 +103,9 @@ mod tests {
         record(&writes, &app, "pods", "9");
         record(&writes, &app, "services", "10");
         let at = |pods, services| {
-            move |store: &&str| if *store == "pods" { Seen::Version(pods) } else { Seen::Version(services) }
+            move |store: &&str| {
+                if *store == "pods" { WatchProgress::Version(pods) } else { WatchProgress::Version(services) }
+            }
         };
         assert_eq!(writes.behind(&app.0, at(11, 11)), Some("pods"));
         assert_eq!(writes.behind(&app.0, at(12, 11)), None);
@@ -112,16 +115,16 @@ mod tests {
     fn stale_y1_writes_of_one_owner_hold_up_no_other() {
         let (writes, app) = (OwnWrites::default(), owner("app"));
         record(&writes, &app, "pods", "12");
-        assert_eq!(writes.behind(&owner("other").0, |_| Seen::Version(1)), None);
+        assert_eq!(writes.behind(&owner("other").0, |_| WatchProgress::Version(1)), None);
     }
 
     #[test]
     fn stale_y2_record_is_dropped_when_all_have_caught_up() {
         let (writes, app) = (OwnWrites::default(), owner("app"));
         record(&writes, &app, "pods", "12");
-        assert_eq!((writes.behind(&app.0, |_| Seen::Version(12)), writes.len()), (None, 0));
+        assert_eq!((writes.behind(&app.0, |_| WatchProgress::Version(12)), writes.len()), (None, 0));
         // The store has caught up once, so it does not block again if it falls back later.
-        assert_eq!(writes.behind(&app.0, |_| Seen::Version(1)), None);
+        assert_eq!(writes.behind(&app.0, |_| WatchProgress::Version(1)), None);
     }
 
     #[test]
@@ -129,7 +132,7 @@ mod tests {
         let (writes, app) = (OwnWrites::default(), owner("app"));
         record(&writes, &app, "pods", "12");
         record(&writes, &(app.0.clone(), Uid::from("another")), "services", "3");
-        assert_eq!(writes.behind(&app.0, |_| Seen::Version(3)), None);
+        assert_eq!(writes.behind(&app.0, |_| WatchProgress::Version(3)), None);
     }
 
     #[test]
@@ -138,7 +141,7 @@ mod tests {
         record(&writes, &app, "pods", "12");
         writes.forget(&app.0);
         assert!(writes.is_empty());
-        assert_eq!(writes.behind(&app.0, |_| Seen::Nothing), None);
+        assert_eq!(writes.behind(&app.0, |_| WatchProgress::NotSynced), None);
     }
 
     #[test]
@@ -147,20 +150,20 @@ mod tests {
         record(&writes, &app, "pods", "opaque");
         assert!(writes.is_empty());
         record(&writes, &app, "pods", "12");
-        assert_eq!(writes.behind(&app.0, |_| Seen::Incomparable), None);
+        assert_eq!(writes.behind(&app.0, |_| WatchProgress::Incomparable), None);
     }
 
     #[test]
     fn stale_y2_store_that_never_synced_is_waited_for() {
         let (writes, app) = (OwnWrites::default(), owner("app"));
         record(&writes, &app, "pods", "12");
-        assert_eq!(writes.behind(&app.0, |_| Seen::Nothing), Some("pods"));
+        assert_eq!(writes.behind(&app.0, |_| WatchProgress::NotSynced), Some("pods"));
     }
 
     #[test]
     fn stale_y3_versions_compare_as_numbers() {
         let (writes, app) = (OwnWrites::default(), owner("app"));
         record(&writes, &app, "pods", "9");
-        assert_eq!(writes.behind(&app.0, |_| Seen::Version(10)), None);
+        assert_eq!(writes.behind(&app.0, |_| WatchProgress::Version(10)), None);
     }
 }

@@ -9,6 +9,7 @@ pub struct PackedList(
     Arc<[u8]>,
 );
 
+/// The length byte of a string of 255 bytes and more, whose length follows.
 const LONG_MARKER: u8 = u8::MAX;
 
 impl PackedList {
@@ -40,7 +41,7 @@ impl PackedList {
     }
 }
 
-/// Splits the first string off.
+/// Splits the first string off; `None` at the end.
 fn split_first(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (&short, rest) = bytes.split_first()?;
     let (len, rest) = if short == LONG_MARKER {
@@ -71,6 +72,7 @@ impl Packer {
         self.0.extend_from_slice(text.as_bytes());
     }
 
+    /// Returns the pushed strings as a list.
     pub(super) fn list(self) -> PackedList {
         match self.0.is_empty() {
             true => PackedList::default(),
@@ -103,7 +105,7 @@ impl fmt::Debug for PackedList {
 pub struct PackedMap(PackedList);
 
 impl PackedMap {
-    /// Returns the value of `key`.
+    /// Returns the value of `key`; `None` if there is none.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.iter().find_map(|(item, value)| (item == key).then_some(value))
     }

@@ -100,6 +100,7 @@ impl<K> DecodedCache<K> {
         Some(object)
     }
 
+    /// Stores the object decoded from `entry`; `bytes` is the size of its JSON.
     fn put(&mut self, entry: &Entry<Encoded>, bytes: usize, object: &Arc<K>) {
         let (key, uid) = (entry.header.key.clone(), entry.header.uid.clone());
         let version = entry.header.resource_version.clone();
@@ -119,6 +120,7 @@ impl<K> DecodedCache<K> {
         }
     }
 
+    /// Removes an object from both generations.
     fn remove(&mut self, key: &ObjectKey) {
         self.old.remove(key);
         if let Some(decoded) = self.young.remove(key) {
@@ -128,6 +130,7 @@ impl<K> DecodedCache<K> {
 }
 
 impl<K> Decoded<K> {
+    /// Whether this value was decoded from the version that the entry holds.
     fn matches(&self, entry: &Entry<Encoded>) -> bool {
         self.version == entry.header.resource_version && self.uid == entry.header.uid
     }

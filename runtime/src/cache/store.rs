@@ -1,6 +1,9 @@
 //! `Store`: the cached objects of one kind and scope, written by one watch and read by many.
 
-use super::{Change, Entry, Header, ObjectKey, Seen, Uid, entry::EntryByKey, index::OwnerIndex, version::SeenVersions};
+use super::{
+    Change, Entry, Header, ObjectKey, Uid, WatchProgress, entry::EntryByKey, index::OwnerIndex,
+    version::ReportedVersions,
+};
 use hashbrown::HashSet;
 use parking_lot::RwLock;
 use std::{
@@ -20,7 +23,7 @@ use std::{
 /// # Guarantees
 /// - An event with a lower resourceVersion never replaces a newer state, in any order of events.
 /// - During a relist the old state stays readable. An unchanged object keeps its entry, and its value is not created again.
-/// - [`Store::seen`] never reports more progress than readers can see.
+/// - [`Store::watch_progress`] never reports more progress than readers can see.
 ///
 /// # Assumptions
 /// Versions only grow. They don't after a restore of etcd from a backup; Kubernetes then requires a restart of clients.
@@ -34,7 +37,7 @@ struct StoreState<V> {
     entries: HashSet<EntryByKey<V>>,
     children: OwnerIndex<V>,
     listing: u32,
-    versions: SeenVersions,
+    versions: ReportedVersions,
     /// The entry that was inserted last: its neighbors in a listing have much in common with it.
     last_inserted: Weak<Entry<V>>,
 }
@@ -46,7 +49,7 @@ impl<V> Default for Store<V> {
                 entries: HashSet::new(),
                 children: OwnerIndex::default(),
                 listing: 0,
-                versions: SeenVersions::default(),
+                versions: ReportedVersions::default(),
                 last_inserted: Weak::new(),
             }),
             synced: AtomicBool::new(false),
@@ -55,7 +58,7 @@ impl<V> Default for Store<V> {
 }
 
 impl<V> Store<V> {
-    /// Returns the object with the key.
+    /// Returns the object with the key; `None` if the store does not have it.
     pub fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
         self.state.read().get(key).cloned()
     }
@@ -115,11 +118,11 @@ impl<V> Store<V> {
         self.synced.load(Ordering::Acquire)
     }
 
-    /// Returns the progress of the watch, for [`OwnWrites::behind`](super::OwnWrites::behind).
-    pub fn seen(&self) -> Seen {
+    /// Returns the version up to which the watch has filled this store; `NotSynced` until the first list is complete.
+    pub fn watch_progress(&self) -> WatchProgress {
         match self.synced() {
-            true => self.state.read().versions.seen(),
-            false => Seen::Nothing,
+            true => self.state.read().versions.progress(),
+            false => WatchProgress::NotSynced,
         }
     }
 
@@ -192,7 +195,7 @@ impl<V> Store<V> {
         state.versions.begin_listing();
     }
 
-    /// Whether no trace of any object is left.
+    /// Whether no entry and no index of one is left.
     #[cfg(test)]
     pub(super) fn is_blank(&self) -> bool {
         let state = self.state.read();
@@ -220,6 +223,7 @@ fn sorted_by_key<V>(mut entries: Vec<Arc<Entry<V>>>) -> Vec<Arc<Entry<V>>> {
 }
 
 impl<V> StoreState<V> {
+    /// Returns the entry of a key.
     fn get(&self, key: &ObjectKey) -> Option<&Arc<Entry<V>>> {
         self.entries.get(key).map(|entry| &entry.0)
     }
@@ -256,6 +260,7 @@ impl<V> StoreState<V> {
         }
     }
 
+    /// Stores an entry and updates the index of owners. Returns the entry that it replaces; `None` for a new key.
     fn replace(&mut self, new: Arc<Entry<V>>) -> Option<Arc<Entry<V>>> {
         let old = self.entries.replace(EntryByKey(new.clone())).map(|entry| entry.0);
         old.iter().for_each(|old| self.children.remove(old));
@@ -273,7 +278,7 @@ impl<V> StoreState<V> {
 
 impl<V> fmt::Debug for Store<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (len, seen) = (self.len(), self.seen());
-        f.debug_struct("Store").field("len", &len).field("seen", &seen).finish_non_exhaustive()
+        let (len, progress) = (self.len(), self.watch_progress());
+        f.debug_struct("Store").field("len", &len).field("progress", &progress).finish_non_exhaustive()
     }
 }

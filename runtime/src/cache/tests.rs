@@ -1,6 +1,6 @@
 //! Tests the store with single events, and against a simple model of it in random histories.
 
-use super::{Change, Entry, Header, ObjectKey, OwnerReference, ResourceVersion, Seen, Store, Uid};
+use super::{Change, Entry, Header, ObjectKey, OwnerReference, ResourceVersion, Store, Uid, WatchProgress};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -50,7 +50,7 @@ fn opaque_versions_replace_each_other_as_they_come() {
     assert!(matches!(store.apply(opaque("b"), || 2), Change::Unchanged));
     assert!(matches!(store.apply(opaque("a"), || 3), Change::Updated { .. }));
     store.finish_replace();
-    assert_eq!(store.seen(), Seen::Incomparable);
+    assert_eq!(store.watch_progress(), WatchProgress::Incomparable);
 }
 
 #[test]
@@ -58,22 +58,22 @@ fn stale_y1_listing_counts_as_seen_only_when_it_is_complete() {
     let store = Store::default();
     store.begin_replace();
     store.apply(header("a", "u", 9, None), || ());
-    assert_eq!((store.seen(), store.synced()), (Seen::Nothing, false));
+    assert_eq!((store.watch_progress(), store.synced()), (WatchProgress::NotSynced, false));
     store.finish_replace();
-    assert_eq!((store.seen(), store.synced()), (Seen::Version(9), true));
+    assert_eq!((store.watch_progress(), store.synced()), (WatchProgress::Version(9), true));
     store.begin_replace();
     store.apply(header("b", "v", 20, None), || ());
-    assert_eq!(store.seen(), Seen::Version(9), "what the listing has not shown yet may be older");
+    assert_eq!(store.watch_progress(), WatchProgress::Version(9), "what the listing has not shown yet may be older");
     store.finish_replace();
-    assert_eq!(store.seen(), Seen::Version(20));
+    assert_eq!(store.watch_progress(), WatchProgress::Version(20));
 }
 
 #[test]
 fn stale_y1_version_counts_as_seen_only_when_it_can_be_read() {
     let store = Store::default();
     store.finish_replace();
-    store.apply(header("a", "u", 7, None), || assert_eq!(store.seen(), Seen::Version(0)));
-    assert_eq!(store.seen(), Seen::Version(7));
+    store.apply(header("a", "u", 7, None), || assert_eq!(store.watch_progress(), WatchProgress::Version(0)));
+    assert_eq!(store.watch_progress(), WatchProgress::Version(7));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Indexes children whose owner reference another client removed, by the uid of the former owner.
+//! `Unowned`: an index of children whose owner reference another client removed, by the uid of the former owner.
 
 use super::{Change, ObjectKey, Uid};
 use parking_lot::Mutex;
@@ -9,22 +9,24 @@ use std::collections::{BTreeMap, HashMap};
 pub(crate) struct Unowned(Mutex<HashMap<Uid, BTreeMap<ObjectKey, Uid>>>);
 
 impl Unowned {
-    /// Updates the index after a change of an object.
+    /// Adds the object under each owner that it no longer references. Removes it from owners that it references again, and from
+    /// all owners when it is deleted or replaced by an object with another uid.
     pub(crate) fn on_change<V>(&self, change: &Change<V>) {
         let Some(old) = change.old().map(|old| &old.header) else { return };
-        let new = change.new_entry().map(|new| &new.header).filter(|new| new.uid == old.uid);
+        let new = change.new_entry().map(|entry| &entry.header).filter(|header| header.uid == old.uid);
         if new.is_some_and(|new| new.owners == old.owners) {
             return;
         }
-        let is_owner = |owner: &Uid| new.is_some_and(|new| new.owners.iter().any(|reference| reference.uid == *owner));
+        let is_current_owner =
+            |owner: &Uid| new.is_some_and(|new| new.owners.iter().any(|reference| reference.uid == *owner));
         let mut unowned = self.0.lock();
         unowned.retain(|owner, children| {
-            if new.is_none() || is_owner(owner) {
+            if new.is_none() || is_current_owner(owner) {
                 children.retain(|_, uid| *uid != old.uid);
             }
             !children.is_empty()
         });
-        for owner in old.owners.iter().filter(|owner| new.is_some() && !is_owner(&owner.uid)) {
+        for owner in old.owners.iter().filter(|owner| new.is_some() && !is_current_owner(&owner.uid)) {
             unowned.entry(owner.uid.clone()).or_default().insert(old.key.clone(), old.uid.clone());
         }
     }

@@ -1,4 +1,4 @@
-//! `ResourceVersion` of an object, and `Seen`: the progress of a watch.
+//! `ResourceVersion`: the version of an object. `WatchProgress`: the version up to which a watch has filled a store.
 
 use std::{cmp::Ordering, fmt};
 
@@ -65,24 +65,24 @@ impl fmt::Debug for ResourceVersion {
     }
 }
 
-/// The progress of a store with its watch, with which own writes are compared before a pass.
+/// The version up to which a watch has filled a store. Own writes are compared with it before a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Seen {
+pub enum WatchProgress {
     /// The first listing is not complete.
-    Nothing,
+    NotSynced,
     /// The store contains everything up to this version.
     Version(u64),
     /// The source's versions are not numbers.
     Incomparable,
 }
 
-impl Seen {
+impl WatchProgress {
     /// Whether the store may not contain the write with this version yet. Incomparable versions never block.
     pub fn is_behind(self, written: u64) -> bool {
         match self {
-            Self::Nothing => true,
-            Self::Version(seen) => seen < written,
+            Self::NotSynced => true,
+            Self::Version(current) => current < written,
             Self::Incomparable => false,
         }
     }
@@ -91,7 +91,7 @@ impl Seen {
     #[must_use]
     pub fn at_least(self, version: u64) -> Self {
         match self {
-            Self::Version(seen) => Self::Version(seen.max(version)),
+            Self::Version(current) => Self::Version(current.max(version)),
             other => other,
         }
     }
@@ -99,7 +99,7 @@ impl Seen {
 
 /// The versions that a watch has reported.
 #[derive(Default)]
-pub(super) struct SeenVersions {
+pub(super) struct ReportedVersions {
     highest: u64,
     incomparable: bool,
     /// The maximum version in the current listing. Its objects are not ordered by version, so it counts only at the end of the
@@ -107,7 +107,8 @@ pub(super) struct SeenVersions {
     listing_maximum: Option<u64>,
 }
 
-impl SeenVersions {
+impl ReportedVersions {
+    /// Records the version of an object that the watch or a listing reports.
     pub(super) fn record(&mut self, version: &ResourceVersion) {
         match (version.number(), &mut self.listing_maximum) {
             (Some(number), Some(listing_maximum)) => *listing_maximum = number.max(*listing_maximum),
@@ -116,6 +117,7 @@ impl SeenVersions {
         }
     }
 
+    /// Begins a listing. A listing that broke off before doesn't count.
     pub(super) fn begin_listing(&mut self) {
         self.listing_maximum = Some(0);
     }
@@ -124,10 +126,11 @@ impl SeenVersions {
         self.highest = self.highest.max(self.listing_maximum.take().unwrap_or_default());
     }
 
-    pub(super) fn seen(&self) -> Seen {
+    /// Returns the progress of a store whose first listing is complete.
+    pub(super) fn progress(&self) -> WatchProgress {
         match self.incomparable {
-            true => Seen::Incomparable,
-            false => Seen::Version(self.highest),
+            true => WatchProgress::Incomparable,
+            false => WatchProgress::Version(self.highest),
         }
     }
 }

@@ -92,7 +92,7 @@ mod tests {
     use serde_json::json;
     use std::{convert::Infallible, sync::Arc};
 
-    /// A server of five objects; the first continuations may have expired.
+    /// Returns a server of five objects; the first continuations may have expired.
     fn server(expired: usize) -> (Client, Arc<Mutex<Vec<String>>>) {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (log, remaining) = (requests.clone(), Mutex::new(expired));

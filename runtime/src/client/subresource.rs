@@ -95,6 +95,7 @@ impl Client {
         }
     }
 
+    /// Sends a request and returns the body as text.
     async fn text(&self, request: Result<Request<Vec<u8>>, kube::Error>) -> Result<String, kube::Error> {
         let (_, body) = self.bytes(request?).await?;
         Ok(String::from_utf8_lossy(&body).into_owned())

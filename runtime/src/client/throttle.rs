@@ -74,7 +74,7 @@ impl Throttle {
     }
 }
 
-/// Returns the wait that a response asks for, in whole seconds as the API server writes it.
+/// Returns the wait that a response asks for, in whole seconds as the API server writes it. `None` if it asks for none.
 fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;
@@ -96,7 +96,7 @@ mod tests {
 
     type Answer = (u16, Option<&'static str>);
 
-    /// A client whose first requests get these responses and all others succeed, and the times of the requests.
+    /// Returns a client whose first requests get these responses and all others succeed, and the times of the requests.
     fn server(answers: &[Answer]) -> (kube::Client, Arc<Mutex<Vec<Instant>>>) {
         let (requests, answers) = (Arc::<Mutex<Vec<Instant>>>::default(), answers.to_vec());
         let recorded = requests.clone();

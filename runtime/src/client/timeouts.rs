@@ -1,4 +1,4 @@
-//! Connect, response, body and watch timeouts of calls of the API server.
+//! Limits the time of API server calls: to connect, to respond, to send the body, and between the events of a watch.
 
 use super::Client;
 use crate::counters::Counters;
@@ -168,6 +168,7 @@ struct TimedBody {
 }
 
 impl TimedBody {
+    /// Starts the timer of the body limit, unless the body is empty or has no limit.
     fn new(body: Body, body_limit: BodyLimit, counters: Counters) -> Self {
         let sleep = match body_limit {
             // An empty body needs no timer.
@@ -230,7 +231,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A server that responds after a time, sends a frame after each of these pauses, and then nothing more.
+    /// Returns a server that responds after a time, sends a frame after each of these pauses, and then nothing more.
     fn client(answer: Duration, pauses: &'static [u64], timeouts: Timeouts) -> (kube::Client, Counters) {
         let service = tower::service_fn(move |_: Request<Body>| async move {
             sleep(answer).await;

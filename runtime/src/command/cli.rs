@@ -126,13 +126,13 @@ enum LogFormat {
 /// errors have the status 1, and errors of the command line 2.
 pub const LEAD_LOST_STATUS: u8 = 3;
 
-/// The `main` of an operator's binary.
+/// Implements the `main` of an operator's binary.
 pub fn main(operator: Operator) -> ExitCode {
     main_with(|()| operator.clone())
 }
 
-/// The `main` of an operator with its own options, which are flags of `run` beside those of the process. All other verbs, such as
-/// `manifests`, use the default options.
+/// Implements the `main` of an operator with its own options, which are flags of `run` beside those of the process. All other
+/// verbs, such as `manifests`, use the default options.
 pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     let operator = build(A::default());
     let command = Cli::<A>::command().name(operator.name.clone()).version(operator.version.clone());
@@ -143,7 +143,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     };
     match cli.verb.unwrap_or(Subcommands::Run(Box::new(cli.run))) {
         Subcommands::Run(args) => run(build(args.options), &args.process),
-        Subcommands::Manifests(door) => run_generator(&operator, &door),
+        Subcommands::Manifests(args) => run_generator(&operator, &args),
         Subcommands::Tree(args) => args.run(&operator),
         Subcommands::Why(args) => args.run(&operator),
         Subcommands::Reconcile(args) => args.run(&operator),
@@ -198,6 +198,7 @@ fn run(mut operator: Operator, args: &ProcessArgs) -> ExitCode {
     })
 }
 
+/// Returns the advice that is printed below an error of `run`; `None` if there is none.
 fn hint(error: &RunError) -> Option<&'static str> {
     match error {
         RunError::Config(_) => Some("set KUBECONFIG, or run in a cluster with a service account"),

@@ -29,6 +29,7 @@ impl Connection {
         Ok(self.with_deadlines(Config::infer().await?))
     }
 
+    /// Applies the request timeout to connecting, reading and writing, and turns off the retries of the client.
     fn with_deadlines(self, mut config: Config) -> Config {
         let deadline = Some(Duration::from_secs(self.request_timeout));
         config.default_retry = false;

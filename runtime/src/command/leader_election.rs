@@ -1,4 +1,4 @@
-//! The flags of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
+//! Defines the flags of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
 
 use super::duration::duration;
 use crate::lease::options::LeaderElection;
@@ -31,8 +31,8 @@ pub(super) struct LeaderElectionArgs {
 }
 
 impl LeaderElectionArgs {
-    /// Overrides the options of the operator with those of the command line. The flags with a value change the election, but only
-    /// `--leader-elect` turns it on or off.
+    /// Overrides the options of the operator with those of the command line; `None` turns leader election off. The flags with a
+    /// value change the election, but only `--leader-elect` turns it on or off.
     pub(super) fn override_options(&self, operator: Option<LeaderElection>) -> Option<LeaderElection> {
         let is_on = self.leader_elect.unwrap_or(operator.is_some());
         let mut options = operator.unwrap_or_default();

@@ -52,7 +52,7 @@ impl LiveError {
         Self::UnknownKind { operator: project.name.clone(), kind: kind.to_owned(), known: known.into_iter().collect() }
     }
 
-    /// Returns advice for the user.
+    /// Returns advice for the user; `None` if there is none.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Config(_) => Some("set KUBECONFIG to the cluster of the object".to_owned()),
@@ -99,6 +99,7 @@ impl<'a> ControlledKind<'a> {
         Ok(Self { client, controlled, namespace: controlled.kind.namespaced.then_some(namespace) })
     }
 
+    /// Returns an object of the looked-up kind and namespace as the target of a call.
     pub(crate) fn target<'t>(&'t self, name: &'t str) -> Target<'t> {
         Target { kind: &self.controlled.kind, namespace: self.namespace.as_deref(), name }
     }
@@ -109,6 +110,7 @@ impl<'a> ControlledKind<'a> {
         object.ok_or_else(|| self.absent(name))
     }
 
+    /// Returns the error for an object that does not exist.
     pub(crate) fn absent(&self, name: &str) -> LiveError {
         LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name) }
     }
@@ -121,6 +123,6 @@ impl<'a> ControlledKind<'a> {
 
 /// Returns the controlled kind that a name of the command line matches.
 pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LiveError> {
-    let controlled = project.controllers.iter().find(|one| matches_kind(&one.kind, kind));
+    let controlled = project.controllers.iter().find(|controlled| matches_kind(&controlled.kind, kind));
     controlled.ok_or_else(|| LiveError::unknown_kind(project, kind))
 }

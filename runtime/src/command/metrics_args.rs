@@ -1,4 +1,4 @@
-//! The options of `run` for the server of `/metrics`, with the names that kubebuilder uses.
+//! Defines the options of `run` for the server of `/metrics`, with the names that kubebuilder uses.
 
 use crate::metrics::MetricsServer;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! The verb `rbac`: explains the operator's rights, and compares them with an audit log.
+//! Implements the verb `rbac`: explains the operator's rights, and compares them with an audit log.
 
 use crate::{
     command::terminal::print,
@@ -38,6 +38,7 @@ pub(crate) struct VerifyArgs {
 }
 
 impl RbacVerb {
+    /// Prints the rights or compares them with an audit log, and returns the exit code.
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,
@@ -81,6 +82,8 @@ fn is_device(_: &Metadata) -> bool {
 }
 
 impl VerifyArgs {
+    /// Compares the operator's rights with the audit log and prints the differences. Fails if there are any, or if the log can't
+    /// be read.
     fn run(&self, project: &Project) -> ExitCode {
         let log: Box<dyn BufRead> = if self.log == Path::new("-") {
             Box::new(io::stdin().lock())

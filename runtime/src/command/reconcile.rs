@@ -1,4 +1,4 @@
-//! The verb `reconcile`: requests a reconcile of an object by an annotation.
+//! Implements the verb `reconcile`: requests a reconcile of an object by an annotation.
 
 use crate::{
     command::{

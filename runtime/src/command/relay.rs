@@ -1,4 +1,4 @@
-//! The hidden verb `relay`: sends requests of `opgen dev` to the API server, with the rights of the user.
+//! Implements the hidden verb `relay`: sends requests of `opgen dev` to the API server, with the rights of the user.
 //!
 //! It first prints a line with the URL and the namespace of the cluster. Then each line of standard input is a request, and each
 //! line of standard output its response, until the input ends.

@@ -26,6 +26,7 @@ pub(crate) fn with_trace(environment: Environment) -> Environment {
     })
 }
 
+/// Prints a line as JSON to stdout.
 fn print_line(line: &TraceLine<'_>) {
     let Ok(mut text) = serde_json::to_vec(line) else { return };
     text.push(b'\n');

@@ -1,4 +1,4 @@
-//! The verb `tree`: prints the provisioner tree of a kind, or the state of an object's tree in the cluster.
+//! Implements the verb `tree`: prints the provisioner tree of a kind, or the state of an object's tree in the cluster.
 
 use crate::{
     command::{
@@ -30,6 +30,7 @@ pub(crate) struct TreeArgs {
 }
 
 impl TreeArgs {
+    /// Prints the trees of all kinds, the tree of one kind, or the state of the tree of one object, as the argument asks.
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,

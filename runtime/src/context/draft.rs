@@ -49,6 +49,7 @@ pub struct Draft<'a, O: Owner> {
 pub(crate) struct UnversionedReads(AtomicBool);
 
 impl UnversionedReads {
+    /// Records that an input without a version was read.
     fn record(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -57,13 +58,15 @@ impl UnversionedReads {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// The hash of the inputs; `None` if an input without a version was read.
+    /// Returns the hash of the inputs; `None` if an input without a version was read.
     pub(crate) fn filter(&self, inputs_digest: Option<u64>) -> Option<u64> {
         inputs_digest.filter(|_| !self.is_read())
     }
 }
 
 impl<'a, O: Owner> Draft<'a, O> {
+    /// Creates the draft of an item of an owner, which the build function completes. `unversioned` records its reads of inputs
+    /// without a version.
     pub(super) fn new(
         (owner, item): (&'a O::Object, &'a O::Item),
         options: &'a O::Options,
@@ -73,14 +76,14 @@ impl<'a, O: Owner> Draft<'a, O> {
         Self { owner, options, item, environment, unversioned }
     }
 
-    /// The options of the controller. A build function that reads them runs in every pass.
+    /// Returns the options of the controller. A build function that reads them runs in every pass.
     pub fn options(&self) -> &'a O::Options {
         self.unversioned.record();
         self.options
     }
 
-    /// The hash of all inputs of the build function after it has run; `inputs_digest` is the hash of those known before. `None` if the
-    /// result can't be reused.
+    /// Returns the hash of all inputs of the build function after it has run; `inputs_digest` is the hash of those known before.
+    /// `None` if the result can't be reused.
     ///
     /// The pattern names every field, so that a new field is a compile error until it is treated here.
     pub(crate) fn inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
@@ -97,8 +100,8 @@ impl<'a, O: Owner> Draft<'a, O> {
         unversioned.filter(inputs_digest)
     }
 
-    /// Random letters and digits, such as for a password. Use it only in the build function of a `resource(once)`: others would
-    /// build another object in every pass. There are 62 characters; a text of 22 has 130 bits.
+    /// Returns random letters and digits, such as for a password. Use it only in the build function of a `resource(once)`: others
+    /// would build another object in every pass. There are 62 characters; a text of 22 has 130 bits.
     pub fn random_text(&self, length: usize) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         // Numbers from here on would make some letters more likely, so they are dropped.

@@ -95,7 +95,7 @@ pub struct Teardown<'a, O: Owner, P> {
 }
 
 impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
-    /// The context of the root of the tree.
+    /// Returns the context of the root of the tree.
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self
     where
         O: Owner<Item = ()>,
@@ -113,7 +113,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         }
     }
 
-    /// The context of a child, which takes the value `taken`.
+    /// Returns the context of a child, which takes the value `taken`.
     pub(crate) fn for_child<'b, Q: Provisioner>(
         &'b self,
         name: &'b str,
@@ -132,7 +132,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         }
     }
 
-    /// The context of the child for one item of an `each`.
+    /// Returns the context of the child for one item of an `each`.
     pub(crate) fn for_item<'b, I, Q>(
         &'b self,
         (name, key): (&'b str, &'b str),
@@ -148,7 +148,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         Context { pass: self.pass, item, inputs, path, inputs_digest, item_reads: UnversionedReads::default(), calls }
     }
 
-    /// The teardown context at the same path, to remove children that are no longer wanted.
+    /// Returns the teardown context at the same path, to remove children that are no longer wanted.
     pub(crate) fn to_teardown(&self, cause: Cause) -> Teardown<'a, O, P> {
         Teardown::at(self.pass, self.path, cause)
     }
@@ -157,48 +157,49 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         &self.pass.core
     }
 
-    /// The draft for a build function; `unversioned` records its reads.
+    /// Returns the draft for a build function; `unversioned` records its reads.
     pub(crate) fn draft<'c>(&'c self, unversioned: &'c UnversionedReads) -> Draft<'c, O> {
         let environment = &self.pass.core.shared.environment;
         Draft::new((self.pass.object, self.item), self.pass.options, environment, unversioned)
     }
 
-    /// The draft for a function that runs in every pass, such as that of a `when`: its reads don't matter.
+    /// Returns the draft for a function that runs in every pass, such as that of a `when`: its reads don't matter.
     pub(crate) fn untracked_draft(&self) -> Draft<'_, O> {
         self.draft(&self.pass.core.unversioned)
     }
 
-    /// The draft for a function of `each`: its reads count as reads of all items' children.
+    /// Returns the draft for a function of `each`: its reads count as reads of all items' children.
     pub(crate) fn items_draft(&self) -> Draft<'_, O> {
         self.draft(&self.item_reads)
     }
 
-    /// The hash of the inputs of items' children, after the functions of `each` have run.
+    /// Returns the hash of the inputs of items' children, after the functions of `each` have run. `None` if they read an input
+    /// without a version.
     pub(crate) fn items_inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
         self.item_reads.filter(inputs_digest)
     }
 
-    /// The object, or below an `each` the item.
+    /// Returns the object, or below an `each` the item.
     pub(crate) fn subject(&self) -> &'a O::Subject {
         O::subject(self.pass.object, self.item)
     }
 
-    /// Hash of the inputs that all build functions below share; `None` if one of them has no version.
+    /// Returns the hash of the inputs that all build functions below share; `None` if one of them has no version.
     pub(crate) fn inputs_digest(&self) -> Option<u64> {
         self.inputs_digest
     }
 
-    /// The object, in the state that the cache had when the pass began.
+    /// Returns the object, in the state that the cache had when the pass began.
     pub fn object(&self) -> &'a O::Object {
         self.pass.object
     }
 
-    /// The item of the `each` that this node is below; `()` without an `each`.
+    /// Returns the item of the `each` that this node is below; `()` without an `each`.
     pub fn item(&self) -> &'a O::Item {
         self.item
     }
 
-    /// The values that `inputs(...)` names, in the same order.
+    /// Returns the values that `inputs(...)` names, in the same order.
     pub fn inputs(&self) -> &'a P::Inputs {
         self.inputs
     }
@@ -208,12 +209,12 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         self.core().outputs.set_value(&self.path.to_string(), Arc::new(value));
     }
 
-    /// The options of the controller.
+    /// Returns the options of the controller.
     pub fn options(&self) -> &'a O::Options {
         self.pass.options
     }
 
-    /// The path of the node in the tree.
+    /// Returns the path of the node in the tree.
     pub fn path(&self) -> &Path<'a> {
         &self.path
     }
@@ -232,7 +233,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
 }
 
 impl<'a, O: Owner, P> Teardown<'a, O, P> {
-    /// The teardown context of the root of the tree.
+    /// Returns the teardown context of the root of the tree.
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self {
         Self::at(pass, Path::ROOT, Cause::Deleting)
     }
@@ -241,12 +242,12 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         Self { pass, path, cause, calls: Calls::new(&pass.core), owner: PhantomData }
     }
 
-    /// The teardown context of a child.
+    /// Returns the teardown context of a child.
     pub(crate) fn for_child<'b, Q>(&'b self, name: &'b str) -> Teardown<'b, O, Q> {
         Teardown::at(self.pass, self.path.child(name), self.cause)
     }
 
-    /// The teardown context of the child for one item; without a key, of the `each` itself.
+    /// Returns the teardown context of the child for one item; without a key, of the `each` itself.
     pub(crate) fn for_item<'b, I, Q>(
         &'b self,
         name: &'b str,
@@ -264,27 +265,27 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         &self.pass.core
     }
 
-    /// The object. It may itself stay, if only this node is removed: see [`Teardown::cause`].
+    /// Returns the object. It may itself stay, if only this node is removed: see [`Teardown::cause`].
     pub fn object(&self) -> &'a O::Object {
         self.pass.object
     }
 
-    /// The options of the controller.
+    /// Returns the options of the controller.
     pub fn options(&self) -> &'a O::Options {
         self.pass.options
     }
 
-    /// The path of the node in the tree.
+    /// Returns the path of the node in the tree.
     pub fn path(&self) -> &Path<'a> {
         &self.path
     }
 
-    /// The key of the item that is removed; `None` without an `each` above.
+    /// Returns the key of the item that is removed; `None` without an `each` above.
     pub fn key(&self) -> Option<&'a str> {
         self.path.key()
     }
 
-    /// Why the node is deprovisioned.
+    /// Returns why the node is deprovisioned.
     pub fn cause(&self) -> Cause {
         self.cause
     }

@@ -36,7 +36,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel without listeners.
+    /// Creates a channel without listeners.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,6 +69,7 @@ pub(crate) struct ChannelReceiver {
 }
 
 impl ChannelReceiver {
+    /// Adds a key, and wakes the receiver if the key is new.
     fn push(&self, key: ObjectKey) {
         if self.keys.lock().insert(key) {
             self.pushed.notify_one();

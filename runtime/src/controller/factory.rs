@@ -21,11 +21,11 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 /// `Operator::controls` creates the usual factory from a kind and a tree. A factory of your own can wrap that one to change
 /// facts, or to do something before the controller runs.
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
-    /// The kind.
+    /// Returns the kind.
     fn kind(&self) -> Kind;
-    /// The CustomResourceDefinition of the kind; `None` for a foreign kind.
+    /// Returns the CustomResourceDefinition of the kind; `None` for a foreign kind.
     fn crd(&self) -> Option<CustomResourceDefinition>;
-    /// The schema of the definition with named types ([`Managed::SCHEMA`]); `None` by default.
+    /// Returns the schema of the definition with named types ([`Managed::SCHEMA`]); `None` by default.
     fn schema(&self) -> Option<Value> {
         None
     }
@@ -36,14 +36,14 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
         let _ = object;
         None
     }
-    /// The tree, as data.
+    /// Returns the tree, as data.
     fn shape(&self) -> &'static Shape;
-    /// The kinds that its specs ([`Managed::REFERENCES`]) and its nodes reference; none by default.
+    /// Returns the kinds that its specs ([`Managed::REFERENCES`]) and its nodes reference; none by default.
     fn references(&self) -> Vec<Kind> {
         Vec::new()
     }
-    /// The facts of the spec of an object, in the form of the API: whether it is paused, and which objects it references. None by
-    /// default.
+    /// Returns the facts of the spec of an object, in the form of the API: whether it is paused, and which objects it references.
+    /// None by default.
     ///
     /// # Errors
     /// If the object can't be decoded.
@@ -51,11 +51,11 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
         let _ = object;
         Ok(SpecFacts::default())
     }
-    /// The finalizer of the controlled objects; empty for none.
+    /// Returns the finalizer of the controlled objects; empty for none.
     fn finalizer(&self) -> String;
-    /// The settings of the controller.
+    /// Returns the settings of the controller.
     fn settings(&self) -> &Settings;
-    /// The reconciler of the controller.
+    /// Returns the reconciler of the controller.
     fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler;
 
     /// Runs once, before the controller watches anything. An error ends the operator. With leader election, it runs when the lead
@@ -86,7 +86,7 @@ pub struct SpecFacts {
 pub struct BoxReconciler(pub(crate) Box<dyn Reconciler>);
 
 impl BoxReconciler {
-    /// A reconciler that runs the tree `P` for objects of `O`.
+    /// Creates a reconciler that runs the tree `P` for objects of `O`.
     pub fn tree<O, P>(options: Arc<O::Options>, codec: &Arc<Codec>) -> Self
     where
         O: Owner<Item = ()>,

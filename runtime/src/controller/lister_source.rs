@@ -50,7 +50,7 @@ impl ListerSource {
         Self { metadata_only: true, ..self }
     }
 
-    /// The kind.
+    /// Returns the kind.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }
@@ -66,7 +66,7 @@ impl ReadLister {
         Self(Arc::new(move || lister.watch()))
     }
 
-    /// The watch that fills the lister; `None` if no controller of the operator fills it.
+    /// Returns the watch that fills the lister; `None` if no controller of the operator fills it.
     pub(crate) fn watch(&self) -> Option<Health> {
         (self.0)()
     }
@@ -78,7 +78,7 @@ impl fmt::Debug for ReadLister {
     }
 }
 
-/// The keys of these names. A name without a namespace is in `default_namespace`.
+/// Returns the keys of these names. A name without a namespace is in `default_namespace`.
 fn object_keys(names: impl IntoIterator<Item = NamespacedName>, default_namespace: Option<&str>) -> Vec<ObjectKey> {
     let key = |name: NamespacedName| ObjectKey::new(name.namespace.as_deref().or(default_namespace), &name.name);
     names.into_iter().map(key).collect()

@@ -54,13 +54,15 @@ type MapFn<T> = Arc<dyn Fn(&T) -> Vec<NamespacedName> + Send + Sync>;
 type MapJsonFn = Arc<dyn Fn(&[u8], &mut Panics) -> serde_json::Result<MappedKeys> + Send + Sync>;
 
 impl<K> Enqueue<K> {
-    /// A change enqueues the primaries that `map` names. A name without a namespace is in the namespace of the object.
+    /// Creates a mapping by which a change of an object enqueues the primaries that `map` names. A name without a namespace is in
+    /// the namespace of the object.
     pub fn map<N: IntoIterator<Item = NamespacedName>>(map: impl Fn(&K) -> N + Send + Sync + 'static) -> Self {
         let map = move |object: &K| map(object).into_iter().collect();
         Self { mapping: Mapping::Object(Arc::new(map)), predicate: None }
     }
 
-    /// As [`Enqueue::map`], with a function of the metadata. The operator requests and decodes only the metadata.
+    /// Creates a mapping like [`Enqueue::map`], with a function of the metadata. The operator requests and decodes only the
+    /// metadata.
     pub fn map_metadata<N: IntoIterator<Item = NamespacedName>>(
         map: impl Fn(&ObjectMeta) -> N + Send + Sync + 'static,
     ) -> Self {
@@ -68,12 +70,12 @@ impl<K> Enqueue<K> {
         Self { mapping: Mapping::Metadata(Arc::new(map)), predicate: None }
     }
 
-    /// A change of any object enqueues the same primary. The operator requests only metadata.
+    /// Creates a mapping by which a change of any object enqueues the same primary. The operator requests only metadata.
     pub fn for_one(name: NamespacedName) -> Self {
         Self::map_metadata(move |_| Some(name.clone()))
     }
 
-    /// A change of any object enqueues every primary. The operator requests only metadata.
+    /// Creates a mapping by which a change of any object enqueues every primary. The operator requests only metadata.
     pub fn for_all() -> Self {
         Self { mapping: Mapping::All, predicate: None }
     }
@@ -158,6 +160,8 @@ struct MappedMetadata {
 }
 
 impl MappedWatch {
+    /// Erases the type of the watched kind. Objects are decoded only as far as the mapping needs them, and panics of its closures
+    /// are caught.
     pub(super) fn new<K: Typed + DeserializeOwned>(enqueue: Enqueue<K>) -> Self {
         let (metadata_only, predicate) = (enqueue.needs_metadata_only(), enqueue.predicate.clone());
         let map = move |json: &[u8], panics: &mut Panics| {
@@ -168,11 +172,12 @@ impl MappedWatch {
             let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
             Ok(object.map(|object| enqueue.map_object(object.meta(), Some(&object), panics)).unwrap_or_default())
         };
-        let passes = move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|one| one.passes(old, new));
+        let passes =
+            move |old: &Facts, new: &Facts| predicate.as_ref().is_none_or(|predicate| predicate.passes(old, new));
         Self { kind: kind_of::<K>(), metadata_only, map: Arc::new(map), passes: Arc::new(passes) }
     }
 
-    /// The watched kind.
+    /// Returns the watched kind.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }

@@ -121,24 +121,25 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// The delay after a yield until the next pass; a jitter of up to a tenth is added. Default: [`DEFAULT_REQUEUE`].
+    /// Sets the delay after a yield until the next pass; a jitter of up to a tenth is added. Default: [`DEFAULT_REQUEUE`].
     #[must_use]
     pub fn requeue_after(mut self, after: Duration) -> Self {
         self.settings.requeue_after = after;
         self
     }
 
-    /// The delay after an unexpected error until the next pass. Meanwhile changes of children and of other objects start no pass.
-    /// A change of the object by a user, its deletion and the annotation [`RECONCILE_ANNOTATION`](crate::controller::RECONCILE_ANNOTATION) do, and reset the delay.
-    /// A child that the operator repairs repeatedly, because another client changes it back, is such an error as well, with the
-    /// reason `Fighting`. Default: [`DEFAULT_REQUEUE`], the same each time.
+    /// Sets the delay after an unexpected error until the next pass. Meanwhile changes of children and of other objects start no
+    /// pass. A change of the object by a user, its deletion and the annotation
+    /// [`RECONCILE_ANNOTATION`](crate::controller::RECONCILE_ANNOTATION) do, and reset the delay. A child that the operator
+    /// repairs repeatedly, because another client changes it back, is such an error as well, with the reason `Fighting`. Default:
+    /// [`DEFAULT_REQUEUE`], the same each time.
     #[must_use]
     pub fn backoff(mut self, delay: Backoff) -> Self {
         self.settings.backoff = delay;
         self
     }
 
-    /// The number of objects that are reconciled at a time, at least one. Default: 16.
+    /// Sets the number of objects that are reconciled at a time, at least one. Default: 16.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.settings.workers = workers.max(1);
@@ -162,8 +163,9 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// As [`Controller::labels`], by fields: `[("spec.class", "blue")]`. The kind's definition must list them as
-    /// `selectableFields` (`#[kube(selectable = ".spec.class")]`); `metadata.name` and `metadata.namespace` work for every kind.
+    /// Selects primaries like [`Controller::labels`], by fields: `[("spec.class", "blue")]`. The kind's definition must list them
+    /// as `selectableFields` (`#[kube(selectable = ".spec.class")]`); `metadata.name` and `metadata.namespace` work for every
+    /// kind.
     #[must_use]
     pub fn fields<N: Into<String>, V: Into<String>>(mut self, fields: impl IntoIterator<Item = (N, V)>) -> Self {
         self.settings.selection.fields.extend(fields.into_iter().map(|(path, value)| (path.into(), value.into())));
@@ -178,14 +180,14 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// The finalizer. Default: the kind's own, else `<group>/<operator>`; for a foreign kind `opgen.dev/<operator>`.
+    /// Sets the finalizer. Default: the kind's own, else `<group>/<operator>`; for a foreign kind `opgen.dev/<operator>`.
     #[must_use]
     pub fn finalizer(mut self, name: impl Into<String>) -> Self {
         self.settings.finalizer = Some(name.into());
         self
     }
 
-    /// The prefix of the controller's condition types: with `Dns` they are `DnsAvailable`, `DnsReady`, `DnsReconciling` and
+    /// Sets the prefix of the controller's condition types: with `Dns` they are `DnsAvailable`, `DnsReady`, `DnsReconciling` and
     /// `DnsStalled`. A domain such as `dns.example.com/` is possible as well. Use it for a controller of a part of an object that
     /// another controller controls as a whole: only the controller without prefix writes `observedGeneration`, and kstatus reads
     /// its conditions. Two controllers of a kind that write the same types would overwrite each other forever, so such an
@@ -196,25 +198,28 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// The options that the tree reads as `cx.options()`.
+    /// Sets the options that the tree reads as `cx.options()`.
     #[must_use]
     pub fn options(mut self, options: O::Options) -> Self {
         self.options = Arc::new(options);
         self
     }
 
-    /// The sample object in the manifests. Default: made from the schema.
+    /// Sets the sample object in the manifests. Default: made from the schema.
     #[must_use]
     pub fn sample(mut self, object: &O::Object) -> Self {
         self.settings.sample = serde_json::to_value(object).ok();
         self
     }
 
+    /// Returns the finalizer of the primaries: the configured one, that of the kind, or a default made from the name of the
+    /// operator.
     pub(crate) fn finalizer_of(&self, operator: &str) -> String {
-        let own = self.settings.finalizer.clone().or_else(|| O::Object::FINALIZER.map(str::to_owned));
+        let configured = self.settings.finalizer.clone().or_else(|| O::Object::FINALIZER.map(str::to_owned));
         // The operator may not use names in the domain of a foreign kind, and the core group has no domain.
-        let domain = || if O::Object::DEFINITION.is_some() { O::Object::kind().group } else { "opgen.dev".into() };
-        own.unwrap_or_else(|| format!("{}/{operator}", domain()))
+        let default_domain =
+            || if O::Object::DEFINITION.is_some() { O::Object::kind().group } else { "opgen.dev".into() };
+        configured.unwrap_or_else(|| format!("{}/{operator}", default_domain()))
     }
 }
 

@@ -120,7 +120,8 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// As [`Controller::lister`], with a projection of the metadata. The operator requests and decodes only the metadata.
+    /// Adds a lister like [`Controller::lister`], with a projection of the metadata. The operator requests and decodes only the
+    /// metadata.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Node, ResourceQuota};
@@ -177,7 +178,8 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// As [`Controller::resync_period`], with a period for each object. For an object with `None` the period of the controller holds.
+    /// Sets a resync period like [`Controller::resync_period`], with a period for each object. For an object with `None` the
+    /// period of the controller holds.
     #[must_use]
     pub fn resync_period_by(mut self, period: impl Fn(&O::Object) -> Option<Duration> + Send + Sync + 'static) -> Self {
         self.resync_period = Some(Arc::new(period));

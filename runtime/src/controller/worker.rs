@@ -123,14 +123,19 @@ impl RunningController {
         }
     }
 
-    /// Enqueues the primaries that are pushed into a channel. It never returns.
+    /// Enqueues the primaries whose keys are pushed into a channel. It ignores keys without a namespace if the kind is
+    /// namespaced, and never returns.
     pub(crate) async fn run_channel(self: Arc<Self>, receiver: Arc<ChannelReceiver>) {
         let kind = self.control_loop.source.kind();
         loop {
             for key in receiver.next().await {
                 match (kind.namespaced, key.namespace()) {
                     (true, None) => {
-                        tracing::warn!(%kind, object = %key, "ignored an object of a channel without a namespace")
+                        tracing::warn!(
+                            %kind,
+                            object = %key,
+                            "ignored a key pushed into a channel: {kind} is namespaced, but the key has no namespace"
+                        );
                     }
                     (true, Some(_)) => self.enqueue_related(key, false),
                     (false, _) => self.enqueue_related(ObjectKey::cluster(key.name()), false),
@@ -172,6 +177,7 @@ impl RunningController {
         self.queue.shutdown();
     }
 
+    /// Runs passes for the keys of the queue, one at a time, until the queue is shut down. A panic ends only its pass.
     async fn run_worker(self: Arc<Self>) {
         let metrics = self.metrics();
         let worker = metrics.timings.worker();
@@ -209,7 +215,7 @@ impl RunningController {
         &self.control_loop.shared.metrics
     }
 
-    /// The current length and the totals of its queue.
+    /// Returns the current length and the totals of its queue.
     pub(crate) fn queue_stats(&self) -> Stats {
         self.queue.stats()
     }
@@ -258,12 +264,12 @@ impl RunningController {
     }
 }
 
-/// The priority of a change: low if the object comes from a list, where no user waits for the pass.
+/// Returns the priority of a change: low if the object comes from a list, where no user waits for the pass.
 fn priority_of(change: Priority, from_list: bool) -> Priority {
     if from_list { Priority::Low } else { change }
 }
 
-/// The result of a pass for metrics; `None` if the pass was skipped.
+/// Returns the result of a pass for metrics; `None` if the pass was skipped.
 fn pass_kind(next: Next) -> Option<PassKind> {
     match next {
         Next::CatchUp => None,

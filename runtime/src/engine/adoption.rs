@@ -1,4 +1,4 @@
-//! Adopts objects that other clients created, and takes over the fields of their field managers.
+//! Adopts objects of other clients, and takes over the fields of their field managers.
 //!
 //! A node with the option `adopt` makes an object without a controller its child. The node may name field managers
 //! (`adopt_from`): the operator then becomes the manager of their fields, so that its next apply removes the unwanted ones. The
@@ -17,7 +17,10 @@ use kube::api::Patch;
 use serde_json::{Map, Value, json};
 
 impl PassCore<'_> {
-    /// Adopts an object of another client if the node allows it and the object has no controller. Otherwise an error.
+    /// Adopts an object of another client if the node allows it and the object has no controller.
+    ///
+    /// # Errors
+    /// `NotOwned` otherwise.
     pub(crate) async fn adopt(
         &self,
         children: &WatchedKind<Child>,
@@ -55,7 +58,7 @@ impl PassCore<'_> {
         Ok(readiness)
     }
 
-    /// Makes the operator the manager of all fields of the managers that the node names.
+    /// Transfers all fields of the field managers in `adopt_from` to the operator.
     async fn take_over_fields(
         &self,
         children: &WatchedKind<Child>,
@@ -81,7 +84,7 @@ fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
     if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }
 }
 
-/// The JSON patch that moves fields of other managers to the operator's apply in `managedFields`; `None` if none move.
+/// Returns the JSON patch that moves fields of other managers to the operator's apply in `managedFields`; `None` if none move.
 ///
 /// `take` removes the fields to move from an entry of another manager and returns them. The patch names the resourceVersion, so
 /// the API server refuses it if another client has written since the object was read.
@@ -89,9 +92,9 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
     let is_main = |entry: &Value| entry["subresource"].as_str().unwrap_or_default().is_empty();
     let is_own = |entry: &Value| is_main(entry) && entry["manager"] == operator && entry["operation"] == "Apply";
     let is_empty = |fields: &Value| fields.as_object().is_some_and(Map::is_empty);
-    let (mut own, mut others): (Vec<Value>, Vec<Value>) =
+    let (mut own_entries, mut others): (Vec<Value>, Vec<Value>) =
         object["metadata"]["managedFields"].as_array()?.iter().cloned().partition(is_own);
-    let mut own = own.pop();
+    let mut own_entry = own_entries.pop();
     let mut any_moved = false;
     others.retain_mut(|entry| {
         if !is_main(entry) {
@@ -103,19 +106,19 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
         }
         any_moved = true;
         let (version, time) = (&entry["apiVersion"], &entry["time"]);
-        let own = own.get_or_insert_with(|| {
-            let mut own = json!({
+        let own_entry = own_entry.get_or_insert_with(|| {
+            let mut new_entry = json!({
                 "manager": operator, "operation": "Apply", "apiVersion": version, "fieldsType": "FieldsV1", "fieldsV1": {},
             });
             if !time.is_null() {
-                own["time"] = time.clone();
+                new_entry["time"] = time.clone();
             }
-            own
+            new_entry
         });
-        merge_fields(&mut own["fieldsV1"], &moved);
+        merge_fields(&mut own_entry["fieldsV1"], &moved);
         !is_empty(&entry["fieldsV1"])
     });
-    let entries: Vec<Value> = others.into_iter().chain(own).collect();
+    let entries: Vec<Value> = others.into_iter().chain(own_entry).collect();
     any_moved.then(|| {
         json!([
             {"op": "replace", "path": "/metadata/managedFields", "value": entries},

@@ -36,7 +36,7 @@ pub(crate) struct Child {
 }
 
 impl Child {
-    /// The bytes of its texts and its object.
+    /// Returns the bytes of its texts and its object.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.node.len() + self.applied.len() + self.object.as_ref().map_or(0, |object| object.len())
     }
@@ -65,6 +65,7 @@ pub(crate) struct LostField {
     pub(crate) manager: Option<Box<str>>,
 }
 
+/// The parts of a child from which its projection is computed.
 #[derive(Deserialize)]
 struct ProjectedChild<'a> {
     #[serde(borrow)]
@@ -112,13 +113,13 @@ impl Child {
     ) -> serde_json::Result<Self> {
         let object: ProjectedChild<'_> = serde_json::from_slice(json)?;
         let is_own = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
-        let (own, others): (Vec<_>, Vec<_>) =
+        let (own_entries, other_entries): (Vec<_>, Vec<_>) =
             object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_own);
-        let own = own.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
+        let own = own_entries.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
         let manager_fields = |entry: &&ManagedFields<'_>| {
             Some(ManagerFields { manager: entry.manager.as_ref().into(), fields: entry.fields_v1?.get().into() })
         };
-        let others = others.iter().filter_map(manager_fields).collect();
+        let others = other_entries.iter().filter_map(manager_fields).collect();
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();
         Ok(Self {
@@ -131,14 +132,14 @@ impl Child {
         })
     }
 
-    /// The first field of `desired` that another client has taken or removed.
+    /// Returns the first field of `desired` that another client has taken or removed; `None` if the operator owns all of them.
     pub(crate) fn first_lost_field(&self, desired: &Desired) -> Option<LostField> {
         let mut ownership = self.ownership.lock();
         if let FieldOwnership::Unchecked { own, others } = &*ownership {
             let parse = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
-            let own = parse(own);
+            let own_fields = parse(own);
             let other_sets = others.iter().map(|other| parse(&other.fields)).collect::<Vec<_>>();
-            let sets = FieldSets { own: &own, others: other_sets.iter().collect() };
+            let sets = FieldSets { own: &own_fields, others: other_sets.iter().collect() };
             let lost = first_lost_path(&sets, &desired.object).map(|path| {
                 let has_path = |fields: &Value| has_field(fields, &path);
                 let new_owner = others.iter().zip(&other_sets).find(|(_, fields)| has_path(fields));
@@ -167,7 +168,7 @@ impl Child {
     }
 }
 
-/// The header of a child. An owner mark in the annotations is added to its owner references.
+/// Returns the header of a child. An owner mark in the annotations is added to its owner references.
 ///
 /// # Errors
 /// If the JSON is not an object of the API.

@@ -50,8 +50,10 @@ struct Applier {
 }
 
 impl PassCore<'_> {
-    /// Claims an object for a node. It is an error if two nodes build one object: each would take it from the other in every
-    /// pass.
+    /// Claims an object for a node.
+    ///
+    /// # Errors
+    /// A terminal error if another node has claimed it: each would take it from the other in every pass.
     pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &Arc<str>) -> Result<()> {
         match self.claims.lock().nodes.insert((without_version(kind), key.clone()), node.clone()) {
             Some(other) => {
@@ -147,20 +149,21 @@ impl PassCore<'_> {
         Ok(())
     }
 
+    /// Defers the deletions of a node to the end of the pass.
     fn defer_deletions(&self, kind: &Kind, node: &Arc<str>) {
         let mut deferred = self.deferred_deletions.lock();
-        if !deferred.iter().any(|(of_kind, of_node)| of_kind == kind && of_node == node) {
+        if !deferred.iter().any(|(other_kind, other_node)| other_kind == kind && other_node == node) {
             deferred.push((kind.clone(), node.clone()));
         }
     }
 
-    /// The node that claims an object in this pass or in the plan.
+    /// Returns the node that claims an object in this pass or in the plan; `None` if no node does.
     fn claimant(&self, kind: &Kind, key: &ObjectKey, plan: Option<&Plan>) -> Option<Arc<str>> {
         let claims = self.claims.lock();
         claims.of(kind, key).or_else(|| plan.and_then(|plan| plan.claims.of(kind, key))).cloned()
     }
 
-    /// The plan of this pass, computed when a node first needs it.
+    /// Returns the plan of this pass, computed when a node first needs it.
     async fn current_plan(&self, planner: &dyn Planner) -> Arc<Plan> {
         let cached = self.plan.lock().clone();
         if let Some(plan) = cached {
@@ -182,12 +185,14 @@ impl PassCore<'_> {
         plan.complete || is_planned || self.has_complete_claims(applier)
     }
 
+    /// Whether a node has run and completed its claims. It is unknown for nodes below `each`, since there may be any number of
+    /// them.
     fn has_complete_claims(&self, applier: &Applier) -> bool {
         !applier.is_keyed && self.claims.lock().complete.contains(applier.path.as_str())
     }
 }
 
-/// The nodes of a tree that apply objects of a kind, in any version.
+/// Returns the nodes of a tree that apply objects of a kind, in any version.
 fn appliers(shape: &'static Shape, kind: &Kind) -> Vec<Applier> {
     let (mut found, kind) = (Vec::new(), without_version(kind));
     let root = Applier { path: String::new(), is_keyed: false, reads_outputs: false };
@@ -195,6 +200,7 @@ fn appliers(shape: &'static Shape, kind: &Kind) -> Vec<Applier> {
     found
 }
 
+/// Adds the nodes below `parent` that apply objects of a kind without version.
 fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mut Vec<Applier>) {
     for Edge { name, shape, each, reads, .. } in shape.children {
         let applier = Applier {

@@ -67,7 +67,7 @@ impl PassCore<'_> {
     }
 }
 
-/// Parameters that delete only the object with this uid, and not a later object of the same name.
+/// Returns parameters that delete only the object with this uid, and not a later object of the same name.
 pub(crate) fn delete_params(kind: &Kind, uid: &Uid) -> DeleteParams {
     DeleteParams {
         propagation_policy: Some(propagation_policy(kind)),
@@ -76,7 +76,7 @@ pub(crate) fn delete_params(kind: &Kind, uid: &Uid) -> DeleteParams {
     }
 }
 
-/// Foreground deletion for workloads: a node counts as removed only when the Pods of its workload are gone, too.
+/// Returns foreground deletion for workloads: a node counts as removed only when the Pods of its workload are gone, too.
 fn propagation_policy(kind: &Kind) -> PropagationPolicy {
     match kind.group.as_ref() {
         "apps" | "batch" => PropagationPolicy::Foreground,

@@ -59,10 +59,12 @@ impl Desired {
         let name = non_empty_text(&metadata, "name").unwrap_or_else(|| owner.name().to_owned());
         let namespace = match (kind.namespaced, non_empty_text(&metadata, "namespace")) {
             (false, _) => None,
-            (true, own) => Some(own.or_else(|| owner.default_namespace().map(str::to_owned)).ok_or_else(|| {
-                let message = format!("{kind} {name} of node {node} needs a namespace, since its owner has none");
-                Error::terminal("InvalidChild", message)
-            })?),
+            (true, namespace) => {
+                Some(namespace.or_else(|| owner.default_namespace().map(str::to_owned)).ok_or_else(|| {
+                    let message = format!("{kind} {name} of node {node} needs a namespace, since its owner has none");
+                    Error::terminal("InvalidChild", message)
+                })?)
+            }
         };
         metadata.insert("name".into(), name.clone().into());
         match &namespace {
@@ -87,8 +89,8 @@ impl Desired {
         ObjectKey::new(self.namespace.as_deref(), &self.name)
     }
 
-    /// The object reduced to the marks of the operator: label, annotations and owner reference. It is applied to an object whose
-    /// content must stay as it is.
+    /// Returns the object reduced to the marks of the operator: label, annotations and owner reference. It is applied to an
+    /// object whose content must stay as it is.
     pub(crate) fn marks(&self, owner: &Uid) -> Value {
         let (object, metadata) = (&self.object, &self.object["metadata"]);
         let only = |map: &str, names: &[&str]| -> Map<String, Value> {
@@ -130,6 +132,7 @@ fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Opt
     }
 }
 
+/// Returns a text of the metadata; `None` if it is absent or empty.
 fn non_empty_text(metadata: &Map<String, Value>, name: &str) -> Option<String> {
     metadata.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
 }
@@ -155,38 +158,40 @@ fn move_string_data(object: &mut Map<String, Value>) {
     }
 }
 
-/// SHA-256 of a JSON value, shortened to 12 bytes. It is independent of the order of keys, and stable across builds and releases.
+/// Returns the SHA-256 of a JSON value, shortened to 12 bytes. It is independent of the order of keys, and stable across builds
+/// and releases.
 pub(crate) fn digest(value: &Value) -> String {
     let mut hasher = Sha256::new();
-    hash_value(value, &mut hasher);
+    update_hash(value, &mut hasher);
     hasher.finalize().iter().take(12).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn hash_value(value: &Value, hasher: &mut Sha256) {
+/// Hashes a value with delimiters, and the fields of objects sorted by name.
+fn update_hash(value: &Value, hasher: &mut Sha256) {
     match value {
         Value::Object(map) => {
             let mut fields: Vec<_> = map.iter().collect();
             fields.sort_unstable_by_key(|(name, _)| name.as_str());
             hasher.update(b"{");
             for (name, value) in fields {
-                hash_text(name, hasher);
-                hash_value(value, hasher);
+                update_hash_with_text(name, hasher);
+                update_hash(value, hasher);
             }
             hasher.update(b"}");
         }
         Value::Array(items) => {
             hasher.update(b"[");
-            items.iter().for_each(|item| hash_value(item, hasher));
+            items.iter().for_each(|item| update_hash(item, hasher));
             hasher.update(b"]");
         }
-        Value::String(text) => hash_text(text, hasher),
+        Value::String(text) => update_hash_with_text(text, hasher),
         scalar => hasher.update(scalar.to_string()),
     }
     hasher.update(b",");
 }
 
 /// Hashes a text with its length in front, so that adjacent texts can't run together.
-fn hash_text(text: &str, hasher: &mut Sha256) {
+fn update_hash_with_text(text: &str, hasher: &mut Sha256) {
     hasher.update(text.len().to_le_bytes());
     hasher.update(text);
 }

@@ -41,7 +41,7 @@ impl PassCore<'_> {
             return Ok(false);
         }
         let operator = &self.shared.operator;
-        let Some(patch) = transfer_patch(&found, operator, |entry| take_items(&mut entry["fieldsV1"], &items)) else {
+        let Some(patch) = transfer_patch(&found, operator, |entry| remove_items(&mut entry["fieldsV1"], &items)) else {
             return Ok(false);
         };
         self.shared.client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
@@ -51,13 +51,13 @@ impl PassCore<'_> {
     }
 }
 
-/// The field names in a field path of an error (`spec.ports[1].name`). The indexes are dropped: they are those of the refused
-/// object, not of the stored one.
+/// Returns the field names in a field path of an error (`spec.ports[1].name`). The indexes are dropped: they are those of the
+/// refused object, not of the stored one.
 fn field_names(path: &str) -> Vec<&str> {
     path.split('.').map(|name| name.split_once('[').map_or(name, |(name, _)| name)).collect()
 }
 
-/// The sets of fields (`fieldsV1`) of all managers of an object.
+/// Returns the sets of fields (`fieldsV1`) of all managers of an object.
 fn field_sets(object: &Value) -> Vec<&Value> {
     let entries = object["metadata"]["managedFields"].as_array();
     entries.into_iter().flatten().map(|entry| &entry["fieldsV1"]).collect()
@@ -85,7 +85,7 @@ fn find_duplicates<'a>(
     path.pop();
 }
 
-/// As [`find_duplicates`], for the items of a list and their fields.
+/// Finds duplicates like [`find_duplicates`], in the items of a list and in their fields.
 fn find_in_list<'a>(
     names: &[&str],
     (stored, wanted): (&'a [Value], &'a [Value]),
@@ -113,36 +113,36 @@ fn find_in_list<'a>(
 }
 
 /// Removes items from a set of fields, and returns them as a set of fields.
-fn take_items(fields: &mut Value, items: &[Vec<String>]) -> Value {
-    let mut taken = json!({});
+fn remove_items(fields: &mut Value, items: &[Vec<String>]) -> Value {
+    let mut removed = json!({});
     for path in items {
-        let Some(item) = take_item(fields, path) else { continue };
-        *path.iter().fold(&mut taken, |set, step| &mut set[step.as_str()]) = item;
+        let Some(item) = remove_item(fields, path) else { continue };
+        *path.iter().fold(&mut removed, |set, step| &mut set[step.as_str()]) = item;
     }
-    taken
+    removed
 }
 
-/// Removes one item from a set of fields. A set without entries is removed as well: an empty set means that the manager owns the
-/// field as a whole.
-fn take_item(fields: &mut Value, path: &[String]) -> Option<Value> {
-    let (step, rest) = path.split_first()?;
+/// Removes one item from a set of fields; `None` if the set doesn't have it. A set without entries is removed as well: an empty
+/// set means that the manager owns the field as a whole.
+fn remove_item(fields: &mut Value, path: &[String]) -> Option<Value> {
+    let (step, steps_below) = path.split_first()?;
     let fields = fields.as_object_mut()?;
-    if rest.is_empty() {
+    if steps_below.is_empty() {
         return fields.remove(step);
     }
     let nested = fields.get_mut(step)?;
-    let taken = take_item(nested, rest)?;
+    let removed = remove_item(nested, steps_below)?;
     if nested.as_object().is_some_and(Map::is_empty) {
         fields.remove(step);
     }
-    Some(taken)
+    Some(removed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A Service of which another client changed port 80 to port 8080.
+    /// Returns a Service of which another client changed port 80 to port 8080.
     fn service() -> (Value, Value) {
         let port = |number: u64, name: &str| json!({"name": name, "port": number, "protocol": "TCP", "targetPort": 80});
         let fields = |key: &str| json!({"f:spec": {"f:ports": {key: {".": {}, "f:port": {}, "f:name": {}}}}});
@@ -191,7 +191,7 @@ mod tests {
         let (object, wanted) = service();
         let items = found("spec.ports[2].name", &object, &wanted);
         let patch =
-            transfer_patch(&object, "web", |entry| take_items(&mut entry["fieldsV1"], &items)).unwrap_or_default();
+            transfer_patch(&object, "web", |entry| remove_items(&mut entry["fieldsV1"], &items)).unwrap_or_default();
         let item = json!({".": {}, "f:port": {}, "f:name": {}});
         let entries = &patch[0]["value"];
         assert_eq!(entries.as_array().map(Vec::len), Some(1), "{entries}");
@@ -206,8 +206,8 @@ mod tests {
         let item = |name: &str| format!("k:{{\"port\":{name}}}");
         let mut fields = json!({"f:spec": {"f:ports": {item("1"): {".": {}}}, "f:type": {}}, "f:data": {}});
         let path = |name: &str| vec!["f:spec".to_owned(), "f:ports".to_owned(), item(name)];
-        assert_eq!(take_items(&mut fields, &[path("2")]), json!({}));
-        let taken = take_items(&mut fields, &[path("1")]);
+        assert_eq!(remove_items(&mut fields, &[path("2")]), json!({}));
+        let taken = remove_items(&mut fields, &[path("1")]);
         assert_eq!(taken, json!({"f:spec": {"f:ports": {item("1"): {".": {}}}}}));
         assert_eq!(fields, json!({"f:spec": {"f:type": {}}, "f:data": {}}));
     }

@@ -18,8 +18,8 @@ use crate::{
 use std::{collections::BTreeSet, sync::Arc};
 
 impl PassCore<'_> {
-    /// The outcome of a resource node if its inputs and its children are those of its last build; else `None`, and the node has
-    /// to run its build function.
+    /// Returns the outcome of a resource node without running its build function. `None` if its inputs or children are not those
+    /// of its last build, so that it has to run.
     pub(crate) fn outcome_if_unchanged(
         &self,
         node: &Arc<str>,
@@ -67,11 +67,12 @@ impl PassCore<'_> {
                     || self.owner_states().are_fields_accepted(&self.owner, kind, &entry.header, entry.value.fields))
     }
 
-    /// The cached children of one kind with the path of this node in their annotations.
+    /// Returns the cached children of one kind with the path of this node in their annotations.
     pub(crate) fn children_of_node(&self, children: &WatchedKind<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
         self.with_children_of_node(children, node, <[_]>::to_vec)
     }
 
+    /// Counts the cached children of a node.
     fn count_children_of_node(&self, children: &WatchedKind<Child>, node: &str) -> usize {
         self.with_children_of_node(children, node, <[_]>::len)
     }
@@ -95,7 +96,7 @@ impl PassCore<'_> {
         read(nodes.get(node).map_or(&[], Vec::as_slice))
     }
 
-    /// The item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
+    /// Returns the item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
     pub(crate) fn existing_keys(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
         let mut keys = BTreeSet::new();
         if let Some(tree_harness) = &self.shared.tree_harness {
@@ -124,26 +125,27 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// The paths with item keys of all nodes that the path without keys, `plain`, stands for, as far as they have children.
-    pub(crate) fn node_paths(&self, kind: &Kind, plain: &str) -> Result<Vec<Arc<str>>> {
+    /// Returns the paths with item keys of all nodes that the path without keys, `shape_path`, stands for, as far as they have
+    /// children.
+    pub(crate) fn node_paths(&self, kind: &Kind, shape_path: &str) -> Result<Vec<Arc<str>>> {
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {
             return Ok(Vec::new());
         }
         children.readable()?;
-        let mut paths = BTreeSet::from([plain.to_owned()]);
+        let mut paths = BTreeSet::from([shape_path.to_owned()]);
         children.store.visit_owned(&self.owner.uid, |entry| {
-            if without_keys(&entry.value.node) == plain {
+            if without_keys(&entry.value.node) == shape_path {
                 paths.insert(entry.value.node.to_string());
             }
         });
         let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
-        paths.extend(deleting.into_iter().filter(|path| without_keys(path) == plain));
+        paths.extend(deleting.into_iter().filter(|path| without_keys(path) == shape_path));
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// The objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being deleted,
-    /// or that the node no longer claims, are left out.
+    /// Returns the objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being
+    /// deleted, or that the node no longer claims, are left out.
     pub(crate) fn output_objects(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
         if let Some(tree_harness) = &self.shared.tree_harness {
             return Ok(tree_harness.output_objects(node));

@@ -22,7 +22,7 @@ pub(crate) struct FieldSets<'a> {
 }
 
 impl FieldSets<'_> {
-    /// The sets below a field or list item; `None` if the operator owns nothing there.
+    /// Returns the sets below a field or list item; `None` if the operator owns nothing there.
     fn nested(&self, step: &str) -> Option<Self> {
         let own = self.own.get(step)?;
         Some(Self { own, others: self.others.iter().filter_map(|other| other.get(step)).collect() })
@@ -34,7 +34,7 @@ impl FieldSets<'_> {
     }
 }
 
-/// The path of the first wanted field that the operator does not own any more; `None` if it owns all.
+/// Returns the path of the first wanted field that the operator does not own any more; `None` if it owns all.
 pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<String> {
     let mut path = Vec::new();
     let is_lost = wanted.as_object()?.iter().any(|(name, value)| match name.as_str() {
@@ -64,14 +64,16 @@ pub(crate) fn has_field(fields: &Value, path: &str) -> bool {
     })
 }
 
+/// Whether an object is of a kind in [`UNOWNED_SPECS`].
 fn has_unowned_spec(object: &Value) -> bool {
     let version = object["apiVersion"].as_str().unwrap_or_default();
     let group = version.split_once('/').map_or("", |(group, _)| group);
-    UNOWNED_SPECS.iter().any(|(of_group, kind)| *of_group == group && *kind == object["kind"])
+    UNOWNED_SPECS.iter().any(|(spec_group, kind)| *spec_group == group && *kind == object["kind"])
 }
 
 // The functions below push the names of a lost field's path onto `path`, the innermost first.
 
+/// Whether the operator no longer owns a field of the wanted metadata, except for the fields that identify the object.
 fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<String>) -> bool {
     let Value::Object(metadata) = metadata else { return false };
     let sets = sets.nested("f:metadata").unwrap_or(FieldSets { own: &Value::Null, others: Vec::new() });
@@ -84,6 +86,7 @@ fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<Strin
     })
 }
 
+/// Whether the operator no longer owns the field `name` of an object, or a part of it. A null is no wanted value.
 fn is_field_lost(sets: &FieldSets<'_>, name: &str, wanted: &Value, path: &mut Vec<String>) -> bool {
     if wanted.is_null() {
         return false;
@@ -117,6 +120,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
+/// Whether the operator no longer owns a part of a value; `sets` are those of the value itself.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     // The value is owned as a whole: it is a leaf, or an item of an atomic type such as an owner reference.
     if is_empty(sets.own) {
@@ -129,6 +133,7 @@ fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -
     }
 }
 
+/// Whether the operator no longer owns a list item: a scalar of a set (`v:`), or an object with keys (`k:`).
 fn is_item_lost(sets: &FieldSets<'_>, items: &[Value], item: &Value, path: &mut Vec<String>) -> bool {
     let steps = || sets.own.as_object().into_iter().flat_map(Map::keys);
     if !item.is_object() {

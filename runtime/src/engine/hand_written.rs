@@ -1,4 +1,4 @@
-//! Detects hand-written nodes that change the same object in every pass although no input has changed.
+//! `NodeWrites`: detects hand-written nodes that change the same object in every pass although no input has changed.
 //!
 //! The answer of the API server does not tell whether a write changed the object. So [`NodeWrites`] compares the revision in
 //! the answer with the revision in the controller's watch and with the revision after the previous write. It covers only kinds
@@ -36,7 +36,8 @@ pub(crate) enum WriteEffect {
     Restored,
 }
 
-/// The revision in the answer to a write of an object or of its subresource, if it has one.
+/// Returns the revision in the answer to a write of an object or of its subresource; `None` if the answer has no resourceVersion.
+/// A subresource has no generation.
 pub(crate) fn revision_of(answer: &Value, subresource: &str) -> Option<Revision> {
     let metadata = &answer["metadata"];
     let version = metadata["resourceVersion"].as_str().filter(|version| !version.is_empty())?;
@@ -46,7 +47,7 @@ pub(crate) fn revision_of(answer: &Value, subresource: &str) -> Option<Revision>
 
 impl NodeWrites {
     /// Starts a write of an object. Until it ends, each change in the watch counts as the node's own write. Returns the revision
-    /// after the previous write.
+    /// after the previous write; `None` if it is unknown.
     pub(crate) fn begin(&mut self, object: u64) -> Option<Revision> {
         let mut write = self.take(object);
         let previous = write.revision.take();
@@ -122,7 +123,8 @@ mod tests {
         Revision { version: ResourceVersion::from(version.to_string().as_str()), generation }
     }
 
-    /// A write whose known revisions are the one after the previous write and the one in the watch; `written` is in the answer.
+    /// Writes an object whose known revisions are the one after the previous write and the one in the watch; `written` is in the
+    /// response.
     fn wrote(writes: &mut NodeWrites, sent: &str, known: [Option<Revision>; 2], written: Revision) -> WriteEffect {
         writes.begin(1);
         writes.finish(1, &json!({"data": sent}), known, written)

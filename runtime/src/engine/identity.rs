@@ -1,4 +1,4 @@
-//! Identifies the primary object of a pass by kind, key and uid; it owns the children.
+//! `Identity`: the kind, key and uid of the primary object of a pass, which owns the children.
 
 use crate::{
     cache::{ObjectKey, Uid},
@@ -24,20 +24,20 @@ impl Identity {
         self.key.namespace()
     }
 
-    /// The namespace of children that name none: that of the owner, or the owner itself if it is a Namespace.
+    /// Returns the namespace of children that name none: that of the owner, or the owner itself if it is a Namespace.
     pub(crate) fn default_namespace(&self) -> Option<&str> {
         let is_namespace = self.kind.group.is_empty() && self.kind.kind == "Namespace";
         if is_namespace { Some(self.name()) } else { self.namespace() }
     }
 
-    /// The value of the owner annotation, for children that can't have an owner reference.
+    /// Returns the value of the owner annotation, for children that can't have an owner reference.
     pub(crate) fn mark(&self) -> String {
         let (kind, uid) = (self.kind.full_name(), self.uid.to_string());
         let namespace = self.namespace().unwrap_or_default();
         OwnerMark { kind: &kind, namespace, name: self.name(), uid: &uid }.to_string()
     }
 
-    /// The object as the subject of an event.
+    /// Returns the object as the subject of an event.
     pub(crate) fn regarding(&self) -> Regarding {
         Regarding { kind: self.kind.clone(), key: self.key.clone(), uid: self.uid.clone() }
     }

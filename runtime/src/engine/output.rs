@@ -1,4 +1,4 @@
-//! Holds the objects and values that the nodes of one pass hand to later nodes.
+//! `NodeOutputs`: the objects and values that the nodes of a pass produce for later nodes.
 
 use crate::cache::ObjectKey;
 use parking_lot::Mutex;
@@ -30,7 +30,7 @@ impl NodeOutputs {
         self.values.lock().insert(node.to_owned(), value);
     }
 
-    /// The value that a hand-written node has stored in this pass.
+    /// Returns the value that a hand-written node has stored in this pass; `None` if there is none.
     pub(crate) fn value(&self, node: &str) -> Option<Arc<dyn Any + Send + Sync>> {
         self.values.lock().get(node).cloned()
     }
@@ -40,7 +40,7 @@ impl NodeOutputs {
         self.objects.lock().entry(node.clone()).or_default().push(object);
     }
 
-    /// The objects that a resource node has applied in this pass.
+    /// Returns the objects that a resource node has applied in this pass.
     pub(crate) fn objects(&self, node: &str) -> Vec<OutputObject> {
         self.objects.lock().get(node).cloned().unwrap_or_default()
     }

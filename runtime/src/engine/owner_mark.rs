@@ -28,7 +28,7 @@ impl<'a> OwnerMark<'a> {
         is_complete.then_some(Self { kind, namespace, name, uid })
     }
 
-    /// The mark in the annotations of an object.
+    /// Returns the mark in the annotations of an object; `None` if there is none, or an invalid one.
     pub(crate) fn of(header: &'a Header) -> Option<Self> {
         header.annotations.get(OWNER_ANNOTATION).and_then(Self::parse)
     }

@@ -1,4 +1,4 @@
-//! Keeps state of each owner's children between passes that the cache does not have, such as pending deletions.
+//! `OwnerStates`: state of each owner's children between passes that the cache does not have, such as pending deletions.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},
@@ -89,13 +89,13 @@ impl OwnerStates {
         pending.any(|pending| pending.confirmed && pending.is_same_object(deletion))
     }
 
-    /// The deleted children of one node and kind that may still exist.
+    /// Returns the deleted children of one node and kind that may still exist.
     pub(crate) fn pending_deletions(&self, owner: &Identity, kind: &Kind, node: &str) -> Vec<PendingDeletion> {
         let pending = self.all_pending_deletions(owner).iter();
         pending.filter(|deletion| deletion.kind == *kind && *deletion.node == *node).cloned().collect()
     }
 
-    /// The paths of the nodes with deleted children of a kind that may still exist.
+    /// Returns the paths of the nodes with deleted children of a kind that may still exist.
     pub(crate) fn nodes_with_pending_deletions(&self, owner: &Identity, kind: &Kind) -> Vec<String> {
         let pending = self.all_pending_deletions(owner).iter();
         pending.filter(|deletion| deletion.kind == *kind).map(|deletion| deletion.node.to_string()).collect()
@@ -144,7 +144,8 @@ impl OwnerStates {
         self.update(owner, |state| state.written.retain(|written| *written != hash));
     }
 
-    /// Records that a hand-written node starts to write an object. Returns the revision after the previous write.
+    /// Records that a hand-written node starts to write an object. Returns the revision after the previous write; `None` if it is
+    /// unknown.
     pub(crate) fn begin_node_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
         self.update(owner, |state| state.node_writes.begin(hash_of(kind, key)))
     }
@@ -188,7 +189,7 @@ impl OwnerStates {
         self.update(owner, |state| state.repairs.add(kind, key, reason, Instant::now()));
     }
 
-    /// The current fight over children of the owner, if there is one.
+    /// Returns the current fight over children of the owner; `None` if there is none.
     pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<Fight> {
         let has_repairs = self.has_repairs(owner, uid);
         has_repairs.then(|| self.0.update(owner, uid, |state| state.repairs.fight(Instant::now()))).flatten()
@@ -222,7 +223,7 @@ impl OwnerStates {
         });
     }
 
-    /// The objects of a node's last build, if it had the same inputs.
+    /// Returns the objects of a node's last build; `None` if it had other inputs.
     pub(crate) fn last_build(
         &self,
         owner: &Identity,

@@ -39,7 +39,7 @@ impl PassCore<'_> {
     }
 }
 
-/// The error of a node whose object exists and belongs to another owner. `adopts` is whether the node may adopt objects.
+/// Returns the error of a node whose object exists and belongs to another owner. `adopts` is whether the node may adopt objects.
 pub(crate) fn not_owned_error(kind: &Kind, key: &ObjectKey, header: &Header, adopts: bool) -> Error {
     let holder = match header.controller() {
         Some(owner) => format!("{} {}", owner.kind(), owner.name()),

@@ -1,4 +1,4 @@
-//! Holds the state of one reconcile pass over one object, which all nodes of its tree share.
+//! `PassCore` and `Pass`: the state of one reconcile pass over one object, which all nodes of its tree share.
 
 use crate::{
     cache::{Header, ObjectKey, OwnWriteEvents, OwnWrites, ResourceVersion, Revision, Uid},
@@ -69,7 +69,7 @@ pub(crate) struct ControllerState {
 }
 
 impl ControllerState {
-    /// The cache of a kind of children.
+    /// Returns the cache of a kind of children.
     pub(crate) fn children(&self, kind: &Kind) -> Result<&WatchedKind<Child>> {
         let children = self.children.get(kind).map(Arc::as_ref);
         children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not in a tree of this controller")))
@@ -90,7 +90,7 @@ impl ControllerState {
         self.watches.get().is_some_and(|watches| watches.iter().any(|watch| watch.kind() == kind))
     }
 
-    /// The revision of an object in the caches of the controller's watches.
+    /// Returns the revision of an object in the caches of the controller's watches; `None` if none of them has it.
     pub(crate) fn watched_revision(&self, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
         let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind);
         watches.find_map(|watch| watch.revision(key))
@@ -145,6 +145,7 @@ pub(crate) struct PassCore<'a> {
 }
 
 impl<'a> PassCore<'a> {
+    /// Returns the state of a pass over an owner at a version. The trigger is a request, and there is no planner.
     pub(crate) fn new(shared: &'a ControllerState, owner: Identity, version: &ResourceVersion) -> Self {
         let mut hasher = DefaultHasher::new();
         version.hash(&mut hasher);
@@ -166,7 +167,7 @@ impl<'a> PassCore<'a> {
         }
     }
 
-    /// A pass over the same owner that only computes a plan. It reads the outputs that nodes have produced so far.
+    /// Returns a pass over the same owner that only computes a plan. It reads the outputs that nodes have produced so far.
     pub(crate) fn for_plan(&self) -> PassCore<'_> {
         PassCore {
             shared: self.shared,
@@ -195,7 +196,7 @@ impl<'a> PassCore<'a> {
         self.trigger <= Trigger::Children
     }
 
-    /// The owner's children by node, as they were in the cache when a node of this pass first read their kind.
+    /// Returns the owner's children by node, as they were in the cache when a node of this pass first read their kind.
     pub(crate) fn children_by_node(&self) -> MutexGuard<'_, HashMap<Kind, ChildrenByNode>> {
         self.children_by_node.lock()
     }
@@ -250,7 +251,7 @@ impl<'a, K: Managed, X> Pass<'a, K, X> {
         edit(status.get_or_insert_with(|| self.object.status().cloned().unwrap_or_default()))
     }
 
-    /// The status with the edits of provisioners; `None` if it equals the stored status.
+    /// Returns the status with the edits of provisioners; `None` if it equals the stored status.
     pub(crate) fn changed_status(&self) -> Option<Value> {
         let status = self.status.lock();
         let Some(stored) = self.object.status() else {
@@ -271,7 +272,7 @@ impl<K: Managed, X> fmt::Debug for Pass<'_, K, X> {
     }
 }
 
-/// A status as JSON without nulls, the form in which it is applied and compared.
+/// Returns a status as JSON without nulls, the form in which it is applied and compared.
 pub(crate) fn status_value(status: &impl serde::Serialize) -> Value {
     strip_nulls(serde_json::to_value(status).unwrap_or_default())
 }

@@ -1,4 +1,4 @@
-//! Collects the objects that a node still waits for and turns them into one yield.
+//! `PendingObjects`: the objects that a node waits for, converted to one yield.
 
 use crate::{
     cache::ObjectKey,
@@ -34,7 +34,7 @@ impl<'a> PendingObjects<'a> {
         self.message.push_str(entry);
     }
 
-    /// `Ok` if no object is pending, else a yield that names them.
+    /// Returns `Ok` if no object is pending, else a yield that names them.
     pub(crate) fn into_result(self) -> Result<()> {
         if self.message.is_empty() {
             return Ok(());

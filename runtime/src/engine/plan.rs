@@ -24,13 +24,13 @@ pub(crate) struct Plan {
 }
 
 impl Claims {
-    /// The node that claims an object.
+    /// Returns the node that claims an object; `None` if no node does.
     pub(crate) fn of(&self, kind: &Kind, key: &ObjectKey) -> Option<&Arc<str>> {
         self.nodes.get(&(without_version(kind), key.clone()))
     }
 }
 
-/// A kind with an empty version, to compare kinds across versions: one object is served in all versions of its kind.
+/// Returns a kind with an empty version, to compare kinds across versions: one object is served in all versions of its kind.
 pub(crate) fn without_version(kind: &Kind) -> Kind {
     Kind { version: Cow::Borrowed(""), ..kind.clone() }
 }

@@ -15,7 +15,7 @@ use crate::{
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// The readiness of a workload, with the reason if one of its Pods is stuck.
+    /// Returns the readiness of a workload, with the reason if one of its Pods is stuck.
     ///
     /// Pods are listed, not watched: one call a pass, and only while the workload is not ready.
     pub(crate) async fn diagnose_pods(
@@ -36,28 +36,30 @@ impl PassCore<'_> {
     }
 }
 
-/// The label selector of a workload's Pods, as text for a list call; `None` if the kind has no Pods.
+/// Returns the label selector of a workload's Pods, as text for a list call; `None` if the kind has no Pods.
 fn selector(kind: &Kind, desired: &Desired) -> Option<String> {
-    let wanted = &desired.object["spec"]["selector"];
+    let selector_json = &desired.object["spec"]["selector"];
     let mut terms = match (kind.group.as_ref(), kind.kind.as_ref()) {
         // Without a selector of its own, the API server generates one from the name.
-        ("batch", "Job") if wanted.is_null() => return Some(format!("batch.kubernetes.io/job-name={}", desired.name)),
-        ("", "ReplicationController") => label_terms(wanted),
-        _ => label_terms(&wanted["matchLabels"]),
+        ("batch", "Job") if selector_json.is_null() => {
+            return Some(format!("batch.kubernetes.io/job-name={}", desired.name));
+        }
+        ("", "ReplicationController") => label_terms(selector_json),
+        _ => label_terms(&selector_json["matchLabels"]),
     };
-    for expression in wanted["matchExpressions"].as_array().into_iter().flatten() {
+    for expression in selector_json["matchExpressions"].as_array().into_iter().flatten() {
         terms.push(expression_term(expression)?);
     }
     (!terms.is_empty()).then(|| terms.join(","))
 }
 
-/// Terms of a label selector for equality: `name=value`.
+/// Returns the terms of a label selector for equality: `name=value`.
 fn label_terms(labels: &Value) -> Vec<String> {
     let labels = labels.as_object().into_iter().flatten();
     labels.filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?))).collect()
 }
 
-/// The term for one of `matchExpressions`; `None` if its operator is unknown.
+/// Returns the term for one of `matchExpressions`; `None` if its operator is unknown.
 fn expression_term(expression: &Value) -> Option<String> {
     let key = expression["key"].as_str()?;
     let values: Vec<_> = expression["values"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

@@ -18,7 +18,7 @@ const MAX_REBUILDS: u32 = 30;
 /// Such changes are consecutive if less time than this is between them.
 const REBUILD_WINDOW: Duration = Duration::from_secs(2);
 
-/// Why an object had to be written again.
+/// The reason why an object had to be written again.
 #[derive(Clone, Debug)]
 pub(crate) enum RepairReason {
     /// Another client changed or removed a field.
@@ -62,12 +62,12 @@ impl RepairReason {
         matches!(self, Self::Rebuilt | Self::Replaced { .. } | Self::NodeWrite { .. } | Self::StatusChanged)
     }
 
-    /// The number of consecutive repairs that are no fight yet.
+    /// Returns the number of consecutive repairs that are no fight yet.
     fn max_repairs(&self) -> u32 {
         if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }
     }
 
-    /// The time between two repairs from which on they are not consecutive.
+    /// Returns the time between two repairs from which on they are not consecutive.
     fn window(&self) -> Duration {
         if self.is_by_operator() { REBUILD_WINDOW } else { REPAIR_WINDOW }
     }
@@ -94,7 +94,7 @@ impl Repair {
         now.saturating_duration_since(self.last) >= window
     }
 
-    /// The message of the condition: object, reason, number of repairs.
+    /// Returns the message of the condition: object, reason, number of repairs.
     fn message(&self) -> String {
         let Self { kind, key, reason, count, .. } = self;
         match reason {
@@ -162,7 +162,7 @@ impl Repairs {
             repair.kind == *kind && (is_by_node || repair.key == *key) && repair.reason.is_same(&reason)
         };
         match self.0.iter_mut().find(is_same) {
-            // In a fight, the count goes on whatever the time between two repairs: the backoff determines that time.
+            // In a fight, the count continues whatever the time between two repairs: the backoff determines that time.
             Some(repair) => {
                 let count = if repair.is_over(now) && !repair.is_fight() { 0 } else { repair.count };
                 (repair.count, repair.last, repair.reason) = (count.saturating_add(1), now, reason);
@@ -172,7 +172,8 @@ impl Repairs {
         }
     }
 
-    /// Drops the repairs that are over. Returns the current fight, with the message of the repair that was made most often.
+    /// Drops the repairs that are over. Returns the current fight, with the message of the most frequent repair; `None` if there
+    /// is no fight.
     pub(crate) fn fight(&mut self, now: Instant) -> Option<Fight> {
         self.0.retain(|repair| !repair.is_over(now));
         let fights = || self.0.iter().filter(|repair| repair.is_fight());

@@ -1,4 +1,4 @@
-//! Makes the objects of a resource node in the cluster exactly the wanted ones: applies, restores and deletes them.
+//! Applies, restores and deletes the objects of a resource node, so that the cluster has exactly the wanted ones.
 //!
 //! # Flow
 //! 1. Each wanted object is compared with its state in the cache: the digest of the last apply, and the fields that the operator
@@ -32,8 +32,11 @@ use serde_json::Value;
 use std::sync::Arc;
 
 impl PassCore<'_> {
-    /// Makes the objects of a resource node exactly the wanted ones. `inputs` is the hash of the inputs that they were built
-    /// from.
+    /// Applies the wanted objects of a resource node and deletes its others. `inputs` is the hash of the inputs that they were
+    /// built from.
+    ///
+    /// # Errors
+    /// A yield while an object is not ready or still being deleted.
     pub(crate) async fn converge(
         &self,
         node: &Arc<str>,
@@ -134,7 +137,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// As [`PassCore::ensure_object`], for an object that may exist although the cache does not have it. A live read decides.
+    /// Ensures an object like [`PassCore::ensure_object`] if the cache does not have it, though it may exist. A live read
+    /// decides.
     async fn ensure_uncached_object(
         &self,
         children: &WatchedKind<Child>,
@@ -173,7 +177,7 @@ impl PassCore<'_> {
         }
     }
 
-    /// The difference between a cached object and its desired state; `None` if there is none.
+    /// Returns the difference between a cached object and its desired state; `None` if there is none.
     fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<Difference> {
         if *entry.value.applied != *desired.digest {
             let repair = self.is_triggered_by_children().then_some(RepairReason::Rebuilt);
@@ -201,6 +205,7 @@ impl PassCore<'_> {
         self.record_repair(kind, key, is_repeated.then_some(RepairReason::Deleted));
     }
 
+    /// Counts the restoration of a child's marks as a repair.
     fn record_marks_repair(&self, kind: &Kind, key: &ObjectKey) {
         self.record_repair(kind, key, Some(RepairReason::MarksChanged));
     }
@@ -304,7 +309,7 @@ fn is_api_going(error: &Error) -> bool {
     }
 }
 
-/// Why an object is applied again.
+/// A difference for which an object is applied again.
 struct Difference {
     /// The reason in the log.
     description: String,

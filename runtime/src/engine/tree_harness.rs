@@ -1,4 +1,4 @@
-//! Implements the fake cluster for unit tests of trees, which records the calls of nodes and stores their objects.
+//! `FakeCluster`: replaces the cluster in unit tests of trees. It records the calls of nodes and stores their objects.
 
 use crate::{
     cache::ObjectKey,

@@ -24,6 +24,7 @@ pub struct CallError {
 }
 
 impl CallError {
+    /// Returns the Status object of the response; `None` if the API server did not answer with one.
     pub(crate) fn status(&self) -> Option<&kube::core::Status> {
         match self.source.as_ref() {
             kube::Error::Api(status) => Some(status),

@@ -99,7 +99,7 @@ impl Error {
         Self::Unexpected(Box::new(BlockedError { reason, sentence: sentence.into() }))
     }
 
-    /// The rank of the error: the one with the lowest rank is reported for several. Terminal, user action, unexpected,
+    /// Returns the rank of the error: the one with the lowest rank is reported for several. Terminal, user action, unexpected,
     /// conflict, yield.
     pub(crate) fn rank(&self) -> u8 {
         match self {

@@ -83,6 +83,7 @@ impl OrphanRequests {
         self.request(OrphanSearch::All);
     }
 
+    /// Requests a search for orphans.
     fn request(&self, search: OrphanSearch) {
         // The collector has ended if the operator is shutting down.
         let _ = self.0.send(search);
@@ -132,7 +133,7 @@ struct Failure {
 }
 
 impl OrphanCollector {
-    /// Works off the requested searches and the retries, until the sender of the requests is dropped.
+    /// Runs the requested searches and the retries, until the sender of the requests is dropped.
     pub(crate) async fn run(&self, requests: &mut mpsc::UnboundedReceiver<OrphanSearch>) {
         let mut retries = BTreeMap::<CollectionTask, Retry>::new();
         loop {
@@ -178,11 +179,13 @@ impl OrphanCollector {
         }
     }
 
+    /// Returns the tasks of a collection: one per kind of children, and one per controller for references.
     fn tasks(&self) -> Vec<CollectionTask> {
         let children = self.children.keys().cloned().map(CollectionTask::Children);
         children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
     }
 
+    /// Runs one task of a collection. It continues behind `last_child`, the child at which the previous attempt failed.
     async fn run_task(
         &self,
         task: &CollectionTask,
@@ -206,6 +209,7 @@ impl OrphanCollector {
         }
     }
 
+    /// Warns that a task has failed and is tried again.
     fn log_failure(&self, task: &CollectionTask, error: &Error, retry: &Retry) {
         let (failures, again) = (retry.failures, retry.due.saturating_duration_since(Instant::now()).as_secs());
         match task {
@@ -252,13 +256,15 @@ impl OrphanCollector {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Deletes a child if its owner is gone. It does nothing for a child that is being deleted, and for one whose owner is in the
+    /// cache.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
         if let Some(mark) = OwnerMark::of(&child.header)
             && let Some(kind) = self.uncached_owner_kind(&mark)
             && !child.header.deleting
             && self.is_owner_deleted(&kind, &mark).await?
         {
-            self.delete(&children.kind, child, &mark).await?;
+            self.delete_orphan(&children.kind, child, &mark).await?;
         }
         Ok(())
     }
@@ -277,7 +283,8 @@ impl OrphanCollector {
         Ok(())
     }
 
-    /// The kind of the owner of a mark, if the cache of that kind is reliable and doesn't have the owner.
+    /// Returns the kind of the owner of a mark. `None` if the cache has the owner, if its kind has no cache, or if that cache
+    /// isn't reliable.
     fn uncached_owner_kind(&self, mark: &OwnerMark<'_>) -> Option<Kind> {
         if self.namespace.as_deref().is_some_and(|namespace| namespace != mark.namespace) {
             return None;
@@ -300,7 +307,8 @@ impl OrphanCollector {
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
-    async fn delete(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
+    /// Deletes an orphan, unless another object has its name by now.
+    async fn delete_orphan(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         match self.client.delete(target, &delete_params(kind, &header.uid)).await {
@@ -324,7 +332,7 @@ fn is_healthy(state: &WatchState) -> bool {
     *state == WatchState::Following
 }
 
-/// The cached children that the searches cover.
+/// Returns the cached children that the searches cover.
 fn children_to_examine(children: &WatchedKind<Child>, searches: &[OrphanSearch]) -> Vec<Arc<Entry<Child>>> {
     if contains_all(searches) {
         return children.store.entries();

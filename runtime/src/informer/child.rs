@@ -1,4 +1,4 @@
-//! Watches child objects: one watch and one store per kind, shared by all controllers of the operator.
+//! Watches child objects, with one watch and one store per kind for all controllers of the operator.
 
 use crate::{
     cache::{Change, Header, ObjectKey, Store},
@@ -35,7 +35,7 @@ pub(crate) struct OwnerRef {
 }
 
 impl OwnerRef {
-    /// The owner's key, if the owner is of this kind.
+    /// Returns the owner's key, if the owner is of this kind.
     pub(crate) fn key_of_kind(&self, kind: &Kind) -> Option<ObjectKey> {
         let is_of_kind =
             self.group == kind.group && (self.kind_or_plural == kind.kind || self.kind_or_plural == kind.plural);
@@ -44,13 +44,13 @@ impl OwnerRef {
         is_of_kind.then(key)
     }
 
-    /// The owners of a kind that the object had before the change or has after it.
+    /// Returns the owners of a kind that the object had before the change or has after it.
     pub(crate) fn owner_keys<V>(kind: &Kind, change: &Change<V>) -> Vec<ObjectKey> {
         let headers = [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.header);
         headers.flat_map(Self::of_child).filter_map(|owner| owner.key_of_kind(kind)).collect()
     }
 
-    /// The owners of a child: its controller by owner reference, and its owner by mark.
+    /// Returns the owners of a child: its controller by owner reference, and its owner by mark.
     fn of_child(header: &Header) -> Vec<Self> {
         let mut owners: Vec<_> = header
             .owners
@@ -175,7 +175,7 @@ pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<WatchedKind
     stores.into_iter().map(|(kind, store)| (kind, Arc::new(store))).collect()
 }
 
-/// The kinds of the objects that the nodes of a tree apply.
+/// Returns the kinds of the objects that the nodes of a tree apply.
 pub(crate) fn kinds(tree: &'static Shape) -> Vec<Kind> {
     let mut kinds = Vec::new();
     tree.walk(&mut |stop| kinds.extend(stop.shape.applied()));

@@ -13,10 +13,10 @@ pub(crate) trait EventHandler: Send + Sync {
     /// The part of an object that the store keeps.
     type Projection;
 
-    /// The kind of the objects, for the log.
+    /// Returns the kind of the objects, for the log.
     fn kind(&self) -> &Kind;
 
-    /// The store of the projections.
+    /// Returns the store of the projections.
     fn store(&self) -> &Store<Self::Projection>;
 
     /// Projects an object, as the server sent it, into the store; `from_list` if it comes from a list.
@@ -28,13 +28,13 @@ pub(crate) trait EventHandler: Send + Sync {
     /// Handles a change, which is not [`Change::Unchanged`]; `from_list` if it comes from a list.
     fn on_change(&self, change: &Change<Self::Projection>, from_list: bool);
 
-    /// Calls [`EventHandler::on_change`] for a deleted object and logs a panic, so that the watch goes on.
+    /// Calls [`EventHandler::on_change`] for a deleted object and logs a panic, so that the watch continues.
     fn on_change_catching_panics(&self, change: &Change<Self::Projection>, from_list: bool) {
         let name = || change.old().map(|old| old.header.key.to_string()).unwrap_or_default();
         log_panic(self.kind(), name, || self.on_change(change, from_list));
     }
 
-    /// Called when a list is complete and all its changes are handled.
+    /// Handles the end of a list, after all its changes.
     fn on_listed(&self) {}
 }
 
@@ -68,7 +68,7 @@ impl<F: EventHandler> Sink for F {
     }
 }
 
-/// Runs `handle` for one object and logs a panic, so that the watch goes on with the next object. Panics of user closures don't
+/// Runs `handle` for one object and logs a panic, so that the watch continues with the next object. Panics of user closures don't
 /// arrive here: the callers of the closures catch them.
 fn log_panic(kind: &Kind, name: impl Fn() -> String, handle: impl FnOnce()) {
     if let Err(error) = catch(Closure::Runtime, handle) {

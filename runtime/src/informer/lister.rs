@@ -61,6 +61,7 @@ use std::{
 /// ```
 pub struct Lister<V, X = ()>(Arc<Inner<V, X>>);
 
+/// The content that the clones of a lister share.
 struct Inner<V, X> {
     state: RwLock<ListerState<V, X>>,
     index: fn(&V) -> Option<X>,
@@ -71,7 +72,7 @@ struct ListerState<V, X> {
     watch: Option<Health>,
     /// Whether the first list is complete.
     listed: bool,
-    shown: ListedObjects<V, X>,
+    content: ListedObjects<V, X>,
 }
 
 /// The objects of a [`Lister`].
@@ -109,14 +110,14 @@ impl<V> Default for Lister<V> {
 }
 
 impl<V, X> Lister<V, X> {
-    /// A lister with an index: [`ListedObjects::find`] returns the objects of an index value. An object for which `index` returns `None` or
-    /// panics is not in the index.
+    /// Creates a lister with an index: [`ListedObjects::find`] returns the objects of an index value. An object for which `index`
+    /// returns `None` or panics is not in the index.
     pub fn indexed(index: fn(&V) -> Option<X>) -> Self {
-        let shown = ListedObjects { objects: HashMap::default(), by_index: HashMap::new() };
-        Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, shown }), index }))
+        let content = ListedObjects { objects: HashMap::default(), by_index: HashMap::new() };
+        Self(Arc::new(Inner { state: RwLock::new(ListerState { watch: None, listed: false, content }), index }))
     }
 
-    /// The watch that fills the lister, once it has started.
+    /// Returns the health of the watch that fills the lister; `None` before the watch starts.
     pub(crate) fn watch(&self) -> Option<Health> {
         self.0.state.read().watch.clone()
     }
@@ -135,7 +136,7 @@ impl<V, X> Lister<V, X> {
         match watch.state() {
             WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),
             WatchState::Forbidden(rule) => Err(Error::yielding("Forbidden", rule.to_string())),
-            _ if state.listed => Ok(read(&state.shown)),
+            _ if state.listed => Ok(read(&state.content)),
             _ => Err(Error::yielding("CacheNotSynced", format!("waiting for the first list of {kind}"))),
         }
     }
@@ -147,7 +148,7 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         let mut state = self.0.state.write();
         state.watch = Some(watch.clone());
         state.listed = false;
-        (state.shown.objects, state.shown.by_index) = Default::default();
+        (state.content.objects, state.content.by_index) = Default::default();
     }
 
     /// Marks the first list as complete, so that the lister can be read.
@@ -155,15 +156,15 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         self.0.state.write().listed = true;
     }
 
-    /// Stores the projection of an object, and returns the one it replaces.
+    /// Stores the projection of an object, and returns the one it replaces; `None` if there is none.
     pub(crate) fn put(&self, key: &ObjectKey, projection: V, panics: &mut Panics) -> Option<V> {
         let index = panics.catch(Closure::Index, || (self.0.index)(&projection)).flatten();
         let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.insert(key.clone(), (projection, index.clone()));
-        let old = state.shown.remove_from_index(&key, old);
+        let old = state.content.objects.insert(key.clone(), (projection, index.clone()));
+        let old = state.content.remove_from_index(&key, old);
         if let Some(index) = index {
-            state.shown.by_index.entry(index).or_default().push(key);
+            state.content.by_index.entry(index).or_default().push(key);
         }
         old
     }
@@ -174,30 +175,30 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         V: PartialEq,
     {
         let state = self.0.state.read();
-        state.shown.get(key.namespace().unwrap_or_default(), key.name()) == Some(projection)
+        state.content.get(key.namespace().unwrap_or_default(), key.name()) == Some(projection)
     }
 
-    /// Removes an object, and returns its projection.
+    /// Removes an object, and returns its projection; `None` if there is none.
     pub(crate) fn remove(&self, key: &ObjectKey) -> Option<V> {
         let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.shown.objects.remove(&key);
-        state.shown.remove_from_index(&key, old)
+        let old = state.content.objects.remove(&key);
+        state.content.remove_from_index(&key, old)
     }
 }
 
 impl<V, X> ListedObjects<V, X> {
-    /// The projection of the object with this name. The `namespace` of a cluster-scoped object is empty.
+    /// Returns the projection of the object with this name. The `namespace` of a cluster-scoped object is empty.
     pub fn get(&self, namespace: &str, name: &str) -> Option<&V> {
         self.objects.get(&NameQuery(namespace, name)).map(|(projection, _)| projection)
     }
 
-    /// Namespace, name and projection of all objects, in no order.
+    /// Returns namespace, name and projection of all objects, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str, &V)> {
         self.objects.iter().map(|(key, (projection, _))| (&*key.0, &*key.1, projection))
     }
 
-    /// The number of objects.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
@@ -209,7 +210,7 @@ impl<V, X> ListedObjects<V, X> {
 }
 
 impl<V, X: Eq + Hash> ListedObjects<V, X> {
-    /// Namespace, name and projection of the objects with this index value, in no order.
+    /// Returns namespace, name and projection of the objects with this index value, in no order.
     pub fn find(&self, index: &X) -> impl Iterator<Item = (&str, &str, &V)> {
         let keys = self.by_index.get(index).map_or(&[][..], Vec::as_slice);
         keys.iter().filter_map(|key| Some((&*key.0, &*key.1, &self.objects.get(key)?.0)))
@@ -239,7 +240,10 @@ impl<V, X> Clone for Lister<V, X> {
 impl<V, X> fmt::Debug for Lister<V, X> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.0.state.read();
-        f.debug_struct("Lister").field("listed", &state.listed).field("len", &state.shown.len()).finish_non_exhaustive()
+        f.debug_struct("Lister")
+            .field("listed", &state.listed)
+            .field("len", &state.content.len())
+            .finish_non_exhaustive()
     }
 }
 

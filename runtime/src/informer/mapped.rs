@@ -1,4 +1,4 @@
-//! Handles events of mapped kinds: enqueues the primaries that a controller's function returns (`watches`, `watches`).
+//! Handles events of mapped kinds: enqueues the primaries that a controller's function returns.
 
 use crate::{
     cache::{Change, Header, Store},

@@ -65,11 +65,11 @@ impl KubernetesSource {
     }
 
     /// Whether the source has exactly these objects, so that another controller of the kind can use it.
-    pub(crate) fn has(&self, kind: &Kind, selection: &Selection) -> bool {
+    pub(crate) fn serves(&self, kind: &Kind, selection: &Selection) -> bool {
         self.kind == *kind && self.selection == *selection
     }
 
-    /// The field manager of status writes.
+    /// Returns the field manager of status writes.
     fn status_manager(&self) -> String {
         format!("{}/status", self.operator)
     }
@@ -79,7 +79,7 @@ impl KubernetesSource {
     }
 }
 
-/// The resourceVersion of the object in a response of the API server.
+/// Returns the resourceVersion of the object in a response of the API server.
 fn version_of(response: Result<Value, CallError>) -> Result<ResourceVersion> {
     Ok(ResourceVersion::from(response?["metadata"]["resourceVersion"].as_str().unwrap_or_default()))
 }

@@ -1,4 +1,4 @@
-//! Watches referenced objects: one store per kind, shared by all controllers of the operator.
+//! Watches referenced objects, with one store per kind for all controllers of the operator.
 
 use crate::{
     cache::{Change, Store},
@@ -30,7 +30,7 @@ pub(crate) struct ReferenceHandler {
 }
 
 impl ReferenceHandler {
-    /// Whether the metadata says all: the kind has no status from which readiness follows.
+    /// Whether the metadata is enough: the kind has no status from which readiness follows.
     pub(crate) fn metadata_only(&self) -> bool {
         is_ready_once_created(&self.targets.watched.kind)
     }

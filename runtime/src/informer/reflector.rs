@@ -28,7 +28,7 @@ pub(crate) struct WatchScope<'a> {
 }
 
 impl<'a> WatchScope<'a> {
-    /// All objects of one namespace, or of all namespaces, with the client's page size.
+    /// Returns all objects of one namespace, or of all namespaces, with the client's page size.
     pub(crate) fn all(client: &Client, namespace: Option<&'a str>) -> Self {
         Self { namespace, labels: None, fields: None, page_size: client.page_size() }
     }
@@ -36,13 +36,13 @@ impl<'a> WatchScope<'a> {
 
 /// The receiver of the events of a watch, with objects as JSON.
 pub(crate) trait Sink: Send + Sync {
-    /// A list begins. An object that it doesn't contain counts as deleted at [`Sink::finish`].
+    /// Begins a list. An object that it does not contain counts as deleted at [`Sink::finish`].
     fn begin(&self);
-    /// An object was added or changed; `from_list` if the list contains it.
+    /// Handles an object that was added or changed; `from_list` is true if the list contains it.
     fn apply(&self, json: &[u8], from_list: bool);
-    /// An object was deleted.
+    /// Handles the deletion of an object.
     fn delete(&self, json: &[u8]);
-    /// The list is complete.
+    /// Ends the list, which is complete.
     fn finish(&self);
 }
 
@@ -122,7 +122,7 @@ impl WatchBackoff {
         }
     }
 
-    /// The delay before the next retry: twice the one before, up to the maximum.
+    /// Returns the delay before the next retry: twice the one before, up to the maximum.
     fn next_delay(&mut self) -> Duration {
         let delay = MIN_DELAY.saturating_mul(1_u32.checked_shl(self.retries).unwrap_or(u32::MAX));
         self.retries += 1;
@@ -148,7 +148,7 @@ fn reporting_open_watches(client: kube::Client, health: Health) -> kube::Client 
     kube::Client::new(service, namespace)
 }
 
-/// The resourceVersion at which a watch starts, from the query of its request; `None` for other requests.
+/// Returns the resourceVersion at which a watch starts, from the query of its request; `None` for other requests.
 fn watch_start_version(query: &str) -> Option<ResourceVersion> {
     let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
     value("watch").filter(|watch| *watch == "true")?;
@@ -169,7 +169,7 @@ fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     status.code == 410 || status.code == 429 && has_retry_after()
 }
 
-/// The state of a watch after this error.
+/// Returns the state of a watch after this error.
 fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchState {
     let (verb, source) = match error {
         watcher::Error::InitialListFailed(source) => (Verb::List, source),

@@ -22,14 +22,14 @@ impl Selection {
     }
 
     pub(crate) fn label_selector(&self) -> Option<String> {
-        selector(&self.labels)
+        format_selector(&self.labels)
     }
 
     pub(crate) fn field_selector(&self) -> Option<String> {
-        selector(&self.fields)
+        format_selector(&self.fields)
     }
 
-    /// Pairs of a label selector and a field selector. Together they select every object that this selection doesn't.
+    /// Returns pairs of a label selector and a field selector. Together they select every object that this selection doesn't.
     pub(crate) fn inverse_selectors(&self) -> Vec<(Option<String>, Option<String>)> {
         let not_equal = |(name, value): (&String, &String)| Some(format!("{name}!={}", escape(value)));
         let labels = self.labels.iter().map(|label| (not_equal(label), None));
@@ -59,8 +59,8 @@ impl Selection {
     }
 }
 
-/// A selector in the syntax of the API: `a=1,b=2`; `None` if there are no requirements.
-fn selector(requirements: &BTreeMap<String, String>) -> Option<String> {
+/// Formats a selector in the syntax of the API: `a=1,b=2`. `None` if there are no requirements.
+fn format_selector(requirements: &BTreeMap<String, String>) -> Option<String> {
     let terms: Vec<_> = requirements.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
     (!terms.is_empty()).then(|| terms.join(","))
 }

@@ -21,6 +21,7 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(crate) struct HealthRegistry(Mutex<BTreeMap<Kind, Health>>);
 
 impl HealthRegistry {
+    /// Returns the health of the watch of a kind, which it creates at the first call.
     pub(crate) fn of(&self, kind: &Kind) -> Health {
         self.0.lock().entry(kind.clone()).or_insert_with(|| Health::new(kind.clone())).clone()
     }
@@ -51,7 +52,7 @@ impl SharedWatches {
         self.0.remove(kind).unwrap_or_default().sinks
     }
 
-    /// The watches by kind.
+    /// Returns the watches by kind.
     pub(crate) fn into_watches(self) -> impl Iterator<Item = (Kind, SharedWatch)> {
         self.0.into_iter()
     }

@@ -41,11 +41,11 @@ pub(crate) struct StatusFields {
 
 /// The storage of the primaries of a controller: their cache, their watch, and the writes of the loop.
 pub(crate) trait Source: Debug + Send + Sync + 'static {
-    /// The kind of the primaries.
+    /// Returns the kind of the primaries.
     fn kind(&self) -> &Kind;
-    /// The cache of the primaries.
+    /// Returns the cache of the primaries.
     fn objects(&self) -> &PrimaryCache;
-    /// The health of the watch.
+    /// Returns the health of the watch.
     fn health(&self) -> &Health;
     /// Whether it selects primaries by labels or fields, so that the cache lacks some objects of the kind.
     fn has_selector(&self) -> bool {

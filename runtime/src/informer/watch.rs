@@ -1,7 +1,7 @@
 //! `Health` tracks the state of a watch, and `WatchedKind` has the store that the watch fills.
 
 use crate::{
-    cache::{ObjectKey, ResourceVersion, Revision, Seen, Store, Unowned},
+    cache::{ObjectKey, ResourceVersion, Revision, Store, Unowned, WatchProgress},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
@@ -49,18 +49,18 @@ struct FailureStreak {
 }
 
 impl Health {
-    /// The health of a watch that has not started.
+    /// Returns the health of a watch that has not started.
     pub(crate) fn new(kind: Kind) -> Self {
         let state = watch::Sender::new(WatchState::Starting);
         Self { kind, state, opened_at: Arc::default(), streak: Arc::default(), restarts: Arc::default() }
     }
 
-    /// The kind of the watched objects.
+    /// Returns the kind of the watched objects.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// The current state.
+    /// Returns the current state.
     pub(crate) fn state(&self) -> WatchState {
         self.state.borrow().clone()
     }
@@ -75,7 +75,7 @@ impl Health {
         });
     }
 
-    /// Notes that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
+    /// Records that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
     /// log has it at debug level only.
     pub(crate) fn note_restart(&self, why: String) {
         tracing::debug!(kind = %self.kind, %why, "the watch restarts");
@@ -88,7 +88,7 @@ impl Health {
         self.restarts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The number of times that the watch ended and began anew.
+    /// Returns the number of times that the watch ended and began anew.
     pub(crate) fn restarts(&self) -> u64 {
         self.restarts.load(Ordering::Relaxed)
     }
@@ -127,19 +127,23 @@ impl Health {
         }
     }
 
-    /// Notes that the API server has opened a watch, which delivers the changes after `version`.
+    /// Records that the API server has opened a watch, which delivers the changes after `version`.
     pub(crate) fn open(&self, version: &ResourceVersion) {
         self.opened_at.fetch_max(version.number().unwrap_or_default(), Ordering::Relaxed);
         self.set(WatchState::Following);
     }
 
-    /// The version up to which the store of this watch is current. `of_store` is the version that the store itself knows from its
-    /// objects.
+    /// Returns the version up to which the store of this watch is current. `store_progress` is the version that the store itself
+    /// knows from its objects.
     ///
     /// The watch opens at the version of the list, which may be higher than those of the listed objects: it covers the deletions
     /// before the list. A blocked watch never catches up, so its store is incomparable and no pass waits for it.
-    pub(crate) fn seen(&self, of_store: Seen) -> Seen {
-        if self.is_blocked() { Seen::Incomparable } else { of_store.at_least(self.opened_at.load(Ordering::Relaxed)) }
+    pub(crate) fn watch_progress(&self, store_progress: WatchProgress) -> WatchProgress {
+        if self.is_blocked() {
+            WatchProgress::Incomparable
+        } else {
+            store_progress.at_least(self.opened_at.load(Ordering::Relaxed))
+        }
     }
 
     /// Whether the kind is missing or forbidden.
@@ -197,7 +201,7 @@ impl<V> WatchedKind<V> {
 /// The revisions of the objects in the store of a watch, whatever the projection.
 pub(crate) trait WatchedRevisions: Send + Sync {
     fn kind(&self) -> &Kind;
-    /// The revision of an object; `None` if the store doesn't have it.
+    /// Returns the revision of an object; `None` if the store doesn't have it.
     fn revision(&self, key: &ObjectKey) -> Option<Revision>;
 }
 

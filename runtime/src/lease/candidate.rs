@@ -38,15 +38,16 @@ pub(super) struct LeaseWatch {
     events: BoxStream<'static, kube::Result<WatchEvent<Lease>>>,
     opened_at: Instant,
     /// The time of the last event, or of the start.
-    heard_at: Instant,
+    last_event_at: Instant,
     /// Whether there was an event.
     is_live: bool,
 }
 
 /// An event during a wait.
 enum CandidateEvent {
-    Time,
-    Released,
+    TimeReached,
+    StopRequested,
+    /// An event of the watch, or `None` at its end.
     Watch(Box<Option<kube::Result<WatchEvent<Lease>>>>),
 }
 
@@ -66,8 +67,8 @@ impl Candidate {
                 Step::Wait(until) => {
                     let until = self.poll_at().map_or(until, |poll_at| poll_at.min(until));
                     match self.wait(until, stop.as_mut()).await {
-                        CandidateEvent::Released => return self.release().await,
-                        CandidateEvent::Time => self.poll(),
+                        CandidateEvent::StopRequested => return self.release().await,
+                        CandidateEvent::TimeReached => self.poll(),
                         CandidateEvent::Watch(event) => self.on_watch_event(*event),
                     }
                 }
@@ -75,7 +76,7 @@ impl Candidate {
         }
     }
 
-    /// Publishes the state of the lead, and logs its changes.
+    /// Publishes the state of the lead to the other tasks, and logs its changes.
     fn publish(&self) {
         let (earlier, state) = (self.lead.state(), self.elector.state());
         if earlier == state {
@@ -112,8 +113,8 @@ impl Candidate {
         };
         tokio::select! {
             biased;
-            () = stop => CandidateEvent::Released,
-            () = sleep_until(until) => CandidateEvent::Time,
+            () = stop => CandidateEvent::StopRequested,
+            () = sleep_until(until) => CandidateEvent::TimeReached,
             event = event => CandidateEvent::Watch(Box::new(event)),
         }
     }
@@ -128,21 +129,22 @@ impl Candidate {
             Err(error) => stream::once(std::future::ready(Err(error))).boxed(),
         });
         let now = Instant::now();
-        LeaseWatch { events: events.boxed(), opened_at: now, heard_at: now, is_live: false }
+        LeaseWatch { events: events.boxed(), opened_at: now, last_event_at: now, is_live: false }
     }
 
-    /// The time at which a waiting candidate reads the Lease, as if there were no watch. A watch that shows events postpones it.
+    /// Returns the time at which a waiting candidate reads the Lease without an event; `None` without a watch. Each event of the
+    /// watch postpones it.
     fn poll_at(&self) -> Option<Instant> {
         let watch = self.watch.as_ref()?;
-        let silence = if watch.is_live {
+        let max_silence = if watch.is_live {
             self.elector.lease_duration()
         } else {
             self.elector.retry_period(self.environment.random())
         };
-        Some(watch.heard_at + silence)
+        Some(watch.last_event_at + max_silence)
     }
 
-    /// Reads the Lease next if the watch was silent for too long.
+    /// Requires a read of the Lease if the watch had no event for too long.
     fn poll(&mut self) {
         let now = Instant::now();
         let Some(poll_at) = self.poll_at() else { return };
@@ -154,11 +156,12 @@ impl Candidate {
             // The holder renews more often, so the connection is probably dead.
             self.watch = None;
         } else {
-            watch.heard_at = now;
+            watch.last_event_at = now;
         }
-        self.elector.doubt();
+        self.elector.require_read();
     }
 
+    /// Observes the Lease in an event of the watch. An error, or the end of the watch, leads to a read.
     fn on_watch_event(&mut self, event: Option<kube::Result<WatchEvent<Lease>>>) {
         let now = Instant::now();
         let lease = match event {
@@ -168,7 +171,7 @@ impl Candidate {
             Some(Ok(WatchEvent::Error(_)) | Err(_)) | None => return self.on_watch_end(now),
         };
         if let Some(watch) = &mut self.watch {
-            (watch.heard_at, watch.is_live) = (now, true);
+            (watch.last_event_at, watch.is_live) = (now, true);
         }
         self.elector.observe(lease, now);
     }
@@ -179,9 +182,9 @@ impl Candidate {
         let retry_period = self.elector.retry_period(random);
         let was_useful = |watch: LeaseWatch| watch.is_live && now.duration_since(watch.opened_at) > retry_period;
         if self.watch.take().is_some_and(was_useful) {
-            self.elector.doubt();
+            self.elector.require_read();
         } else {
-            self.elector.fail(RequestFailure::Unknown, random, now);
+            self.elector.record_failure(RequestFailure::Unknown, random, now);
         }
     }
 
@@ -204,7 +207,7 @@ impl Candidate {
     async fn write(&mut self) {
         let sent_at = Instant::now();
         let limit = self.elector.request_timeout(sent_at);
-        let (lease, is_new) = self.elector.write(self.environment.now());
+        let (lease, is_new) = self.elector.lease_to_write(self.environment.now());
         match timeout(limit, self.send(lease, is_new)).await {
             Ok(Ok(lease)) => {
                 self.last_failure = None;
@@ -229,6 +232,8 @@ impl Candidate {
         }
     }
 
+    /// Records and logs a failed request. A conflict (409), or a Lease that disappeared (404), is not logged: it needs a new
+    /// read.
     fn on_failure(&mut self, action: &str, error: &kube::Error) {
         let code = match error {
             kube::Error::Api(status) => status.code,
@@ -243,15 +248,16 @@ impl Candidate {
             };
             self.log_once(format!("failed to {action} the Lease: {}{hint}", Chain(error)));
         }
-        self.elector.fail(failure, self.environment.random(), Instant::now());
+        self.elector.record_failure(failure, self.environment.random(), Instant::now());
     }
 
+    /// Records and logs a request without a response in time.
     fn on_timeout(&mut self, action: &str, limit: Duration) {
         self.log_once(format!("failed to {action} the Lease: the API server did not answer within {limit:?}"));
-        self.elector.fail(RequestFailure::Unknown, self.environment.random(), Instant::now());
+        self.elector.record_failure(RequestFailure::Unknown, self.environment.random(), Instant::now());
     }
 
-    /// Logs a failure unless it is that of the last attempt.
+    /// Logs a failure, unless the previous attempt failed with the same text.
     fn log_once(&mut self, failure: String) {
         if self.last_failure.as_ref() != Some(&failure) {
             tracing::warn!(lease = self.name, "{failure}");
@@ -259,7 +265,8 @@ impl Candidate {
         }
     }
 
-    /// Releases the Lease, after the last write of the operator. A failure only means that the next candidate waits longer.
+    /// Releases the Lease, after the last write of the operator. It always succeeds: after a failed release, the next candidate
+    /// waits until the Lease expires.
     async fn release(&mut self) -> Result<(), LeadLoss> {
         // A write after the release could meet those of the next holder.
         self.lead.set(LeadState::Ended);

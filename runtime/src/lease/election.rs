@@ -61,21 +61,21 @@ impl Election {
     ///
     /// # Errors
     /// Fails if the lead is lost at once, or the task panics.
-    pub(crate) async fn won(&mut self) -> Result<(), LeadLoss> {
+    pub(crate) async fn wait_until_leading(&mut self) -> Result<(), LeadLoss> {
         let lead = self.lead.clone();
         tokio::select! {
             biased;
-            loss = self.lost() => Err(loss),
+            loss = self.wait_until_lost() => Err(loss),
             () = lead.wait_until_held() => Ok(()),
         }
     }
 
-    /// Waits until the lead is lost.
-    pub(crate) async fn lost(&mut self) -> LeadLoss {
-        ended(self.task.join_next().await)
+    /// Waits until the lead is lost, or the task of the candidate ends.
+    pub(crate) async fn wait_until_lost(&mut self) -> LeadLoss {
+        loss_from_end(self.task.join_next().await)
     }
 
-    /// Releases the lead, if it is held, and ends the candidate. The caller writes nothing any more.
+    /// Releases the lead, if it is held, and ends the candidate. The caller must not write anything after that.
     pub(crate) async fn release(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -85,8 +85,8 @@ impl Election {
     }
 }
 
-/// The loss that the end of the task means.
-fn ended(result: Option<Result<Result<(), LeadLoss>, JoinError>>) -> LeadLoss {
+/// Converts the result of the ended task to the reason of the loss. A candidate that ends without a loss has stopped.
+fn loss_from_end(result: Option<Result<Result<(), LeadLoss>, JoinError>>) -> LeadLoss {
     match result {
         Some(Ok(Err(loss))) => loss,
         Some(Err(error)) => {

@@ -1,4 +1,4 @@
-//! `Elector`: the rules of leader election as a state machine without I/O.
+//! `Elector`: the rules of leader election, as a state machine without I/O.
 //!
 //! The rules are those of client-go with two differences. The deadline of the holder counts from the moment when the renewal was
 //! sent, not from the response. A Lease that disappears is not free: its holder may write until its record would have expired.
@@ -63,8 +63,8 @@ pub(super) struct Elector {
     lease: Option<Lease>,
     /// Whether `lease` is the stored one as far as known.
     is_current: bool,
-    /// The last seen record of another holder and the time at which it expires, unless it changes before.
-    other: Option<(LeaseSpec, Instant)>,
+    /// The last record of another holder.
+    other: Option<OtherRecord>,
     held: Option<Held>,
     loss: Option<LeadLoss>,
     /// The earliest time of the next request after a failure.
@@ -75,6 +75,14 @@ pub(super) struct Elector {
     pub(super) defects: super::simulation::Defects,
 }
 
+/// A record of another holder.
+#[derive(Clone, Debug)]
+struct OtherRecord {
+    spec: LeaseSpec,
+    /// The time at which the record expires, unless it changes before.
+    expires_at: Instant,
+}
+
 /// The lead of this candidate.
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -83,6 +91,7 @@ struct Held {
 }
 
 impl Elector {
+    /// Returns the elector of a candidate that knows nothing about the Lease yet.
     pub(super) fn new(identity: CandidateIdentity, options: &LeaderElection) -> Self {
         Self {
             identity,
@@ -108,7 +117,7 @@ impl Elector {
         self.held.is_some()
     }
 
-    /// The state of the lead for the other tasks.
+    /// Returns the state of the lead for the other tasks.
     pub(super) fn state(&self) -> LeadState {
         match (&self.loss, self.held) {
             (Some(_), _) => LeadState::Ended,
@@ -136,24 +145,25 @@ impl Elector {
         if !self.is_current {
             return Step::Read;
         }
-        let free_at = match (&self.held, &self.other) {
+        let act_at = match (&self.held, &self.other) {
             (Some(held), _) => Some(held.renew_at),
-            (None, Some((_, expires_at))) => Some(*expires_at),
+            (None, Some(other)) => Some(other.expires_at),
             (None, None) => None,
         };
-        match free_at.filter(|free_at| *free_at > now) {
-            Some(free_at) => wait(free_at),
+        match act_at.filter(|act_at| *act_at > now) {
+            Some(act_at) => wait(act_at),
             None => Step::Write,
         }
     }
 
-    /// Returns the time limit of a request: half of the renew deadline, so that one that hangs leaves time for another.
+    /// Returns the time limit of a request: half of the renew deadline, so that after a timeout there is time for another
+    /// attempt.
     pub(super) fn request_timeout(&self, now: Instant) -> Duration {
-        let half = self.local(self.times.renew_deadline) / 2;
+        let half = self.by_local_clock(self.times.renew_deadline) / 2;
         self.held.map_or(half, |held| half.min(held.tenure.deadline.saturating_duration_since(now)))
     }
 
-    /// Takes note of the Lease, read or seen by a watch at this time.
+    /// Updates the state from the Lease, which was read or received by a watch at `now`. `None` if it does not exist.
     pub(super) fn observe(&mut self, lease: Option<Lease>, now: Instant) {
         (self.is_current, self.retry_at) = (true, None);
         let holder = lease.as_ref().and_then(record::holder).map(str::to_owned);
@@ -173,46 +183,46 @@ impl Elector {
         self.lease = lease;
     }
 
-    /// Starts the lease duration again if the record of another holder has changed.
+    /// Records the Lease of another holder. Its lease duration starts again if the record has changed.
     fn observe_other(&mut self, lease: Option<&Lease>, now: Instant) {
         let Some(lease) = lease else { return };
         let spec = lease.spec.clone().unwrap_or_default();
-        if self.other.as_ref().is_none_or(|(seen, _)| *seen != spec) {
+        if self.other.as_ref().is_none_or(|other| other.spec != spec) {
             let duration = record::duration(lease).unwrap_or(self.times.lease_duration);
-            let expires_at = now.checked_add(self.local(duration)).unwrap_or(now + self.times.lease_duration);
-            self.other = Some((spec, expires_at));
+            let expires_at = now.checked_add(self.by_local_clock(duration)).unwrap_or(now + self.times.lease_duration);
+            self.other = Some(OtherRecord { spec, expires_at });
             self.conflicts = 0;
         }
     }
 
-    /// Forgets that the known Lease is the stored one, so that the next step is to read it.
-    pub(super) fn doubt(&mut self) {
+    /// Marks the known Lease as possibly outdated, so that the next step is to read it.
+    pub(super) fn require_read(&mut self) {
         self.is_current = false;
     }
 
-    /// Returns the Lease to write, with this candidate as its holder; whether it is new.
-    pub(super) fn write(&self, now: Timestamp) -> (Lease, bool) {
+    /// Returns the Lease to write, with this candidate as its holder, and whether it has to be created.
+    pub(super) fn lease_to_write(&self, now: Timestamp) -> (Lease, bool) {
         let claim = Claim { holder: self.identity.as_str(), duration: self.times.lease_duration, labels: &self.labels };
-        (record::held(self.lease.as_ref(), claim, now), self.lease.is_none())
+        (record::with_holder(self.lease.as_ref(), claim, now), self.lease.is_none())
     }
 
-    /// Takes note of a confirmed write, which was sent at `sent_at`.
+    /// Updates the state after a confirmed write of `lease`, which was sent at `sent_at`.
     pub(super) fn confirm(&mut self, lease: Lease, sent_at: Instant, now: Instant) {
         (self.is_current, self.retry_at, self.conflicts) = (true, None, 0);
         (self.lease, self.other) = (Some(lease), None);
         let valid_from = self.valid_from(sent_at, now);
-        let deadline = valid_from + self.local(self.times.renew_deadline);
-        let remaining = self.local(self.times.lease_duration.saturating_sub(self.times.renew_deadline));
+        let deadline = valid_from + self.by_local_clock(self.times.renew_deadline);
+        let remaining = self.by_local_clock(self.times.lease_duration.saturating_sub(self.times.renew_deadline));
         if deadline > now {
-            let overdue = deadline + self.local(self.times.lease_duration);
+            let overdue = deadline + self.by_local_clock(self.times.lease_duration);
             let tenure = Tenure { deadline, give_up: deadline + remaining / 2, overdue };
-            self.held = Some(Held { tenure, renew_at: sent_at + self.local(self.times.retry_period) });
+            self.held = Some(Held { tenure, renew_at: sent_at + self.by_local_clock(self.times.retry_period) });
         }
         // Otherwise the confirmation came too late: a holder finds its deadline passed, and another candidate writes again.
     }
 
-    /// Takes note of a failed request; `random` extends the retry period.
-    pub(super) fn fail(&mut self, failure: RequestFailure, random: u64, now: Instant) {
+    /// Updates the state after a failed request. `random` extends the retry period.
+    pub(super) fn record_failure(&mut self, failure: RequestFailure, random: u64, now: Instant) {
         self.is_current = false;
         self.conflicts = if failure == RequestFailure::Conflict { self.conflicts + 1 } else { 0 };
         // The first conflict only says that there is something new to read.
@@ -221,20 +231,20 @@ impl Elector {
 
     /// Returns the retry period, extended at random.
     pub(super) fn retry_period(&self, random: u64) -> Duration {
-        let period = self.local(self.times.retry_period);
+        let period = self.by_local_clock(self.times.retry_period);
         let permille = u32::try_from(random % 1000).unwrap_or(0);
         period + period * JITTER_PERCENT / 100 * permille / 1000
     }
 
-    /// The lease duration by the clock of this candidate.
+    /// Returns the lease duration by the clock of this candidate.
     pub(super) fn lease_duration(&self) -> Duration {
-        self.local(self.times.lease_duration)
+        self.by_local_clock(self.times.lease_duration)
     }
 
-    /// Returns the Lease without holder, to be written at the end; `None` if this candidate does not hold it.
+    /// Returns the Lease without a holder, to be written at the end; `None` if this candidate does not hold it.
     pub(super) fn release(&self, now: Timestamp) -> Option<Lease> {
         let lease = self.lease.as_ref()?;
-        record::holder(lease).is_some_and(|holder| self.identity.is(holder)).then(|| record::released(lease, now))
+        record::holder(lease).is_some_and(|holder| self.identity.is(holder)).then(|| record::without_holder(lease, now))
     }
 
     #[cfg(not(test))]
@@ -242,20 +252,20 @@ impl Elector {
         sent_at
     }
 
-    /// The moment from which a confirmed write is valid, which a defect of the simulation changes.
+    /// Returns the moment from which a confirmed write is valid, which a defect of the simulation changes.
     #[cfg(test)]
     fn valid_from(&self, sent_at: Instant, now: Instant) -> Instant {
         if self.defects.counts_from_response { now } else { sent_at }
     }
 
     #[cfg(not(test))]
-    fn local(&self, duration: Duration) -> Duration {
+    fn by_local_clock(&self, duration: Duration) -> Duration {
         duration
     }
 
-    /// A duration by the clock of the candidate, which the simulation makes slow or fast.
+    /// Returns a duration by the clock of the candidate, which the simulation makes slow or fast.
     #[cfg(test)]
-    fn local(&self, duration: Duration) -> Duration {
+    fn by_local_clock(&self, duration: Duration) -> Duration {
         duration.mul_f64(self.defects.clock_rate)
     }
 }

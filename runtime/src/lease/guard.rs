@@ -1,4 +1,4 @@
-//! A layer around a client that sends writes only while the lead is held.
+//! Wraps a client in a layer that sends writes only while the lead is held.
 
 use super::lead::Lead;
 use crate::error::not_leading::NotLeading;
@@ -66,7 +66,7 @@ mod tests {
         LeadState::Held(Tenure { deadline: now + SECOND * 10, give_up: now + SECOND * 12, overdue: now + SECOND * 25 })
     }
 
-    /// A guarded client of a server that responds after a time.
+    /// Returns a guarded client of a server that responds after a time.
     fn client(after: Duration) -> (Client, Lead) {
         let service = tower::service_fn(move |_: Request<Body>| async move {
             sleep_until(Instant::now() + after).await;

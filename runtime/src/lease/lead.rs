@@ -75,7 +75,8 @@ impl Lead {
         let _ = state.wait_for(|state| matches!(state, LeadState::Held(_))).await;
     }
 
-    /// Waits until the writes in flight must be given up. Renewals meanwhile extend the wait.
+    /// Waits until the writes in flight must be given up. Renewals meanwhile extend the wait. Returns at once if the lead is not
+    /// held.
     pub(super) async fn wait_until_given_up(&self) {
         let mut state = self.0.subscribe();
         loop {
@@ -92,7 +93,7 @@ impl Lead {
         }
     }
 
-    /// Whether the lead is held and was not renewed for so long that the candidate must be stuck.
+    /// Whether the lead is held although it should have been renewed or lost long ago, so that the candidate must be stuck.
     pub(crate) fn is_overdue(&self) -> bool {
         matches!(*self.0.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
     }

@@ -1,4 +1,4 @@
-//! Leader election on a Lease: one replica of an operator writes, and the others wait with warm caches.
+//! Elects a leader by a Lease: one replica of an operator writes, and the others wait with warm caches.
 //!
 //! # Flow
 //! 1. A [`Candidate`](candidate::Candidate) reads and watches the Lease. It takes the Lease if nobody holds it, or if its record

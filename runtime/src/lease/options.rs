@@ -1,4 +1,4 @@
-//! `LeaderElection`: name, namespace and times of leader election, and their validation.
+//! `LeaderElection`: the name, namespace and times of leader election, and their validation.
 
 use crate::dns_name::is_dns_subdomain;
 use std::{collections::BTreeMap, time::Duration};
@@ -125,9 +125,9 @@ impl LeaderElection {
         self.lease_name.clone().unwrap_or_else(|| format!("{operator}.opgen.dev"))
     }
 
-    /// Returns the namespace of the Lease; `own` is that of the operator.
-    pub(crate) fn namespace_or(&self, own: &str) -> String {
-        self.namespace.clone().unwrap_or_else(|| own.to_owned())
+    /// Returns the namespace of the Lease. The default is `operator_namespace`.
+    pub(crate) fn namespace_or(&self, operator_namespace: &str) -> String {
+        self.namespace.clone().unwrap_or_else(|| operator_namespace.to_owned())
     }
 
     /// Returns the additional labels of the Lease.

@@ -1,4 +1,4 @@
-//! The election record in the spec of a Lease, as client-go reads and writes it.
+//! Reads and writes the election record in the spec of a Lease, as client-go does.
 
 use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
@@ -12,13 +12,13 @@ pub(super) fn holder(lease: &Lease) -> Option<&str> {
     lease.spec.as_ref()?.holder_identity.as_deref().filter(|holder| !holder.is_empty())
 }
 
-/// Returns the lease duration that the holder has written, if it is positive.
+/// Returns the lease duration that the holder has written; `None` if there is none or it is not positive.
 pub(super) fn duration(lease: &Lease) -> Option<Duration> {
     let seconds = u64::try_from(lease.spec.as_ref()?.lease_duration_seconds?).ok()?;
     Some(Duration::from_secs(seconds)).filter(|duration| !duration.is_zero())
 }
 
-/// The values that a candidate writes.
+/// The values that a candidate writes into the Lease.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim<'a> {
     pub(super) holder: &'a str,
@@ -26,9 +26,9 @@ pub(super) struct Claim<'a> {
     pub(super) labels: &'a BTreeMap<String, String>,
 }
 
-/// Returns the Lease with the candidate as its holder. Fields that are not part of the election are kept. The number of
+/// Returns the Lease with the candidate as its holder. Fields that are not part of the election are preserved. The number of
 /// transitions grows with each change of the holder.
-pub(super) fn held(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) -> Lease {
+pub(super) fn with_holder(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) -> Lease {
     let mut lease = current.cloned().unwrap_or_default();
     let is_renewal = holder(&lease) == Some(claim.holder);
     if !claim.labels.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn held(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) ->
 }
 
 /// Returns the Lease without a holder, with a duration of one second, as client-go releases it.
-pub(super) fn released(current: &Lease, now: Timestamp) -> Lease {
+pub(super) fn without_holder(current: &Lease, now: Timestamp) -> Lease {
     let mut lease = current.clone();
     let earlier = lease.spec.unwrap_or_default();
     lease.spec = Some(LeaseSpec {
@@ -80,27 +80,27 @@ mod tests {
     fn manager_m3_the_record_is_written_as_client_go_writes_it() {
         let labels = BTreeMap::from([("app".to_owned(), "shop".to_owned())]);
         let claim = |holder| Claim { holder, duration: Duration::from_secs(15), labels: &labels };
-        let created = held(None, claim("a"), at("2026-01-01T00:00:00.5Z"));
+        let created = with_holder(None, claim("a"), at("2026-01-01T00:00:00.5Z"));
         assert_eq!(created.metadata.labels, Some(labels.clone()));
         let expected = json!({
             "acquireTime": "2026-01-01T00:00:00.500000Z", "holderIdentity": "a", "leaseDurationSeconds": 15,
             "leaseTransitions": 0, "renewTime": "2026-01-01T00:00:00.500000Z",
         });
         assert_eq!(spec(&created), expected);
-        let renewed = held(Some(&created), claim("a"), at("2026-01-01T00:00:02Z"));
+        let renewed = with_holder(Some(&created), claim("a"), at("2026-01-01T00:00:02Z"));
         let mut expected = spec(&created);
         expected["renewTime"] = json!("2026-01-01T00:00:02.000000Z");
         assert_eq!(spec(&renewed), expected);
-        let taken = held(Some(&renewed), claim("b"), at("2026-01-01T00:01:00Z"));
+        let taken = with_holder(Some(&renewed), claim("b"), at("2026-01-01T00:01:00Z"));
         let (minute, transitions) = (json!("2026-01-01T00:01:00.000000Z"), json!(1));
         assert_eq!((&spec(&taken)["acquireTime"], &spec(&taken)["leaseTransitions"]), (&minute, &transitions));
-        let free = released(&taken, at("2026-01-01T00:02:00Z"));
+        let free = without_holder(&taken, at("2026-01-01T00:02:00Z"));
         let expected = json!({
             "acquireTime": "2026-01-01T00:02:00.000000Z", "holderIdentity": "", "leaseDurationSeconds": 1,
             "leaseTransitions": 1, "renewTime": "2026-01-01T00:02:00.000000Z",
         });
         assert_eq!((spec(&free), holder(&free)), (expected, None));
-        assert_eq!(spec(&held(Some(&free), claim("b"), at("2026-01-01T00:03:00Z")))["leaseTransitions"], 2);
+        assert_eq!(spec(&with_holder(Some(&free), claim("b"), at("2026-01-01T00:03:00Z")))["leaseTransitions"], 2);
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
         lease.spec.get_or_insert_default().strategy = Some("OldestEmulationVersion".to_owned());
         let labels = BTreeMap::new();
         let claim = Claim { holder: "a", duration: Duration::from_secs(15), labels: &labels };
-        let taken = held(Some(&lease), claim, Timestamp::UNIX_EPOCH);
+        let taken = with_holder(Some(&lease), claim, Timestamp::UNIX_EPOCH);
         assert_eq!(taken.metadata, lease.metadata);
         assert_eq!(spec(&taken)["strategy"], "OldestEmulationVersion");
     }

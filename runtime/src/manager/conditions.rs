@@ -109,9 +109,10 @@ impl StoredConditionsCheck {
             return Ok(());
         }
         let (kind, prefix) = (control_loop.source.kind(), &control_loop.condition_prefix);
-        let own: Vec<&str> = self.controllers.iter().map(|other| other.control_loop.finalizer.as_str()).collect();
+        let own_finalizers: Vec<&str> =
+            self.controllers.iter().map(|other| other.control_loop.finalizer.as_str()).collect();
         let entries = control_loop.source.objects().store().entries().into_iter();
-        let shared = entries.filter(|entry| has_finalizer_of_other(&entry.header, &kind.group, &own));
+        let shared = entries.filter(|entry| has_finalizer_of_other(&entry.header, &kind.group, &own_finalizers));
         let keys: Vec<ObjectKey> = shared.take(MAX_CHECKED_OBJECTS).map(|entry| entry.header.key.clone()).collect();
         for key in keys {
             let target = Target { kind, namespace: key.namespace(), name: key.name() };
@@ -133,20 +134,21 @@ impl StoredConditionsCheck {
     }
 }
 
-/// Whether another operator of the kind's group has a finalizer on an object. `own` are the finalizers of this operator.
-fn has_finalizer_of_other(header: &Header, group: &str, own: &[&str]) -> bool {
+/// Whether another operator of the kind's group has a finalizer on an object.
+fn has_finalizer_of_other(header: &Header, group: &str, own_finalizers: &[&str]) -> bool {
     let is_of_group = |finalizer: &str| finalizer.split_once('/').is_some_and(|(domain, _)| domain == group);
-    header.finalizers.iter().any(|finalizer| is_of_group(finalizer) && !own.contains(&finalizer))
+    header.finalizers.iter().any(|finalizer| is_of_group(finalizer) && !own_finalizers.contains(&finalizer))
 }
 
-/// The name of another operator that writes a condition of an object, by the field managers of the status.
+/// Returns the name of another operator that writes a condition of an object, by the field managers of the status; `None` if
+/// there is none.
 fn other_writer(object: &Value, operator: &str, condition: &str) -> Option<String> {
     let path = ["f:status", "f:conditions", &format!("k:{{\"type\":\"{condition}\"}}")];
     let entries = object["metadata"]["managedFields"].as_array()?;
-    let of_status = entries.iter().filter(|entry| entry["subresource"] == "status");
+    let status_entries = entries.iter().filter(|entry| entry["subresource"] == "status");
     let owns_condition = |entry: &&Value| path.iter().fold(&entry["fieldsV1"], |set, name| &set[*name]).is_object();
     let operator_of = |entry: &Value| Some(entry["manager"].as_str()?.strip_suffix("/status")?.to_owned());
-    of_status.filter(owns_condition).find_map(|entry| operator_of(entry).filter(|other| other != operator))
+    status_entries.filter(owns_condition).find_map(|entry| operator_of(entry).filter(|other| other != operator))
 }
 
 /// Whether both selections may select the same object: they require no different values of the same label or field.

@@ -1,4 +1,4 @@
-//! `HasHealth` gives access to the health of the watches of controllers, children and other stores.
+//! `HasHealth`: access to the health of the watches of controllers, children and other stores.
 
 use crate::{
     controller::worker::RunningController,

@@ -23,10 +23,10 @@ use tokio::sync::mpsc;
 const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The election of a run, if there is one.
-pub(super) struct Leadership(Option<Elected>);
+pub(super) struct Leadership(Option<ElectedLead>);
 
 /// The lead of a run with election.
-struct Elected {
+struct ElectedLead {
     lead: Lead,
     election: Option<Election>,
     options: LeaderElection,
@@ -37,7 +37,7 @@ struct Elected {
     metrics: Metrics,
 }
 
-impl Elected {
+impl ElectedLead {
     /// Shows in the metrics whether this process leads.
     fn set_leader(&self, leads: bool) {
         self.metrics.set_leader(&self.options.name_of(&self.operator), leads);
@@ -57,7 +57,7 @@ impl Leadership {
     ) -> Result<Self, LeaderElectionError> {
         let Some(options) = options else { return Ok(Self(None)) };
         options.check()?;
-        let elected = Elected {
+        let elected = ElectedLead {
             lead: Lead::new(),
             election: None,
             options: options.clone(),
@@ -71,12 +71,12 @@ impl Leadership {
         Ok(Self(Some(elected)))
     }
 
-    /// Whether the replicas elect one of them.
+    /// Whether the run has leader election.
     pub(super) fn is_elected(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The lead, if the replicas elect one of them.
+    /// Returns the lead; `None` without leader election.
     pub(super) fn lead(&self) -> Option<Lead> {
         self.0.as_ref().map(|elected| elected.lead.clone())
     }
@@ -89,18 +89,18 @@ impl Leadership {
         }
     }
 
-    /// Waits for the watches, for a while, and then for the lead. Requested searches for orphans are dropped meanwhile: with the
-    /// lead, all children are searched.
+    /// Waits for the watches, at most for [`SYNC_TIMEOUT`], and then for the lead. Requested searches for orphans are dropped
+    /// meanwhile: with the lead, all children are searched. Returns at once without leader election.
     ///
     /// # Errors
-    /// Fails if the lead is lost as soon as it is won.
-    pub(super) async fn win(
+    /// Fails if the lead is lost at once.
+    pub(super) async fn acquire(
         &mut self,
         watches: &[Arc<dyn HasHealth>],
         searches: &mut mpsc::UnboundedReceiver<OrphanSearch>,
     ) -> Result<(), RunError> {
         let Some(elected) = &mut self.0 else { return Ok(()) };
-        let won = async {
+        let acquired = async {
             // The leader should be a replica that can begin at once. But a kind that can't be listed delays no other.
             let _ = tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(watches)).await;
             let lock = Lock {
@@ -110,32 +110,33 @@ impl Leadership {
                 namespace: &elected.namespace,
                 environment: &elected.environment,
             };
-            let won = elected.election.insert(Election::start(lock, elected.lead.clone())).won().await;
-            elected.set_leader(won.is_ok());
-            won
+            let election = elected.election.insert(Election::start(lock, elected.lead.clone()));
+            let acquired = election.wait_until_leading().await;
+            elected.set_leader(acquired.is_ok());
+            acquired
         };
-        let dropped = async {
+        let drop_searches = async {
             while searches.recv().await.is_some() {}
             std::future::pending::<()>().await
         };
         tokio::select! {
             biased;
-            won = won => won.map_err(RunError::LeadLost),
-            () = dropped => Ok(()),
+            acquired = acquired => acquired.map_err(RunError::LeadLost),
+            () = drop_searches => Ok(()),
         }
     }
 
-    /// Waits until the lead is lost; forever without an election.
-    pub(super) async fn lost(&mut self) -> RunError {
+    /// Waits until the lead is lost; forever without leader election.
+    pub(super) async fn wait_until_lost(&mut self) -> RunError {
         let Some(elected) = &mut self.0 else { return std::future::pending().await };
         let Some(election) = &mut elected.election else { return std::future::pending().await };
-        let loss = election.lost().await;
+        let loss = election.wait_until_lost().await;
         elected.set_leader(false);
         RunError::LeadLost(loss)
     }
 
     /// Releases the lead, after the last write of the operator.
-    pub(super) async fn end(self) -> Result<(), RunError> {
+    pub(super) async fn release(self) -> Result<(), RunError> {
         let Some(elected) = self.0 else { return Ok(()) };
         elected.set_leader(false);
         if let Some(election) = elected.election {

@@ -1,4 +1,4 @@
-//! `ObservedOperator` reads queues, caches and watches of a running operator for its metrics.
+//! `ObservedOperator`: the queues, caches and watches of a running operator, which its metrics read.
 
 use crate::{
     cache::{Encoded, Store},
@@ -81,7 +81,7 @@ impl LiveOperator for ObservedOperator {
     }
 }
 
-/// The place of a state in [`WATCH_STATES`](crate::metrics::live::WATCH_STATES).
+/// Returns the index of a state in [`WATCH_STATES`](crate::metrics::live::WATCH_STATES).
 fn state_index(state: &WatchState) -> usize {
     match state {
         WatchState::Starting => 0,
@@ -97,7 +97,7 @@ fn state_index(state: &WatchState) -> usize {
 struct Caches(BTreeMap<String, CacheValues>);
 
 impl Caches {
-    /// Adds the objects of a store. `heap` returns the bytes that a value has beside its fixed part.
+    /// Adds the objects of a store. `heap` returns the bytes that a value has besides its fixed part.
     fn add<V>(&mut self, kind: &Kind, store: &Store<V>, heap: impl Fn(&V) -> usize) {
         let values = self.0.entry(kind.full_name()).or_default();
         values.objects += store.len();

@@ -71,8 +71,8 @@ pub struct Operator {
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(30);
 
 impl Operator {
-    /// An operator without controllers. The name is a DNS label. It is the field manager, the value of the label of children, and
-    /// the second part of finalizers, so an operator with another name is another operator.
+    /// Creates an operator without controllers. The name is a DNS label. It is the field manager, the value of the label of
+    /// children, and the second part of finalizers, so an operator with another name is another operator.
     pub fn new(name: impl Into<String>) -> Self {
         let (name, counters) = (name.into(), Counters::default());
         Self {
@@ -94,21 +94,21 @@ impl Operator {
         }
     }
 
-    /// The version for labels, the image tag and `--version`. Default: `0.0.0`.
+    /// Sets the version for labels, the image tag and `--version`. Default: `0.0.0`.
     #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
-    /// The namespace of the operator in the manifests. Default: `<name>-system`.
+    /// Sets the namespace of the operator in the manifests. Default: `<name>-system`.
     #[must_use]
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// The image in the manifests; the version is its tag unless it has one. Default: the operator's name.
+    /// Sets the image in the manifests; the version is its tag unless it has one. Default: the operator's name.
     #[must_use]
     pub fn image(mut self, image: impl Into<String>) -> Self {
         self.image = Some(image.into());
@@ -122,14 +122,14 @@ impl Operator {
         self
     }
 
-    /// The time for running passes to end after a signal. Default: 30 s.
+    /// Sets the time for running passes to end after a signal. Default: 30 s.
     #[must_use]
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown = timeout;
         self
     }
 
-    /// The timeouts of API calls. Default: those of [`Timeouts::default`]. The flags `--connect-timeout`,
+    /// Sets the timeouts of API calls. Default: those of [`Timeouts::default`]. The flags `--connect-timeout`,
     /// `--response-timeout`, `--body-timeout` and `--watch-timeout` of the binary take precedence.
     #[must_use]
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
@@ -137,18 +137,18 @@ impl Operator {
         self
     }
 
-    /// The maximum number of objects in one page of a list, at least one. A page is in memory as a whole, and twice while it is
-    /// decoded, so small pages are better for large objects. More pages are more requests. Default: 500.
+    /// Sets the maximum number of objects in one page of a list, at least one. A page is in memory as a whole, and twice while it
+    /// is decoded, so small pages are better for large objects. More pages are more requests. Default: 500.
     #[must_use]
     pub fn page_size(mut self, objects: u32) -> Self {
         self.page_size = objects.max(1);
         self
     }
 
-    /// The expected number of cached objects: primaries, children, and all other watched objects. The memory request and limit of
-    /// the generated Deployment follow from it: the request is 32 MiB and 3.2 KiB per object, and the limit is four times the
-    /// request. The measured usage at rest is 14 MiB, and 2.8 KiB for a Pod of 3.4 KB, or 1.4 KiB for a custom object of 1 KB or
-    /// its child. For larger objects use a larger number. Default: 10,000, for a limit of 256 MiB.
+    /// Sets the expected number of cached objects: primaries, children, and all other watched objects. The memory request and
+    /// limit of the generated Deployment follow from it: the request is 32 MiB and 3.2 KiB per object, and the limit is four
+    /// times the request. The measured usage at rest is 14 MiB, and 2.8 KiB for a Pod of 3.4 KB, or 1.4 KiB for a custom object
+    /// of 1 KB or its child. For larger objects use a larger number. Default: 10,000, for a limit of 256 MiB.
     ///
     /// | objects | request | limit |
     /// |---|---|---|
@@ -171,20 +171,20 @@ impl Operator {
         self
     }
 
-    /// Another clock and another source of random numbers, for tests.
+    /// Sets another clock and another source of random numbers, for tests.
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = environment;
         self
     }
 
-    /// The counters of the running operator, which are also among its metrics. Clones of the operator share them.
+    /// Returns the counters of the running operator, which are also among its metrics. Clones of the operator share them.
     pub fn counters(&self) -> Counters {
         self.counters.clone()
     }
 
-    /// The metrics of the running operator, for a server of your own; [`RunOptions::metrics`](crate::RunOptions::metrics) serves
-    /// them without one. Clones of the operator share them.
+    /// Returns the metrics of the running operator, for a server of your own; [`RunOptions::metrics`](crate::RunOptions::metrics)
+    /// serves them without one. Clones of the operator share them.
     pub fn metrics(&self) -> Metrics {
         self.metrics.clone()
     }
@@ -197,9 +197,9 @@ impl Operator {
         self
     }
 
-    /// The longest delay before the next pass over an object that is not in its wanted state, without the jitter of at most a
-    /// tenth. It is the maximum of the controllers' requeue delays, error delays and resync periods, and of the delays after a
-    /// conflict.
+    /// Returns the longest delay before the next pass over an object that is not in its wanted state, without the jitter of at
+    /// most a tenth. It is the maximum of the controllers' requeue delays, error delays and resync periods, and of the delays
+    /// after a conflict.
     pub fn longest_pause(&self) -> Duration {
         let delays = self.factories.iter().map(|factory| {
             let settings = factory.settings();
@@ -249,7 +249,7 @@ impl Operator {
         self
     }
 
-    /// The namespace of the operator in the manifests.
+    /// Returns the namespace of the operator in the manifests.
     fn manifest_namespace(&self) -> String {
         self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
     }
@@ -292,8 +292,8 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
         shape: factory.shape(),
         references: factory.references(),
         watched_kinds: {
-            let (mapped, kept) = (factory.settings().watches.iter(), factory.settings().listers.iter());
-            mapped.map(|mapped| mapped.kind().clone()).chain(kept.map(|kept| kept.kind().clone())).collect()
+            let (mapped, listers) = (factory.settings().watches.iter(), factory.settings().listers.iter());
+            mapped.map(|mapped| mapped.kind().clone()).chain(listers.map(|lister| lister.kind().clone())).collect()
         },
         selects: !factory.settings().selection.is_all(),
         sample: factory.settings().sample.clone(),
@@ -330,7 +330,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
     })
 }
 
-/// Derives a CustomResourceDefinition and encodes it as JSON.
+/// Derives a CustomResourceDefinition and encodes it as JSON. `None` for a foreign kind.
 fn derive_definition(
     kind: &Kind,
     definition: impl FnOnce() -> Option<CustomResourceDefinition>,

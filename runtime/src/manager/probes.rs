@@ -81,7 +81,7 @@ impl ProbeTargets {
         Self { watches: wiring.watches(), controllers, failed_tasks, lead }
     }
 
-    /// The response of `/healthz`.
+    /// Returns the response of `/healthz`.
     fn health(&self) -> (StatusCode, String) {
         let mut failed = self.failed_tasks.lines();
         if self.lead.as_ref().is_some_and(Lead::is_overdue) {
@@ -90,7 +90,7 @@ impl ProbeTargets {
         if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
 
-    /// The response of `/readyz`: a line for each failed task, each watch, and each controller that has not started.
+    /// Returns the response of `/readyz`: a line for each failed task, each watch, and each controller that has not started.
     fn readiness(&self) -> (StatusCode, String) {
         let mut text = self.failed_tasks.lines();
         let mut ready = text.is_empty();
@@ -128,7 +128,7 @@ impl ProbeTargets {
 }
 
 impl ProbeTargets {
-    /// The line of a replica that waits for the lead.
+    /// Returns the line of a replica that waits for the lead; `None` if it leads, or without leader election.
     fn describe_waiting(&self) -> Option<String> {
         match self.lead.as_ref()?.state() {
             LeadState::Waiting { holder: Some(holder) } => Some(format!("waiting for the lead, held by {holder}\n")),
@@ -138,7 +138,7 @@ impl ProbeTargets {
     }
 }
 
-/// Whether a watch lets the operator be ready, and a description of its state.
+/// Returns whether a watch lets the operator be ready, and a description of its state.
 fn describe(watch: &dyn HasHealth) -> (bool, String) {
     match watch.health().state() {
         WatchState::Following => (true, "ok".to_owned()),

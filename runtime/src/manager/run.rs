@@ -167,13 +167,13 @@ impl Operator {
             let watches = wiring.watches();
             tokio::select! {
                 biased;
-                () = stop.as_mut() => return leadership.end().await,
-                won = leadership.win(&watches, &mut searches) => won?,
+                () = stop.as_mut() => return leadership.release().await,
+                acquired = leadership.acquire(&watches, &mut searches) => acquired?,
             }
             let hooks = self.run_hooks(&kube_client);
             tokio::select! {
                 biased;
-                lost = leadership.lost() => return Err(lost),
+                loss = leadership.wait_until_lost() => return Err(loss),
                 run = hooks => run?,
             }
         }
@@ -181,18 +181,18 @@ impl Operator {
         let mut controllers = self.spawn_controllers(client, &wiring);
         tokio::select! {
             biased;
-            lost = leadership.lost() => return Err(lost),
+            loss = leadership.wait_until_lost() => return Err(loss),
             error = first_error(&mut controllers) => return Err(error),
             () = stop => {}
         }
         tokio::select! {
             biased;
-            lost = leadership.lost() => return Err(lost),
+            loss = leadership.wait_until_lost() => return Err(loss),
             drained = self.drain(&wiring, controllers) => drained?,
         }
         // Nothing writes any more, except the rest of the events.
         drop(tasks);
-        leadership.end().await?;
+        leadership.release().await?;
         tracing::info!("stopped");
         Ok(())
     }

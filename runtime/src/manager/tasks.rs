@@ -28,7 +28,7 @@ pub(crate) struct Tasks {
 pub(crate) struct FailedTasks(Arc<Mutex<BTreeMap<(String, usize), String>>>);
 
 impl FailedTasks {
-    /// One line per task; empty if all tasks run.
+    /// Returns one line per task; empty if all tasks run.
     pub(crate) fn lines(&self) -> String {
         let tasks = self.0.lock();
         tasks.iter().map(|((name, _), why)| format!("{name}: ended unexpectedly and is restarted: {why}\n")).collect()
@@ -49,6 +49,7 @@ impl Tasks {
         Self { set: JoinSet::new(), failed: FailedTasks::default(), counters }
     }
 
+    /// Returns the shared list of failed tasks.
     pub(crate) fn failed(&self) -> FailedTasks {
         self.failed.clone()
     }
@@ -113,7 +114,7 @@ mod tests {
     use k8s_openapi::api::core::v1::Pod;
     use tokio::sync::mpsc;
 
-    /// The start function of a task that panics after each of its first `panics` starts, and a receiver of the starts.
+    /// Returns the start function of a task that panics after each of its first `panics` starts, and a receiver of the starts.
     fn panicking_task(
         panics: usize,
     ) -> (impl FnMut() -> BoxFuture<'static, ()> + Send, mpsc::UnboundedReceiver<usize>) {

@@ -62,8 +62,8 @@ impl Operator {
                 namespace: operator_namespace.clone(),
                 environment: self.environment.clone(),
                 recorder: if settings.events { recorder.clone() } else { EventRecorder::disabled() },
-                children: of_kinds(&children, &child::kinds(factory.shape())),
-                targets: of_kinds(&targets, &factory.references()),
+                children: stores_of_kinds(&children, &child::kinds(factory.shape())),
+                targets: stores_of_kinds(&targets, &factory.references()),
                 graph: targets.clone(),
                 referrers: Default::default(),
                 own_writes: Default::default(),
@@ -77,7 +77,7 @@ impl Operator {
             let selection = settings.selection.clone();
             let kind = factory.kind();
             // Controllers of one kind with the same selection share a source, so its watch and its cache.
-            let source = sources.iter().find(|source| source.has(&kind, &selection)).cloned().unwrap_or_else(|| {
+            let source = sources.iter().find(|source| source.serves(&kind, &selection)).cloned().unwrap_or_else(|| {
                 let namespace = namespace.clone();
                 let health = healths.of(&kind);
                 let source = KubernetesSource::new(client.clone(), kind, &self.name, namespace, selection.clone());
@@ -115,8 +115,8 @@ impl Operator {
     }
 }
 
-/// The stores of these kinds.
-fn of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeMap<Kind, Arc<V>> {
+/// Returns the stores of these kinds.
+fn stores_of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeMap<Kind, Arc<V>> {
     let selected = stores.iter().filter(|(kind, _)| kinds.contains(kind));
     selected.map(|(kind, store)| (kind.clone(), store.clone())).collect()
 }
@@ -135,7 +135,7 @@ fn create_handlers(
     (mapped, listers)
 }
 
-/// All watches whose events enqueue primaries of a controller.
+/// Returns all watches whose events enqueue primaries of a controller.
 fn watches_of(
     controller: &Arc<RunningController>,
     mapped_handlers: &[Arc<MappedHandler>],
@@ -269,7 +269,7 @@ impl Wiring {
         });
     }
 
-    /// The watches of referenced kinds, mapped kinds and listers, shared by kind.
+    /// Returns the watches of referenced kinds, mapped kinds and listers, shared by kind.
     fn shared_watches(&self) -> SharedWatches {
         let mut watches = SharedWatches::default();
         for targets in self.targets.values() {
@@ -287,7 +287,7 @@ impl Wiring {
         watches
     }
 
-    /// Spawns the orphan collector, which works off `searches`.
+    /// Spawns the orphan collector, which processes the requested `searches`. A restart of its task reuses the receiver.
     pub(crate) fn spawn_orphan_collector(&self, searches: mpsc::UnboundedReceiver<OrphanSearch>, tasks: &mut Tasks) {
         let (client, namespace) = (self.client.clone(), self.namespace.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());
@@ -300,7 +300,7 @@ impl Wiring {
         });
     }
 
-    /// All watches of the operator.
+    /// Returns all watches of the operator.
     pub(crate) fn watches(&self) -> Vec<Arc<dyn HasHealth>> {
         let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn HasHealth>);
         let children = self.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
@@ -310,7 +310,7 @@ impl Wiring {
         primaries.chain(children).chain(targets).chain(mapped).chain(listers).collect()
     }
 
-    /// The parts of the operator that its metrics read.
+    /// Returns the parts of the operator that its metrics read.
     pub(crate) fn observed(&self) -> ObservedOperator {
         ObservedOperator {
             controllers: self.controllers.clone(),
@@ -323,10 +323,10 @@ impl Wiring {
         }
     }
 
-    /// The watches that must be synced before a controller starts its workers.
+    /// Returns the watches that must be synced before a controller starts its workers.
     pub(crate) fn required_watches(&self, controller: &Arc<RunningController>) -> Vec<Arc<dyn HasHealth>> {
         let shared = &controller.control_loop.shared;
-        let own = std::iter::once(controller.clone() as Arc<dyn HasHealth>);
+        let primaries = std::iter::once(controller.clone() as Arc<dyn HasHealth>);
         let children = shared.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
         let targets = shared.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
         let mapped = self.mapped_handlers.iter().filter(|handler| Arc::ptr_eq(&handler.controller, controller));
@@ -335,7 +335,7 @@ impl Wiring {
         let listers = listers.map(|handler| handler.clone() as Arc<dyn HasHealth>);
         let read_listers = controller.settings().read_listers.iter().filter_map(ReadLister::watch);
         let read_listers = read_listers.map(|watch| Arc::new(watch) as Arc<dyn HasHealth>);
-        own.chain(children).chain(targets).chain(mapped).chain(listers).chain(read_listers).collect()
+        primaries.chain(children).chain(targets).chain(mapped).chain(listers).chain(read_listers).collect()
     }
 }
 

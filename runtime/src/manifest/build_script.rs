@@ -66,7 +66,7 @@ pub enum GenerateError {
     Drift(String),
 }
 
-/// Brings the YAML below `dir` (relative to the package) up to date; call it from a `build.rs`, and every `cargo build` updates
+/// Updates the YAML below `dir` (relative to the package); call it from a `build.rs`, and every `cargo build` updates
 /// the manifests. The linter's warnings become warnings of the build, and its errors fail the build.
 ///
 /// ```no_run
@@ -114,6 +114,7 @@ pub fn check(operator: &impl Describe, dir: impl AsRef<Path>) -> Result<(), Gene
     if drift.is_empty() { Ok(()) } else { Err(GenerateError::Drift(diffs(&drift))) }
 }
 
+/// Returns the diffs of all drifted files as one text.
 fn diffs(drift: &[Drift]) -> String {
     drift.iter().map(|drift| drift.diff.as_str()).collect()
 }
@@ -123,20 +124,20 @@ fn diffs(drift: &[Drift]) -> String {
 #[command(about = "Writes the manifests of an operator")]
 struct Generator {
     #[command(flatten)]
-    door: GenerateArgs,
+    args: GenerateArgs,
 }
 
-/// The `main` of the program that `opgen generate` builds.
+/// Implements the `main` of the program that `opgen generate` builds.
 pub fn generator(operator: impl Describe) -> ExitCode {
-    run_generator(&operator, &Generator::parse().door)
+    run_generator(&operator, &Generator::parse().args)
 }
 
 /// Writes, prints or compares the manifests of `operator`. The exit code is 1 for an error and for a difference.
-pub(crate) fn run_generator(operator: &impl Describe, door: &GenerateArgs) -> ExitCode {
+pub(crate) fn run_generator(operator: &impl Describe, args: &GenerateArgs) -> ExitCode {
     let drifted = operator
         .project()
         .map_err(GenerateError::from)
-        .and_then(|project| Ok(door.run(&project, &mut io::stdout().lock())?));
+        .and_then(|project| Ok(args.run(&project, &mut io::stdout().lock())?));
     match drifted {
         Ok(false) => ExitCode::SUCCESS,
         Ok(true) => ExitCode::FAILURE,

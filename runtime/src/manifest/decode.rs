@@ -60,7 +60,7 @@ impl<'a> DecodeCheck<'a> {
             required.retain(|name| name != "status");
         }
         let object = sample::complete(project, controlled, &schema);
-        let parsed = opgen_schema::structural(&schema, None);
+        let parsed = opgen_schema::parse_schema(&schema, None);
         Self { schema, parsed, object, round_trip: controlled.round_trip.as_ref(), findings }
     }
 
@@ -87,7 +87,7 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Decodes the object with each candidate for one value, then goes on to the fields, items or map values below it.
+    /// Decodes the object with each candidate for one value, then continues with the fields, items or map values below it.
     fn check_value(&mut self, target: &CheckedValue<'_>) {
         let has_rules = target.has_rules || target.schema["x-kubernetes-validations"].is_array();
         for candidate in candidate::values(target.schema, target.name, has_rules) {
@@ -147,7 +147,7 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Returns the error of the type when it decodes an object with its defaults.
+    /// Returns the error of the type when it decodes an object with its defaults; `None` if it can be decoded.
     fn decode_error(&self, whole_object: &Value) -> Option<serde_json::Error> {
         let whole_object = value::defaulted(whole_object.clone(), &self.parsed);
         self.round_trip.and_then(|round_trip| round_trip.of(&whole_object).err())

@@ -13,12 +13,12 @@ pub const HEALTH_PORT: u16 = 8081;
 // Longer than the operator needs to finish its running passes.
 const GRACE_SECONDS: u32 = 45;
 
-/// The Namespace, unless it is a system namespace, the Deployment, and the Service of its metrics.
+/// Returns the Namespace, unless it is a system namespace, the Deployment, and the Service of its metrics.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     namespace(project).into_iter().chain([deployment(project), metrics::service(project)]).collect()
 }
 
-/// The Namespace, which enforces the Pod security profile `restricted`; `None` for `default` and `kube-…`.
+/// Returns the Namespace, which enforces the Pod security profile `restricted`; `None` for `default` and `kube-…`.
 pub(crate) fn namespace(project: &Project) -> Option<Value> {
     if project.namespace == "default" || project.namespace.starts_with("kube-") {
         return None;
@@ -104,7 +104,7 @@ const BYTES_PER_OBJECT: u64 = 3_277;
 /// objects.
 const LIMIT_FACTOR: u64 = 4;
 
-/// The resource requirements: memory for the expected objects, and a limit above it.
+/// Returns the resource requirements: memory for the expected objects, and a limit above it.
 fn memory(objects: u32) -> Value {
     let request = BASE_MIB + (u64::from(objects) * BYTES_PER_OBJECT).div_ceil(1 << 20);
     let mebibytes = |number: u64| format!("{number}Mi");

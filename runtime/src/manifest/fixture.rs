@@ -1,4 +1,4 @@
-//! A `Project` for tests with two kinds and a tree of a group, resources and a custom node.
+//! Provides a `Project` for tests with two kinds and a tree of a group, resources and a custom node.
 
 use serde_json::{Value, json};
 
@@ -53,6 +53,7 @@ fn node() -> Kind {
     kind("", "v1", "Node", "nodes", false)
 }
 
+/// Returns a `Kind` with the given fields.
 fn kind(
     group: &'static str,
     version: &'static str,
@@ -63,7 +64,7 @@ fn kind(
     Kind { group: group.into(), version: version.into(), kind: kind.into(), plural: plural.into(), namespaced }
 }
 
-/// A definition in the form that `kube` derives, with `spec` as the schema of the spec.
+/// Returns a definition in the form that `kube` derives, with `spec` as the schema of the spec.
 pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
     let condition = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     let status = json!({
@@ -98,7 +99,7 @@ pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
     })
 }
 
-/// The operator `demo`: `Widget` (namespaced, with events) and `Network` (without a namespace, without events).
+/// Returns the operator `demo`: `Widget` (namespaced, with events) and `Network` (without a namespace, without events).
 pub(crate) fn project() -> Project {
     let widget = kind("demo.example.com", "v1alpha1", "Widget", "widgets", true);
     let network = kind("demo.example.com", "v1", "Network", "networks", false);
@@ -119,7 +120,7 @@ pub(crate) fn project() -> Project {
     }
 }
 
-/// A controlled kind with `spec` as the schema of its spec.
+/// Returns a controlled kind with `spec` as the schema of its spec.
 fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> KindDescription {
     KindDescription {
         only_defined: false,
@@ -137,7 +138,7 @@ fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &
     }
 }
 
-/// The same operator with `spec` as the schema of the spec of its only kind, `Widget`.
+/// Returns the same operator with `spec` as the schema of the spec of its only kind, `Widget`.
 pub(crate) fn with_spec(spec: &Value) -> Project {
     let mut project = project();
     project.controllers.truncate(1);

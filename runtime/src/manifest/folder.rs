@@ -56,7 +56,7 @@ pub struct Drift {
     pub diff: String,
 }
 
-/// Brings the folder up to date and returns the changes. It does not touch a file whose text is equal, so modification times
+/// Updates the folder and returns the changes. It does not touch a file whose text is equal, so modification times
 /// stay. It removes files that an earlier version of opgen generated, and never files without its header.
 ///
 /// All new texts are on disk before the first one replaces a file, so a full disk or a missing right changes nothing.

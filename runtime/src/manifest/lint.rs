@@ -1,4 +1,4 @@
-//! Findings of the linter, and the errors of the manifest generator.
+//! Defines the findings of the linter and the errors of the manifest generator.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -66,6 +66,7 @@ pub enum ManifestError {
     },
 }
 
+/// Returns the findings that are errors, each on an indented line of its own.
 fn error_list(findings: &[Finding]) -> String {
     findings
         .iter()
@@ -82,6 +83,7 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    /// Creates an empty collection for a kind.
     pub(crate) fn of(kind: impl Into<String>) -> Self {
         Self { kind: kind.into(), all: Vec::new() }
     }

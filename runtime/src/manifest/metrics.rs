@@ -9,7 +9,7 @@ pub const METRICS_PORT: u16 = 8443;
 /// The folder of the manifests that need the kinds of the Prometheus operator.
 pub(crate) const MONITOR_PATH: &str = "prometheus/monitor.yaml";
 
-/// The labels that the ServiceMonitor selects the Service by.
+/// Returns the labels that the ServiceMonitor selects the Service by.
 fn component_labels(project: &Project) -> Value {
     let mut labels = project.labels();
     labels["app.kubernetes.io/component"] = json!("metrics");

@@ -45,7 +45,7 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     ]
 }
 
-/// The kinds that the policy applies to.
+/// Returns the kinds that the policy applies to.
 fn controlled_kinds(project: &Project) -> impl Iterator<Item = &KindDescription> {
     let has_policy = |controlled: &&KindDescription| {
         !controlled.is_foreign() && !controlled.finalizer.is_empty() && !controlled.selects
@@ -69,8 +69,8 @@ fn policy(project: &Project, name: &str) -> Value {
     })
 }
 
-/// The match constraints: creation of the controlled kinds in every version. If the operator watches one namespace, they match
-/// that namespace only, since nothing would remove the finalizer elsewhere.
+/// Returns the match constraints: creation of the controlled kinds in every version. If the operator watches one namespace, they
+/// match that namespace only, since nothing would remove the finalizer elsewhere.
 fn constraints(project: &Project) -> Value {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for controlled in controlled_kinds(project) {
@@ -86,8 +86,9 @@ fn constraints(project: &Project) -> Value {
     constraints
 }
 
-/// The CEL expression of an apply configuration with the finalizers alone. `metadata.finalizers` is a set, so an apply keeps the
-/// finalizers of others. One policy serves all kinds, so the expression looks the finalizers up by the resource of the request.
+/// Returns the CEL expression of an apply configuration with the finalizers alone. `metadata.finalizers` is a set, so an apply
+/// keeps the finalizers of others. One policy serves all kinds, so the expression looks the finalizers up by the resource of the
+/// request.
 fn expression(project: &Project) -> String {
     let mut kinds: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for controlled in controlled_kinds(project) {

@@ -92,18 +92,18 @@ impl fmt::Debug for RoundTrip {
 }
 
 impl Project {
-    /// The name of the operator's cluster-scoped objects. An operator that watches one namespace may be installed several
+    /// Returns the name of the operator's cluster-scoped objects. An operator that watches one namespace may be installed several
     /// times, so the name then contains its namespace.
     pub(crate) fn cluster_name(&self) -> String {
         if self.namespaced { format!("{}-{}", self.namespace, self.name) } else { self.name.clone() }
     }
 
-    /// The labels of every generated object.
+    /// Returns the labels of every generated object.
     pub(crate) fn labels(&self) -> Value {
         serde_json::json!({"app.kubernetes.io/managed-by": "opgen", "app.kubernetes.io/name": self.name})
     }
 
-    /// The image with its tag.
+    /// Returns the image with its tag.
     pub(crate) fn tagged_image(&self) -> String {
         let last = self.image.rsplit('/').next().unwrap_or_default();
         if last.contains(':') || last.contains('@') {

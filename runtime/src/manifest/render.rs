@@ -28,7 +28,7 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// Returns the text of the file at `path`.
+    /// Returns the text of the file at `path`; `None` if there is none.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.files.iter().find(|file| file.path == path).map(|file| file.text.as_str())
     }
@@ -119,10 +119,10 @@ fn check_shapes(project: &Project) -> Vec<Finding> {
 /// Reports names that the API server would refuse at installation, with a less clear message.
 fn check_names(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
-    for (what, name) in [("name", &project.name), ("namespace", &project.namespace)] {
+    for (field, name) in [("name", &project.name), ("namespace", &project.namespace)] {
         if !is_dns_label(name) {
             let problem = format!("`{name}` is not a DNS label");
-            findings.error(what, problem, "use at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
+            findings.error(field, problem, "use at most 63 of a-z, 0-9 and `-`, with a letter or digit at both ends");
         }
     }
     if project.image.is_empty() || project.image.contains(char::is_whitespace) {

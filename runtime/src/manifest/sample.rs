@@ -62,7 +62,7 @@ fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings:
     if let Some(required) = schema["required"].as_array_mut() {
         required.retain(|name| name != "status");
     }
-    let schema = opgen_schema::structural(&schema, None);
+    let schema = opgen_schema::parse_schema(&schema, None);
     for complaint in value::complaints(&value::defaulted(sample.clone(), &schema), &schema) {
         match controlled.sample {
             Some(_) => findings.error("sample", format!("the sample is invalid: {complaint}"), "fix the sample"),
@@ -126,11 +126,13 @@ fn required(schema: &Value) -> Vec<String> {
     names
 }
 
+/// Returns the required fields of a schema and of the branches that the sample takes: the first of `anyOf` and `oneOf`, and all
+/// of `allOf`.
 fn required_by(schema: &Value) -> Vec<String> {
     let mut names: Vec<String> =
         crd::list(schema, "required").iter().filter_map(Value::as_str).map(str::to_owned).collect();
-    let first = [crd::list(schema, "anyOf").first(), crd::list(schema, "oneOf").first()].into_iter().flatten();
-    names.extend(first.chain(crd::list(schema, "allOf")).flat_map(required_by));
+    let first_branches = [crd::list(schema, "anyOf").first(), crd::list(schema, "oneOf").first()].into_iter().flatten();
+    names.extend(first_branches.chain(crd::list(schema, "allOf")).flat_map(required_by));
     names
 }
 

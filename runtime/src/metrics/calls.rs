@@ -29,6 +29,7 @@ const NO_RESOURCE: &str = "nonresource";
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallMetrics(Arc<CallCounts>);
 
+/// The values of [`CallMetrics`].
 #[derive(Debug, Default)]
 struct CallCounts {
     /// By status code and method.
@@ -57,6 +58,7 @@ impl CallMetrics {
         kube::Client::new(service, namespace)
     }
 
+    /// Counts a call that began at `start`; `status` is `None` if there was no response.
     fn observe(&self, method: &Method, verb: &'static str, resource: &str, status: Option<StatusCode>, start: Instant) {
         let (duration, method) = (start.elapsed(), method_name(method));
         let code = match status {
@@ -64,46 +66,46 @@ impl CallMetrics {
             Some(status) if status.canonical_reason().is_none() => OTHER,
             Some(ref status) => status.as_str(),
         };
-        with(&self.0.requests, (code.to_owned(), method.to_owned()), AtomicU64::default, |count| {
+        with_entry(&self.0.requests, (code.to_owned(), method.to_owned()), AtomicU64::default, |count| {
             count.fetch_add(1, Ordering::Relaxed);
         });
         let histogram = || Histogram::new(CALL_BUCKETS);
-        with(&self.0.methods, method.to_owned(), histogram, |histogram| histogram.observe(duration));
+        with_entry(&self.0.methods, method.to_owned(), histogram, |histogram| histogram.observe(duration));
         let mut target = (verb, resource.to_owned());
         let targets = self.0.targets.read();
         if targets.len() >= MAX_TARGETS && !targets.contains_key(&target) {
             target.1 = OTHER.to_owned();
         }
         drop(targets);
-        with(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
+        with_entry(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
     }
 
-    /// The number of requests by status code and method.
+    /// Returns the number of requests by status code and method.
     pub(super) fn requests(&self) -> Vec<((String, String), u64)> {
         let requests = self.0.requests.read();
         requests.iter().map(|(labels, count)| (labels.clone(), count.load(Ordering::Relaxed))).collect()
     }
 
-    /// The durations by method.
+    /// Returns the durations by method.
     pub(super) fn methods(&self) -> Vec<(String, HistogramValues)> {
         self.0.methods.read().iter().map(|(method, histogram)| (method.clone(), histogram.values())).collect()
     }
 
-    /// The durations by verb and resource.
+    /// Returns the durations by verb and resource.
     pub(super) fn targets(&self) -> Vec<((&'static str, String), HistogramValues)> {
         self.0.targets.read().iter().map(|(target, histogram)| (target.clone(), histogram.values())).collect()
     }
 }
 
 /// Calls `use_value` with the value of a key, which is created if there is none.
-fn with<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
+fn with_entry<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
     if let Some(value) = map.read().get(&key) {
         return use_value(value);
     }
     use_value(map.write().entry(key).or_insert_with(create));
 }
 
-/// The name of a method; a custom one is `other`.
+/// Returns the name of a method; a custom one is `other`.
 fn method_name(method: &Method) -> &str {
     match *method {
         Method::GET | Method::POST | Method::PUT | Method::PATCH | Method::DELETE | Method::HEAD | Method::OPTIONS => {
@@ -113,7 +115,7 @@ fn method_name(method: &Method) -> &str {
     }
 }
 
-/// The verb of RBAC and the full name of the resource, with its subresource, that a request is about.
+/// Returns the verb of RBAC and the full name of the resource, with its subresource, of a request.
 fn verb_and_resource(method: &Method, path: &str, query: Option<&str>) -> (&'static str, String) {
     let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
     let (group, parts) = match &parts[..] {

@@ -24,7 +24,7 @@ pub(crate) enum PassKind {
 impl PassKind {
     pub(crate) const ALL: [Self; 4] = [Self::Success, Self::Error, Self::Requeue, Self::RequeueAfter];
 
-    /// The value of the label `result`.
+    /// Returns the value of the label `result`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -99,6 +99,7 @@ impl ControllerMetrics {
         self.duration.observe(duration);
     }
 
+    /// Returns the number of passes with this result.
     pub(crate) fn passes(&self, kind: PassKind) -> u64 {
         self.results[kind as usize].get()
     }

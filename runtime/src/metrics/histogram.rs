@@ -36,6 +36,7 @@ pub(crate) struct HistogramValues {
 }
 
 impl Histogram {
+    /// Returns an empty histogram with these upper bounds, which must be sorted.
     pub(crate) fn new(bounds: &'static [f64]) -> Self {
         Self { bounds, counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(), sum_nanos: AtomicU64::new(0) }
     }
@@ -51,6 +52,7 @@ impl Histogram {
         self.sum_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
+    /// Returns the current values. Observations meanwhile may be missing in some of them.
     pub(crate) fn values(&self) -> HistogramValues {
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed));
         let bounds = self.bounds.iter().copied().chain([f64::INFINITY]);

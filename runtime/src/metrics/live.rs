@@ -1,4 +1,4 @@
-//! Values that the registry reads from a running operator at each scrape: queues, caches and watches.
+//! Defines the values that the registry reads from a running operator at each scrape: queues, caches and watches.
 
 use crate::{kind::Kind, queue::Stats};
 use std::{collections::BTreeMap, time::Duration};
@@ -9,11 +9,11 @@ pub(crate) const WATCH_STATES: [&str; 5] = ["starting", "following", "missing", 
 /// A running operator, whose state is read at each scrape.
 pub(crate) trait LiveOperator: Send + Sync {
     fn controllers(&self) -> Vec<ControllerValues>;
-    /// The caches by the full name of their kind.
+    /// Returns the caches by the full name of their kind.
     fn caches(&self) -> BTreeMap<String, CacheValues>;
-    /// The watches by the full name of their kind.
+    /// Returns the watches by the full name of their kind.
     fn watches(&self) -> BTreeMap<String, WatchValues>;
-    /// The kinds of the children that resource nodes apply.
+    /// Returns the kinds of the children that resource nodes apply.
     fn children(&self) -> Vec<Kind>;
 }
 

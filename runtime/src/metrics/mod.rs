@@ -1,4 +1,4 @@
-//! Metrics of an operator: the registry, the table of all metrics, and the server of `/metrics`.
+//! Implements the metrics of an operator: the registry, the table of all metrics, and the server of `/metrics`.
 //!
 //! Metrics that mean the same as those of controller-runtime and client-go have their names, labels and buckets, so that dashboards
 //! and alerts work unchanged. All others begin with `opgen_`. [`TABLE`] lists them.

@@ -9,7 +9,7 @@ use std::fs;
 /// The number of clock ticks in a second, in which Linux reports times on all architectures that Kubernetes runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Adds the metrics of the process. Elsewhere than on Linux there are none.
+/// Adds the metrics of the process. There are none on systems other than Linux.
 pub(super) fn add(samples: &mut MetricSamples) {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     if let Some((cpu, start)) = times(&read("/proc/self/stat"), &read("/proc/stat")) {
@@ -31,7 +31,7 @@ pub(super) fn add(samples: &mut MetricSamples) {
     }
 }
 
-/// The CPU time, and the start time since the Unix epoch, in seconds.
+/// Returns the CPU time, and the start time since the Unix epoch, in seconds. `None` if a file lacks one of the values.
 fn times(process: &str, system: &str) -> Option<(f64, f64)> {
     // The name of the program, in parentheses, may contain anything.
     let fields: Vec<_> = process.rsplit_once(')')?.1.split_whitespace().collect();
@@ -41,9 +41,9 @@ fn times(process: &str, system: &str) -> Option<(f64, f64)> {
     Some(((user + kernel) / TICKS_PER_SECOND, boot + start / TICKS_PER_SECOND))
 }
 
-/// The number after the words at the begin of a line.
-fn number_after(text: &str, begin: &str) -> Option<f64> {
-    let rest = text.lines().find_map(|line| line.strip_prefix(begin))?;
+/// Returns the number after `prefix` at the start of a line; `None` if there is no such line.
+fn number_after(text: &str, prefix: &str) -> Option<f64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(prefix))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 

@@ -1,4 +1,4 @@
-//! `Metrics`: all metrics of one operator, and their text.
+//! `Metrics`: all metrics of one operator, and their exposition as text.
 
 use super::{
     calls::CallMetrics,
@@ -41,6 +41,7 @@ const UNKNOWN_HOST: &str = "unknown";
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<Values>);
 
+/// The values of [`Metrics`], which its clones share.
 #[derive(Debug)]
 struct Values {
     operator: String,
@@ -123,6 +124,8 @@ impl Metrics {
         *self.0.live.lock() = Some(Arc::downgrade(operator));
     }
 
+    /// Collects the current values of all metrics. Those of queues, caches, watches and the lead exist only while an operator
+    /// runs.
     fn samples(&self) -> MetricSamples {
         let mut samples = MetricSamples::default();
         let live = self.0.live.lock().as_ref().and_then(Weak::upgrade);
@@ -141,6 +144,7 @@ impl Metrics {
         samples
     }
 
+    /// Adds whether this process leads, by the name of each lock.
     fn add_leaderships(&self, samples: &mut MetricSamples) {
         let leaderships = self.0.leaderships.lock();
         if leaderships.is_empty() {
@@ -151,6 +155,7 @@ impl Metrics {
         }
     }
 
+    /// Adds the counts and durations of the calls to the API server.
     fn add_calls(&self, samples: &mut MetricSamples) {
         let host = self.0.host.lock();
         let host = host.as_deref().unwrap_or(UNKNOWN_HOST);
@@ -165,6 +170,7 @@ impl Metrics {
         }
     }
 
+    /// Adds the counters of the operator, except those of orphans.
     fn add_counters(&self, samples: &mut MetricSamples) {
         let counters = &self.0.counters;
         for closure in Closure::ALL {
@@ -175,6 +181,7 @@ impl Metrics {
         samples.add(&THROTTLED, &[], counters.throttled());
     }
 
+    /// Adds the counters of orphans. The series of each kind of children exist from the start.
     fn add_orphans(&self, samples: &mut MetricSamples, live: Option<&dyn LiveOperator>) {
         let children = live.map(LiveOperator::children).unwrap_or_default();
         let mut orphans: BTreeMap<_, _> = children.into_iter().map(|kind| (kind, Orphans::default())).collect();
@@ -186,7 +193,7 @@ impl Metrics {
     }
 }
 
-/// Adds what a controller has counted.
+/// Adds the counters and durations of a controller's passes and of its queue.
 fn add_passes(samples: &mut MetricSamples, metrics: &ControllerMetrics) {
     let name = metrics.name.as_str();
     for kind in PassKind::ALL {

@@ -70,13 +70,14 @@ impl Reviews {
         Ok(access)
     }
 
+    /// Asks the API server for the user of a token (TokenReview), and whether the user may get `/metrics` (SubjectAccessReview).
     async fn review(&self, token: &str) -> Result<TokenAccess, kube::Error> {
         let review = json!({
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenReview",
             "spec": {"token": token},
         });
-        let answer = self.ask(TOKEN_REVIEWS, &review).await?;
+        let answer = self.create_review(TOKEN_REVIEWS, &review).await?;
         let (status, user) = (&answer["status"], &answer["status"]["user"]);
         if status["authenticated"] != true {
             return Ok(TokenAccess::Unauthenticated);
@@ -92,14 +93,15 @@ impl Reviews {
                 "nonResourceAttributes": {"path": METRICS_PATH, "verb": "get"},
             },
         });
-        let answer = self.ask(ACCESS_REVIEWS, &crate::client::strip_nulls(review)).await?;
+        let answer = self.create_review(ACCESS_REVIEWS, &crate::client::strip_nulls(review)).await?;
         if answer["status"]["allowed"] == true {
             return Ok(TokenAccess::Allowed);
         }
         Ok(TokenAccess::Forbidden { user: user["username"].as_str().unwrap_or_default().to_owned() })
     }
 
-    async fn ask(&self, path: &str, review: &Value) -> Result<Value, kube::Error> {
+    /// Creates a review, and returns it with the status that the API server has set.
+    async fn create_review(&self, path: &str, review: &Value) -> Result<Value, kube::Error> {
         let body = serde_json::to_vec(review).map_err(kube::Error::SerdeError)?;
         let request = Request::post(path).header(http::header::CONTENT_TYPE, "application/json").body(body);
         self.client.request(request.map_err(kube::Error::HttpError)?).await
@@ -120,7 +122,7 @@ mod tests {
         },
     };
 
-    /// Reviews by a server that knows the tokens `reader` and `stranger`, and the number of its requests.
+    /// Returns reviews by a server that knows the tokens `reader` and `stranger`, and the number of its requests.
     fn reviews() -> (Reviews, Arc<AtomicUsize>) {
         let requests = Arc::<AtomicUsize>::default();
         let counted = requests.clone();

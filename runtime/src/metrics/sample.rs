@@ -83,6 +83,7 @@ impl Collector for MetricSamples {
     }
 }
 
+/// Encodes one value by the type of its metric. A histogram without durations is omitted.
 fn encode_sample(encoder: &mut MetricEncoder<'_>, kind: MetricKind, sample: &Sample) -> fmt::Result {
     match (kind, sample) {
         (MetricKind::Counter, Sample::Integer(number)) => encoder.encode_counter::<NoLabelSet, _, u64>(number, None),

@@ -65,7 +65,7 @@ impl MetricsServer {
         self
     }
 
-    /// The folder of the certificate, and the names of the files of its chain and its key, in PEM. Changed files are loaded
+    /// Sets the folder of the certificate, and the names of the files of its chain and its key, in PEM. Changed files are loaded
     /// within ten seconds. Default: a self-signed certificate, created at the start.
     #[must_use]
     pub fn certificate(mut self, folder: impl AsRef<Path>, chain: &str, key: &str) -> Self {
@@ -182,6 +182,7 @@ impl BoundServer {
     }
 }
 
+/// Serves one connection: the TLS handshake, if there is a certificate, and the requests.
 async fn serve_connection(stream: TcpStream, certificate: Option<Arc<Certificate>>, handler: Arc<Handler>) {
     let Some(certificate) = certificate else { return serve_requests(stream, handler).await };
     let handshake = TlsAcceptor::from(certificate.current()).accept(stream);
@@ -192,6 +193,7 @@ async fn serve_connection(stream: TcpStream, certificate: Option<Arc<Certificate
     }
 }
 
+/// Serves the HTTP/1.1 requests of a connection until the client closes it or has no request for [`IDLE_TIMEOUT`].
 async fn serve_requests(stream: impl AsyncRead + AsyncWrite + Unpin, handler: Arc<Handler>) {
     let service = service_fn(|request: Request<hyper::body::Incoming>| {
         let handler = handler.clone();
@@ -212,12 +214,13 @@ struct Handler {
 }
 
 impl Handler {
+    /// Returns the response to a request: the metrics in the format that the client accepts, or an error.
     async fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
         if path != METRICS_PATH {
-            return plain(StatusCode::NOT_FOUND, "not found; the metrics are at /metrics");
+            return text_response(StatusCode::NOT_FOUND, "not found; the metrics are at /metrics");
         }
         if method != Method::GET {
-            return plain(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
+            return text_response(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
         }
         if let Some(refusal) = self.refusal(headers).await {
             return refusal;
@@ -234,44 +237,47 @@ impl Handler {
             Ok(Ok(text)) => response(StatusCode::OK, format.content_type(), text),
             failed => {
                 tracing::error!(?failed, "failed to encode the metrics");
-                plain(StatusCode::INTERNAL_SERVER_ERROR, "failed to encode the metrics")
+                text_response(StatusCode::INTERNAL_SERVER_ERROR, "failed to encode the metrics")
             }
         }
     }
 
-    /// The response to a client that may not read the metrics.
+    /// Returns the response to a client that may not read the metrics; `None` if it may.
     async fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
         let reviews = self.reviews.as_ref()?;
         let Some(token) = bearer_token(headers) else {
-            return Some(plain(StatusCode::UNAUTHORIZED, "Unauthorized: a bearer token is required"));
+            return Some(text_response(StatusCode::UNAUTHORIZED, "Unauthorized: a bearer token is required"));
         };
         match reviews.access(token).await {
             Ok(TokenAccess::Allowed) => None,
             Ok(TokenAccess::Unauthenticated) => {
-                Some(plain(StatusCode::UNAUTHORIZED, "Unauthorized: the token is not valid"))
+                Some(text_response(StatusCode::UNAUTHORIZED, "Unauthorized: the token is not valid"))
             }
-            Ok(TokenAccess::Forbidden { user }) => {
-                Some(plain(StatusCode::FORBIDDEN, &format!("Forbidden: user {user:?} cannot get path \"/metrics\"")))
-            }
+            Ok(TokenAccess::Forbidden { user }) => Some(text_response(
+                StatusCode::FORBIDDEN,
+                &format!("Forbidden: user {user:?} cannot get path \"/metrics\""),
+            )),
             Err(error) => {
                 let error = Chain(&error);
                 tracing::error!(%error, "failed to review the token of a client of /metrics");
-                Some(plain(StatusCode::INTERNAL_SERVER_ERROR, "failed to review the token"))
+                Some(text_response(StatusCode::INTERNAL_SERVER_ERROR, "failed to review the token"))
             }
         }
     }
 }
 
-/// The token of the header `Authorization: Bearer …`.
+/// Returns the token of the header `Authorization: Bearer …`; `None` without a valid one.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
 }
 
-fn plain(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
+/// Returns a response with one line of text.
+fn text_response(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
     response(status, "text/plain; charset=utf-8", format!("{text}\n"))
 }
 
+/// Returns a response. With status 401, it names the scheme `Bearer`, as RFC 6750 requires.
 fn response(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;

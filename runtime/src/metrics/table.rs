@@ -47,11 +47,13 @@ const fn gauge(name: &'static str, labels: &'static [&'static str], help: &'stat
     Metric { name, kind: MetricKind::Gauge, labels, unit: "", help }
 }
 
+/// Defines a histogram of durations in seconds.
 const fn histogram(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
     Metric { name, kind: MetricKind::Histogram, labels, unit: "seconds", help }
 }
 
 impl Metric {
+    /// Sets the unit of the metric, such as `seconds`.
     const fn unit(self, unit: &'static str) -> Self {
         Self { unit, ..self }
     }

@@ -26,6 +26,7 @@ impl Format {
         if open_metrics > 0.0 && open_metrics >= text { Self::OpenMetrics } else { Self::Text }
     }
 
+    /// Returns the value of the header `Content-Type`.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",

@@ -33,6 +33,7 @@ pub(super) struct Certificate {
     loaded: Mutex<LoadedCertificate>,
 }
 
+/// The settings of TLS, with the files from which they were read.
 #[derive(Debug)]
 struct LoadedCertificate {
     config: Arc<ServerConfig>,
@@ -55,7 +56,7 @@ impl Certificate {
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
-        let config = config(vec![certificate.der().clone()], key)?;
+        let config = server_config(vec![certificate.der().clone()], key)?;
         Ok(Self { files: None, loaded: Mutex::new(LoadedCertificate::new(config, Default::default())) })
     }
 
@@ -65,7 +66,7 @@ impl Certificate {
     /// Fails if a file can't be read, or the two don't belong together.
     pub(super) fn load(files: CertificateFiles) -> io::Result<Self> {
         let pem = files.read()?;
-        let loaded = Mutex::new(LoadedCertificate::new(parse(&pem)?, pem));
+        let loaded = Mutex::new(LoadedCertificate::new(parse_pem(&pem)?, pem));
         Ok(Self { files: Some(files), loaded })
     }
 
@@ -83,6 +84,7 @@ impl Certificate {
 }
 
 impl CertificateFiles {
+    /// Reads the chain and the key. Errors name the file.
     fn read(&self) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let read = |path: &PathBuf| {
             fs::read(path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
@@ -96,13 +98,14 @@ impl LoadedCertificate {
         Self { config, pem, checked_at: Instant::now() }
     }
 
+    /// Reads the files again. If they can't be read or used, logs that and keeps the old certificate.
     fn reload(&mut self, files: &CertificateFiles) {
         let pem = match files.read() {
             Ok(pem) if pem == self.pem => return,
             Ok(pem) => pem,
             Err(error) => return tracing::warn!(%error, "failed to read the metrics certificate; using the old one"),
         };
-        match parse(&pem) {
+        match parse_pem(&pem) {
             Ok(config) => {
                 self.config = config;
                 tracing::info!("the certificate of /metrics was renewed");
@@ -113,13 +116,15 @@ impl LoadedCertificate {
     }
 }
 
-fn parse((chain, key): &(Vec<u8>, Vec<u8>)) -> io::Result<Arc<ServerConfig>> {
+/// Parses the chain and the key.
+fn parse_pem((chain, key): &(Vec<u8>, Vec<u8>)) -> io::Result<Arc<ServerConfig>> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
     let key = PrivateKeyDer::from_pem_slice(key).map_err(io::Error::other)?;
-    config(chain.map_err(io::Error::other)?, key)
+    server_config(chain.map_err(io::Error::other)?, key)
 }
 
-fn config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<Arc<ServerConfig>> {
+/// Returns the settings of TLS: HTTP/1.1 only, without client certificates. Fails if the key doesn't fit the chain.
+fn server_config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<Arc<ServerConfig>> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?

@@ -53,23 +53,23 @@ fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> 
         return Err(Error::terminal("RoleBeyondDeclared", message));
     }
     let declared: Vec<_> = declared.iter().map(Rule::of).collect();
-    let own: Vec<Rule> = serde_json::from_value::<Option<_>>(role["rules"].take())?.unwrap_or_default();
-    if let Some(undeclared) = first_undeclared(&declared, &own) {
+    let role_rules: Vec<Rule> = serde_json::from_value::<Option<_>>(role["rules"].take())?.unwrap_or_default();
+    if let Some(undeclared) = first_undeclared(&declared, &role_rules) {
         let message = format!(
             "node {node} builds a role that may {undeclared}, which its field doesn't declare; add it to `grants(...)`, or \
              remove the rules from the object"
         );
         return Err(Error::terminal("RoleBeyondDeclared", message));
     }
-    let rules = if own.is_empty() { merge(declared) } else { own };
+    let rules = if role_rules.is_empty() { merge(declared) } else { role_rules };
     role["rules"] = rules.iter().map(Rule::to_value).collect();
     Ok(())
 }
 
-/// Returns the first single right in `own` that no declared rule covers.
-fn first_undeclared(declared: &[Rule], own: &[Rule]) -> Option<Rule> {
+/// Returns the first single right of the role that no declared rule covers; `None` if all are covered.
+fn first_undeclared(declared: &[Rule], role_rules: &[Rule]) -> Option<Rule> {
     let is_covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
-    own.iter().flat_map(Rule::singles).find(|single| !is_covered(single))
+    role_rules.iter().flat_map(Rule::singles).find(|single| !is_covered(single))
 }
 
 #[cfg(test)]

@@ -141,8 +141,8 @@ pub fn apply<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner, B: BuildResul
     apply_with::<T, M, O, P>(cx, name, options, inputs_digest(cx, &[]), |draft| wanted::<T, M>(build(draft)))
 }
 
-/// As [`apply`], with options and inputs. If the inputs are those of the last build and the children are unchanged, the build
-/// function is not called.
+/// Applies objects like [`apply`], with options and inputs. If the inputs are those of the last build and the children are
+/// unchanged, the build function is not called.
 pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -178,7 +178,7 @@ pub fn remove<'c, T: ResourceField<M>, M, O: Owner, P>(
     remove_with::<T, M, O, P>(cx, name, ResourceOptions::DEFAULT)
 }
 
-/// As [`remove`], with options.
+/// Removes objects like [`remove`], with options.
 pub fn remove_with<'c, T: ResourceField<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,

@@ -146,7 +146,8 @@ pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     async move { C::keys(&cx.for_child(name)).await }.boxed()
 }
 
-/// Adds the key of an item to the hash of the inputs. The hash already covers everything else that an item depends on.
+/// Adds the key of an item to the hash of the inputs, which covers everything else that an item depends on. `None` without a
+/// hash.
 fn with_key(inputs_digest: Option<u64>, key: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     (inputs_digest?, key).hash(&mut hasher);

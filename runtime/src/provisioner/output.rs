@@ -68,8 +68,7 @@ impl<T> Output<T> {
         }
     }
 
-    /// Returns a hash of the uids and resourceVersions of the objects; `None` for the value of a hand-written node, which has no
-    /// version.
+    /// Returns the version of an output that a node reads, for [`inputs_digest`]; `None` if it has no version.
     pub(crate) fn version(&self) -> Option<u64> {
         match &*self.0 {
             OutputValue::Value(_) => None,
@@ -135,7 +134,7 @@ pub fn node_output<C: HasOutput, O: Owner, P: Provisioner>(
     }
 }
 
-/// The path of a node from the root of the tree, by its path relative to the group of `cx`.
+/// Returns the path of a node from the root of the tree, by its path relative to the group of `cx`.
 fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> String {
     if cx.path().is_root() { path.to_owned() } else { format!("{}/{path}", cx.path()) }
 }

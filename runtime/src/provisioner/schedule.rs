@@ -17,8 +17,8 @@ pub async fn concurrently<const N: usize>(children: [BoxFuture<'_, Result<()>>; 
     worst_outcome(futures::future::join_all(children.into_iter().map(catch_panic)).await)
 }
 
-/// As [`concurrently`], with dependencies: each child comes with the indexes of the children that have to succeed before it
-/// starts. A child that never starts has no outcome.
+/// Runs children like [`concurrently`], with dependencies: each child comes with the indexes of the children that have to succeed
+/// before it starts. A child that never starts has no outcome.
 pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[usize]); N]) -> Result<()> {
     let mut waiting = Vec::with_capacity(N);
     let mut outcomes: Vec<Option<Result<()>>> = Vec::with_capacity(N);

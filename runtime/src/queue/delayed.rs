@@ -21,6 +21,7 @@ impl<K> Delayed<K> {
         Self { keys: BTreeMap::new(), next_ticket: 0 }
     }
 
+    /// Adds a key that becomes due at `time`, and returns its entry for a later removal.
     pub(super) fn insert(&mut self, time: Instant, key: K) -> DueTime {
         let due = DueTime { time, ticket: self.next_ticket };
         self.next_ticket += 1;
@@ -32,14 +33,14 @@ impl<K> Delayed<K> {
         self.keys.remove(due);
     }
 
-    /// Removes and returns the next key that is due at `now`, with its time.
+    /// Removes and returns the next key that is due at `now`, with its time; `None` if there is none.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Instant, K)> {
         let first = self.keys.first_entry().filter(|first| first.key().time <= now)?;
         let (due, key) = first.remove_entry();
         Some((due.time, key))
     }
 
-    /// Returns the earliest time.
+    /// Returns the earliest time at which a key is due; `None` if there are no keys.
     pub(super) fn next(&self) -> Option<Instant> {
         self.keys.first_key_value().map(|(due, _)| due.time)
     }

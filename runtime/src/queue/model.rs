@@ -68,6 +68,7 @@ impl ModelWait {
 }
 
 impl Model {
+    /// Models `QueueState::add`: the key is ready at once, unless it is held and the trigger is no request.
     fn add(&mut self, key: Key, priority: Priority, trigger_to_add: Trigger) {
         self.order += 1;
         let order = self.order;
@@ -88,6 +89,7 @@ impl Model {
         });
     }
 
+    /// Models `QueueState::add_at`: the key is ready at `at`, unless it is ready or due earlier, or held.
     fn add_after(&mut self, key: Key, at: Instant, priority: Priority, trigger: Trigger) {
         self.order += 1;
         let order = self.order;
@@ -102,6 +104,7 @@ impl Model {
         });
     }
 
+    /// Models `QueueState::hold`: the key is not ready before `at`, unless it was requested.
     fn hold(&mut self, key: Key, at: Instant, priority: Priority) {
         self.order += 1;
         let order = self.order;
@@ -123,6 +126,8 @@ impl Model {
         });
     }
 
+    /// Models `QueueState::take`: returns the first key of the highest priority, but in every sixteenth call the key that has
+    /// been ready the longest.
     fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
         let ready = self.keys.iter().filter_map(|(key, model_key)| match model_key {
@@ -145,6 +150,7 @@ impl Model {
         Some((key, priority, trigger))
     }
 
+    /// Makes the keys ready whose time has come, in the order of their times.
     fn make_due_ready(&mut self, now: Instant) {
         let mut due: Vec<_> = self
             .keys
@@ -163,6 +169,7 @@ impl Model {
         }
     }
 
+    /// Models `QueueState::done`: the key no longer runs. If it became ready meanwhile, it joins the end of its queue.
     fn done(&mut self, key: Key) {
         self.order += 1;
         let Some(model_key) = self.keys.get_mut(&key).filter(|model_key| model_key.running) else { return };

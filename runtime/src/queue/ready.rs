@@ -31,6 +31,7 @@ pub(super) struct QueuedKey<K> {
 }
 
 impl<K> ReadyKeys<K> {
+    /// Creates an empty queue for each priority.
     pub(super) fn new() -> Self {
         Self {
             by_priority: HIGHEST_FIRST.map(|_| PriorityQueue { entries: VecDeque::new(), live_entries: 0 }),
@@ -108,6 +109,7 @@ impl<K> ReadyKeys<K> {
 }
 
 impl<K> PriorityQueue<K> {
+    /// Counts one live entry less. Without live entries, all others are stale and are dropped.
     fn remove_one(&mut self) {
         self.live_entries -= 1;
         if self.live_entries == 0 {

@@ -55,6 +55,7 @@ pub(super) enum Wake {
 }
 
 impl<K: Clone + Eq + Hash> QueueState<K> {
+    /// Creates an empty queue that is open.
     pub(super) fn new() -> Self {
         Self {
             keys: HashMap::new(),
@@ -156,7 +157,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.wake_up_for(time)
     }
 
-    /// Returns the taker to wake for a key that becomes ready at a time.
+    /// Returns the taker to wake for a key that becomes ready at a time. `None` if a key is due earlier, or if no taker is idle.
     fn wake_up_for(&self, time: Instant) -> Option<Wake> {
         match self.delayed.next() {
             Some(next) if next < time => None,
@@ -165,7 +166,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         }
     }
 
-    /// Removes and returns the next key at `now`, and whether there is more work for idle takers.
+    /// Removes and returns the next key at `now`, and whether there is more work for idle takers. `None` if no key is ready.
     pub(super) fn take(&mut self, now: Instant) -> Option<(Item<K>, bool)> {
         self.make_due_ready(now);
         let keys = &self.keys;
@@ -264,6 +265,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.closed && self.running == 0
     }
 
+    /// Returns the lengths and counters for the metrics.
     pub(super) fn stats(&self) -> Stats {
         Stats {
             low: self.ready.len(Priority::Low),

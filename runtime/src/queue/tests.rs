@@ -11,7 +11,7 @@ use tokio::{
 const SECOND: Duration = Duration::from_secs(1);
 use Priority::{High, Low, Normal};
 
-/// What is ready now, without waiting.
+/// Takes a key that is ready now, without waiting.
 fn next<K: Clone + Eq + Hash>(queue: &Queue<K>) -> Option<Item<K>> {
     queue.take().now_or_never().flatten()
 }
@@ -22,12 +22,12 @@ fn worker<K: Clone + Eq + Hash + Send + 'static>(queue: &Arc<Queue<K>>) -> JoinH
     tokio::spawn(async move { queue.take().await.map(|item| (item.key, Instant::now())) })
 }
 
-/// What a task comes to; an hour is not waited for, the clock is paused.
+/// Waits for the result of a task. The clock is paused, so a timeout of an hour takes no time.
 async fn finished<T>(task: JoinHandle<T>) -> T {
     timeout(SECOND * 3600, task).await.unwrap().unwrap()
 }
 
-/// The keys that are ready, each taken and done.
+/// Takes all ready keys, marks them as done, and returns them.
 fn drain<K: Clone + Eq + Hash>(queue: &Queue<K>) -> Vec<K> {
     std::iter::from_fn(|| {
         let item = next(queue)?;

@@ -90,7 +90,7 @@ impl Timings {
 }
 
 impl Worker<'_> {
-    /// Notes that the worker took a key, and returns the current time.
+    /// Records that the worker took a key, and returns the current time.
     pub fn begin<K>(&self, item: &Item<K>) -> Instant {
         let now = Instant::now();
         self.timings.waits.observe(now.saturating_duration_since(item.since));
@@ -101,7 +101,7 @@ impl Worker<'_> {
         now
     }
 
-    /// Notes that the worker is done with the key that it took at `start`, and returns how long it held the key.
+    /// Records that the worker is done with the key that it took at `start`, and returns how long it held the key.
     pub fn end(&self, start: Instant) -> Duration {
         let duration = start.elapsed();
         self.timings.work.observe(duration);

@@ -4,13 +4,14 @@ use super::verdict::{Readiness, held_up, waiting};
 use crate::bounds::foreign;
 use serde_json::Value;
 
-pub(super) fn find<'a>(status: &'a Value, type_: &str) -> Option<&'a Value> {
+/// Returns the condition of a type; `None` if the status has none.
+pub(super) fn find_condition<'a>(status: &'a Value, type_: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)
 }
 
-/// Returns ready if the condition is true.
+/// Returns ready if the status has the condition and it is true.
 pub(super) fn of_condition(status: &Value, type_: &str) -> Readiness {
-    match find(status, type_) {
+    match find_condition(status, type_) {
         Some(condition) if condition["status"] == "True" => Readiness::Ready,
         Some(condition) => match condition["reason"].as_str() {
             Some(reason) if !reason.is_empty() => waiting(format!("it is not {type_} ({reason})")),
@@ -20,10 +21,11 @@ pub(super) fn of_condition(status: &Value, type_: &str) -> Readiness {
     }
 }
 
-/// The rule of kstatus for kinds without a rule of their own. It ignores conditions of an earlier generation.
+/// Applies the rule of kstatus for kinds without a rule of their own. It ignores conditions of an earlier generation.
 pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
     let is_current = |condition: &&Value| condition["observedGeneration"].as_i64().is_none_or(|of| of >= generation);
-    let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True").filter(is_current);
+    let is_true =
+        |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True").filter(is_current);
     if let Some(stalled) = is_true("Stalled") {
         return held_up(with_details("it is stalled", stalled));
     }
@@ -31,7 +33,7 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
         let reason = reconciling["reason"].as_str().unwrap_or("Reconciling");
         return waiting(format!("it is being reconciled ({reason})"));
     }
-    match find(status, "Ready").or_else(|| find(status, "Available")) {
+    match find_condition(status, "Ready").or_else(|| find_condition(status, "Available")) {
         Some(condition) if !is_current(&condition) => waiting("its controller has not observed the latest change"),
         Some(condition) => of_condition(status, condition["type"].as_str().unwrap_or("Ready")),
         None => Readiness::Ready,
@@ -39,8 +41,8 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
 }
 
 /// Returns a problem with the reason and the message of a condition.
-pub(super) fn with_details(what: &str, condition: &Value) -> String {
-    let mut text = what.to_owned();
+pub(super) fn with_details(problem: &str, condition: &Value) -> String {
+    let mut text = problem.to_owned();
     if let Some(reason) = condition["reason"].as_str().filter(|reason| !reason.is_empty()) {
         text.push_str(&format!(" ({reason})"));
     }
@@ -67,6 +69,7 @@ pub(super) fn stable_text(message: &str) -> String {
     words.join(" ")
 }
 
+/// Whether a word of a message varies between states that are otherwise equal: it contains a number or a generated name.
 fn is_volatile(word: &str) -> bool {
     let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
     let is_count = |text: &str| text.chars().next().is_some_and(|c| c.is_ascii_digit());

@@ -14,7 +14,7 @@ pub use verdict::Readiness;
 use verdict::{held_up, waiting};
 
 use crate::kind::Kind;
-use condition::{conditions, find, of_condition, with_details};
+use condition::{conditions, find_condition, of_condition, with_details};
 use serde_json::Value;
 
 /// Returns the readiness of an object from its parts. Absent parts are null, and a kind without generations has 0.
@@ -43,11 +43,12 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
     }
 }
 
-/// Returns the readiness of an object of a managed kind: it is not ready until its controller has written a condition.
+/// Returns the readiness of a kind that an operator built with this crate manages. Unlike [`readiness`], it is not ready until
+/// its status has the condition `Available`.
 pub(crate) fn managed_readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
-    match find(status, "Available") {
+    match find_condition(status, "Available") {
         Some(_) => readiness(kind, generation, spec, status),
-        None => of_condition(status, "Available"),
+        None => waiting("it is not Available yet"),
     }
 }
 
@@ -63,7 +64,7 @@ pub(crate) fn is_ready_once_created(kind: &Kind) -> bool {
     )
 }
 
-/// Returns ready in one of the given phases.
+/// Returns ready if the object is in one of the given phases.
 fn phase(status: &Value, ready_phases: &[&str]) -> Readiness {
     match status["phase"].as_str() {
         Some(phase) if ready_phases.contains(&phase) => Readiness::Ready,
@@ -73,6 +74,7 @@ fn phase(status: &Value, ready_phases: &[&str]) -> Readiness {
     }
 }
 
+/// Returns ready unless a Service of type `LoadBalancer` has no address yet.
 fn service(spec: &Value, status: &Value) -> Readiness {
     let addresses = status["loadBalancer"]["ingress"].as_array().map_or(0, Vec::len);
     if spec["type"] == "LoadBalancer" && addresses == 0 {
@@ -83,7 +85,7 @@ fn service(spec: &Value, status: &Value) -> Readiness {
 
 /// Returns ready once the API server serves the CustomResourceDefinition.
 fn definition(status: &Value) -> Readiness {
-    match find(status, "NamesAccepted") {
+    match find_condition(status, "NamesAccepted") {
         Some(condition) if condition["status"] == "False" => {
             held_up(with_details("its names are not accepted", condition))
         }
@@ -93,7 +95,7 @@ fn definition(status: &Value) -> Readiness {
 
 /// Returns ready once the certificate is issued.
 fn signing_request(status: &Value) -> Readiness {
-    let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True");
+    let is_true = |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True");
     if let Some(denied) = is_true("Denied") {
         return held_up(with_details("it is denied", denied));
     }

@@ -1,7 +1,7 @@
 //! Computes the readiness of Pods, and detects containers that waiting alone won't start.
 
 use super::{
-    condition::{find, of_condition, with_details},
+    condition::{find_condition, of_condition, with_details},
     verdict::{Readiness, held_up},
 };
 use crate::{
@@ -44,12 +44,14 @@ pub(super) fn pod(status: &Value) -> Readiness {
     }
 }
 
+/// Returns the message for a Pod that the scheduler could not place; `None` for any other Pod.
 fn unschedulable(status: &Value) -> Option<String> {
-    let scheduled = find(status, "PodScheduled")?;
+    let scheduled = find_condition(status, "PodScheduled")?;
     (scheduled["reason"] == "Unschedulable").then(|| "no node can run it (Unschedulable)".to_owned())
 }
 
-/// Returns the stuck containers of Pods, each once and sorted: `container web is in CrashLoopBackOff`.
+/// Returns the stuck containers of Pods, each once and sorted: `container web is in CrashLoopBackOff`. `None` if no container is
+/// stuck.
 pub(crate) fn stuck_containers<'a>(statuses: impl IntoIterator<Item = &'a Value>) -> Option<String> {
     let mut states = BTreeSet::new();
     for status in statuses {

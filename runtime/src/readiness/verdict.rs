@@ -14,6 +14,7 @@ pub enum Readiness {
     HeldUp(String),
 }
 
+/// Returns not ready for an object that makes progress.
 pub(super) fn waiting(progress: impl Into<String>) -> Readiness {
     Readiness::NotReady(progress.into())
 }

@@ -1,11 +1,12 @@
 //! Computes the readiness of workloads: Deployment, StatefulSet, DaemonSet, ReplicaSet and Job.
 
 use super::{
-    condition::{find, of_condition, with_details},
+    condition::{find_condition, of_condition, with_details},
     verdict::{Readiness, held_up, not_observed, waiting},
 };
 use serde_json::Value;
 
+/// Returns an integer field; 0 if it is missing.
 fn count(value: &Value, name: &str) -> i64 {
     value[name].as_i64().unwrap_or(0)
 }
@@ -28,7 +29,7 @@ fn replica_progress(generation: i64, spec: &Value, status: &Value, field: &str, 
 
 /// Reports a replica failure instead of a progress that it blocks.
 fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
-    let failure = find(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
+    let failure = find_condition(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
     match (progress, failure) {
         (Readiness::NotReady(_) | Readiness::HeldUp(_), Some(failure)) => {
             held_up(with_details("its Pods cannot be created", failure))
@@ -37,13 +38,14 @@ fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
     }
 }
 
+/// Returns ready once the rollout is complete and no replica fails to be created.
 pub(super) fn deployment(generation: i64, spec: &Value, status: &Value) -> Readiness {
     with_replica_failure(rollout(generation, spec, status), status)
 }
 
 /// Returns the progress of a Deployment's rollout, by the rules of `kubectl rollout status`.
 fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
-    let progress = find(status, "Progressing");
+    let progress = find_condition(status, "Progressing");
     if progress.is_some_and(|condition| condition["reason"] == "ProgressDeadlineExceeded") {
         return held_up("its progress deadline is exceeded");
     }
@@ -80,13 +82,13 @@ pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Read
 /// Returns ready once all replicas are ready and, unless the strategy is `OnDelete`, updated.
 pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let desired = desired_replicas(spec);
-    let available = if count(spec, "minReadySeconds") > 0 {
+    let progress = if count(spec, "minReadySeconds") > 0 {
         replica_progress(generation, spec, status, "availableReplicas", "available")
     } else {
         replica_progress(generation, spec, status, "readyReplicas", "ready")
     };
-    if available != Readiness::Ready {
-        return available;
+    if progress != Readiness::Ready {
+        return progress;
     }
     if count(status, "replicas") > desired {
         return waiting(format!("{} surplus replicas are pending termination", count(status, "replicas") - desired));
@@ -129,7 +131,7 @@ pub(super) fn daemon_set(generation: i64, spec: &Value, status: &Value) -> Readi
 
 /// Returns ready once the Job is complete.
 pub(super) fn job(spec: &Value, status: &Value) -> Readiness {
-    let is_true = |type_| find(status, type_).filter(|condition| condition["status"] == "True");
+    let is_true = |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True");
     // `FailureTarget` is set before `Failed`, while the last Pods end.
     if let Some(failed) = is_true("Failed").or_else(|| is_true("FailureTarget")) {
         return held_up(with_details("it has failed", failed));

@@ -26,11 +26,12 @@ pub(crate) struct PrimaryPredicate {
 type ReadFactsFn = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
 
 impl PrimaryPredicate {
+    /// Erases the type of a predicate. Objects are decoded to read the values that it compares.
     pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {
-        let read = predicate.clone();
+        let reader = predicate.clone();
         let facts = move |json: &[u8]| {
             let object: K = serde_json::from_slice(json)?;
-            Ok(read.facts(object.metadata(), Some(&object)))
+            Ok(reader.facts(object.metadata(), Some(&object)))
         };
         Self { facts: Arc::new(facts), passes: Arc::new(move |old, new| predicate.passes(old, new)) }
     }

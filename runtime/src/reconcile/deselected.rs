@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Loop {
-    /// Notes that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
+    /// Records that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
     pub(crate) fn note_watch_event(&self, key: &ObjectKey) {
         if self.source.has_selector() {
             self.settled.forget(key);
@@ -40,7 +40,7 @@ impl Loop {
             }
             UncachedObject::Deselected(json) => json,
         };
-        let entry = self.source.objects().apart(&json).map_err(Error::unexpected)?;
+        let entry = self.source.objects().separate_entry(&json).map_err(Error::unexpected)?;
         if !entry.header.finalizers.contains(&self.finalizer) {
             // Its references stay: another installation of the operator may control the object and hold them.
             self.forget(key);

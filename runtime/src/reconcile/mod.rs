@@ -1,4 +1,4 @@
-//! The reconcile loop: runs a level-triggered pass over one primary.
+//! Implements the reconcile loop: runs a level-triggered pass over one primary.
 //!
 //! # Flow of a pass
 //! 1. Read the object from the cache. If the cache does not show the last own write yet, try again later.
@@ -40,7 +40,7 @@ mod undecodable;
 pub(crate) mod verdict;
 
 use crate::{
-    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Seen, Uid},
+    cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Uid, WatchProgress},
     engine::{
         identity::Identity,
         pass::{ControllerState, PassCore},
@@ -60,7 +60,7 @@ use crate::{
         settled::SettledKeys,
         stored_status::StoredStatus,
     },
-    reference::Named,
+    reference::NamedTarget,
 };
 use futures::FutureExt;
 pub(crate) use next::Next;
@@ -80,6 +80,7 @@ pub(crate) struct PassResult {
 }
 
 impl Loop {
+    /// Creates the loop of a controller, without a state of any object.
     pub(crate) fn new(
         shared: Arc<ControllerState>,
         source: Arc<dyn Source>,
@@ -246,7 +247,7 @@ impl Loop {
         &self,
         header: &Header,
         primary: &dyn DecodedPrimary,
-        references: &[Named],
+        references: &[NamedTarget],
         direction: Direction,
         trigger: Trigger,
     ) -> TreeResult {
@@ -301,18 +302,18 @@ impl Loop {
         let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
             // The watch does not deliver an object that is no longer selected.
             None if self.source.has_selector() && self.source.objects().store().get(key).is_none() => {
-                Seen::Incomparable
+                WatchProgress::Incomparable
             }
-            None => self.source.health().seen(self.source.objects().store().seen()),
+            None => self.source.health().watch_progress(self.source.objects().store().watch_progress()),
             Some(kind) => match self.shared.children.get(kind) {
-                Some(children) => children.health.seen(children.store.seen()),
-                None => Seen::Incomparable,
+                Some(children) => children.health.watch_progress(children.store.watch_progress()),
+                None => WatchProgress::Incomparable,
             },
         });
         stale.is_some()
     }
 
-    /// Notes a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client
+    /// Records a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client
     /// removes the finalizer again and again, which counts as a repair.
     fn note_finalizer_write(&self, header: &Header, kind: &Kind, key: &ObjectKey) {
         let owner = self.identity(header);
@@ -323,7 +324,7 @@ impl Loop {
         }
     }
 
-    /// Notes a write of the primary, so that its event counts as an own write and the next pass waits for it.
+    /// Records a write of the primary, so that its event counts as an own write and the next pass waits for it.
     fn note_own_write(&self, header: &Header, version: &ResourceVersion) {
         self.shared.record_primary_write(&header.key, &header.uid, version);
     }

@@ -38,7 +38,7 @@ pub(crate) enum Next {
 }
 
 impl Next {
-    /// A description for observers of passes in tests.
+    /// Returns a description for observers of passes in tests.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::AwaitChange | Self::Parked => "next pass on a change",

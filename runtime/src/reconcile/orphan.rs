@@ -33,7 +33,7 @@ const PROPAGATION_ANNOTATION: &str = "opgen.dev/deletion-propagation";
 const ORPHAN_POLICY: &str = "Orphan";
 
 impl Loop {
-    /// Notes the propagation policy of a deletion when the watch delivers its beginning.
+    /// Records the propagation policy of a deletion when the watch delivers its beginning.
     pub(crate) fn note_deletion_propagation(&self, change: &Change<Encoded>) {
         if let Some(new) = change.new_entry()
             && new.header.deleting
@@ -106,15 +106,16 @@ impl Loop {
     }
 }
 
-/// The keys and uids of the children of an owner, including those whose owner reference the garbage collector has removed.
+/// Returns the keys and uids of the children of an owner, including those whose owner reference the garbage collector has
+/// removed.
 fn children_of(children: &WatchedKind<Child>, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
     let mut keys = children.unowned.former_children_of(owner);
     children.store.visit_owned(owner, |entry| keys.push((entry.header.key.clone(), entry.header.uid.clone())));
     keys
 }
 
-/// The merge patch of a child's metadata that removes its owner and the operator's label and annotations. `None` if there is
-/// nothing to remove, if the object has another uid, or if it has another controller.
+/// Returns the merge patch of a child's metadata that removes its owner and the operator's label and annotations. `None` if there
+/// is nothing to remove, if the object has another uid, or if it has another controller.
 fn release_patch(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Option<Value> {
     let owner = owner.to_string();
     let is_other = |reference: &&Value| reference["uid"] != owner.as_str();

@@ -31,7 +31,7 @@ pub(super) struct OutcomeReport<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// A report without own writes, message and status of nodes.
+    /// Creates a report without own writes, message and status of nodes.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,
@@ -53,7 +53,7 @@ impl Loop {
         if report.outcome.is_ok()
             && let Some(message) = &report.message
         {
-            verdict = verdict.in_words(message);
+            verdict = verdict.with_message(message);
         }
         if let Err(error) = report.outcome
             && verdict.is_failure()
@@ -82,12 +82,12 @@ impl Loop {
         }
     }
 
-    /// Notes whether a pass over an object ended ready.
+    /// Records whether a pass over an object ended ready.
     pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
         self.states.note_readiness(key, uid, is_ready);
     }
 
-    /// The number of objects whose last pass did not end ready, and the time since the first of them has been so.
+    /// Returns the number of objects whose last pass did not end ready, and the time since the first of them has been so.
     pub(crate) fn unconverged(&self) -> (usize, Duration) {
         let (count, since) = self.states.unconverged();
         (count, since.map_or(Duration::ZERO, |since| since.elapsed()))

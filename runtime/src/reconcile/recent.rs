@@ -34,7 +34,7 @@ impl<T> Default for RecentValues<T> {
 }
 
 impl<T: Clone> RecentValues<T> {
-    /// The cached value for this state of an object, else the value that `compute` returns. A `None` is not cached.
+    /// Returns the cached value for this state of an object, else the value that `compute` returns. A `None` is not cached.
     pub(super) fn get(&self, entry: &Entry<Encoded>, compute: impl FnOnce() -> Option<T>) -> Option<T> {
         let header = &entry.header;
         let is_current =

@@ -17,7 +17,7 @@ pub(crate) trait Reconciler: Send + Sync {
     fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError>;
     /// Drops the cached decoding of a deleted object.
     fn forget(&self, key: &ObjectKey);
-    /// The tree, as data.
+    /// Returns the tree, as data.
     fn shape(&self) -> &'static Shape;
     /// Whether the operator defines the kind. It writes no status of a foreign kind.
     fn owns_status(&self) -> bool;
@@ -26,12 +26,12 @@ pub(crate) trait Reconciler: Send + Sync {
 /// A decoded primary.
 pub(crate) trait DecodedPrimary: StoredStatus {
     fn paused(&self) -> bool;
-    /// The resync period of this object (`Controller::resync_period_by`); `None` for that of the controller.
+    /// Returns the resync period of this object (`Controller::resync_period_by`); `None` for that of the controller.
     ///
     /// # Errors
     /// If the user's function panics.
     fn resync_period(&self) -> Result<Option<Duration>>;
-    /// The references of the spec to other objects.
+    /// Returns the references of the spec to other objects.
     fn references(&self) -> Vec<Pointer>;
     /// Runs the tree. A panic of a provisioner is an error of the outcome.
     fn run_tree<'a>(&'a self, core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, TreeResult>;

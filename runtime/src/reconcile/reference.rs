@@ -11,7 +11,7 @@ use crate::{
     panic::{Closure, catch},
     readiness::Readiness,
     reconcile::{control_loop::Loop, reconciler::DecodedPrimary, stored_status::StoredStatus},
-    reference::{self, ALLOW_FROM, Named, NamespaceRule, Pointer},
+    reference::{self, ALLOW_FROM, NamedTarget, NamespaceRule, Pointer},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -23,23 +23,27 @@ const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 pub(super) const RING_REASON: &str = "ReferenceRing";
 
 impl Loop {
-    /// Adds a reference to every object that the spec references, and checks that each object is ready.
+    /// Adds the finalizer to every object that the spec references, and checks that each object is ready.
     ///
-    /// The outcome is that of the first object that can't be referenced or is not ready. The objects after it are referenced
-    /// nevertheless, except after an unexpected error.
-    pub(super) async fn acquire_references(&self, header: &Header, pointers: &[Pointer]) -> (Vec<Named>, Result<()>) {
+    /// Returns the referenced objects, and the outcome of the first one that can't be referenced or is not ready. The objects
+    /// after it get the finalizer nevertheless, except after an unexpected error.
+    pub(super) async fn acquire_references(
+        &self,
+        header: &Header,
+        pointers: &[Pointer],
+    ) -> (Vec<NamedTarget>, Result<()>) {
         if self.shared.targets.is_empty() {
             return (Vec::new(), Ok(()));
         }
         // The selectors are registered before they are resolved, so that a change in between enqueues the primary.
-        self.shared.referrers.lock().select(&header.key, pointers);
+        self.shared.referrers.lock().set_selectors(&header.key, pointers);
         let (named, mut outcome) = self.resolve(&header.key, pointers);
         let resolved = named.iter().map(|named| (named.kind.clone(), named.key.clone()));
         // Also the objects whose namespace does not allow the reference: their change may allow it.
         let mut related: Vec<(Kind, ObjectKey)> = resolved.collect();
         for key in pointers
             .iter()
-            .filter(|pointer| matches!(pointer.reach, NamespaceRule::From(_)))
+            .filter(|pointer| matches!(pointer.namespace_rule, NamespaceRule::IfAllowedFrom(_)))
             .filter_map(Pointer::target)
         {
             if !related.contains(&key) {
@@ -50,10 +54,10 @@ impl Loop {
         if let Err(error) = self.shared.release_refused((self.source.kind(), &header.key), pointers, &named).await {
             return (named, Err(error));
         }
-        let reference = self.reference_finalizer(&header.key);
+        let finalizer = self.reference_finalizer(&header.key);
         for named in &named {
-            let is_held = self.shared.is_held(&reference, named);
-            match self.shared.hold(&reference, named).await {
+            let is_held = self.shared.is_held(&finalizer, named);
+            match self.shared.add_finalizer_to_target(&finalizer, named).await {
                 Ok(()) if is_held => {}
                 Ok(()) => self.note_finalizer_write(header, &named.kind, &named.key),
                 Err(error @ Error::Unexpected(_)) => {
@@ -68,7 +72,7 @@ impl Loop {
     }
 
     /// Resolves the references of a spec to objects: names, and selectors by the current labels.
-    pub(super) fn resolve(&self, referrer: &ObjectKey, pointers: &[Pointer]) -> (Vec<Named>, Result<()>) {
+    pub(super) fn resolve(&self, referrer: &ObjectKey, pointers: &[Pointer]) -> (Vec<NamedTarget>, Result<()>) {
         self.shared.resolve((self.source.kind(), referrer), pointers)
     }
 
@@ -76,7 +80,7 @@ impl Loop {
     pub(super) async fn release_unreferenced(
         &self,
         referrer: &ObjectKey,
-        named: &[Named],
+        named: &[NamedTarget],
         by_nodes: &[(Kind, ObjectKey)],
     ) -> Result<()> {
         let is_referenced = |kind: &Kind, key: &ObjectKey| {
@@ -90,7 +94,7 @@ impl Loop {
     pub(super) async fn release_all_references(&self, key: &ObjectKey) -> Result<()> {
         {
             let mut referrers = self.shared.referrers.lock();
-            referrers.select(key, &[]);
+            referrers.set_selectors(key, &[]);
             referrers.set(key, Vec::new());
         }
         self.release_unreferenced(key, &[], &[]).await
@@ -100,7 +104,7 @@ impl Loop {
     /// neither in the cache nor in a live list. The orphan collector calls this.
     pub(crate) async fn release_stale_references(&self, namespace: Option<&str>) -> Result<()> {
         let kind = self.source.kind();
-        let prefix = reference::of_kind(kind, namespace.filter(|_| kind.namespaced));
+        let prefix = reference::finalizer_prefix(kind, namespace.filter(|_| kind.namespaced));
         let cached = reference_finalizers(kind, self.source.objects().store().keys());
         let found = self.shared.targets.values().flat_map(|targets| targets.references_with_prefix(&prefix));
         let mut stale: BTreeSet<String> = found.filter(|reference| !cached.contains(reference)).collect();
@@ -122,8 +126,8 @@ impl Loop {
         Ok(())
     }
 
-    /// The primaries that a change of a referenced object enqueues: those that reference it, and those whose selector matches it
-    /// or no longer matches it.
+    /// Returns the primaries that a change of a referenced object enqueues: those that reference it, and those whose selector
+    /// matches it or no longer matches it.
     pub(crate) fn referrers_to_enqueue(&self, kind: &Kind, change: &Change<Readiness>) -> BTreeSet<ObjectKey> {
         let (old, new) = (change.old(), change.new_entry());
         let Some(key) = new.or(old).map(|entry| &entry.header.key) else { return BTreeSet::new() };
@@ -146,10 +150,10 @@ impl Loop {
         }
         if !is_equivalent || old.map(|old| &old.header.labels) != new.map(|new| &new.header.labels) {
             let [before, after] =
-                [old, new].map(|entry| entry.map(|entry| referrers.selecting(kind, &entry.header)).unwrap_or_default());
+                [old, new].map(|entry| entry.map(|entry| referrers.matching(kind, &entry.header)).unwrap_or_default());
             let is_new = old.map(|old| &old.header.uid) != new.map(|new| &new.header.uid);
-            let selecting = before.union(&after);
-            keys.extend(selecting.filter(|key| is_new || before.contains(*key) != after.contains(*key)).cloned());
+            let matching = before.union(&after);
+            keys.extend(matching.filter(|key| is_new || before.contains(*key) != after.contains(*key)).cloned());
         }
         keys
     }
@@ -197,7 +201,7 @@ impl Loop {
         yield_because("Referenced", format!("it is referenced by {}{more}", reference::describe(first)))
     }
 
-    /// The references of a primary's spec; none if the controller's kinds have no references.
+    /// Returns the references of a primary's spec; none if the controller's kinds have no references.
     pub(super) fn references_of(&self, primary: &dyn DecodedPrimary) -> Result<Vec<Pointer>> {
         if self.shared.targets.is_empty() {
             return Ok(Vec::new());
@@ -205,13 +209,13 @@ impl Loop {
         catch(Closure::Object, || primary.references()).map_err(Error::unexpected)
     }
 
-    /// The finalizer with which a primary references other objects.
+    /// Returns the finalizer with which a primary references other objects.
     fn reference_finalizer(&self, referrer: &ObjectKey) -> String {
-        reference::id(self.source.kind(), referrer)
+        reference::finalizer_name(self.source.kind(), referrer)
     }
 }
 
-/// The reference finalizers of these primaries of a kind.
+/// Returns the reference finalizers of these primaries of a kind.
 fn reference_finalizers(kind: &Kind, referrers: impl IntoIterator<Item = ObjectKey>) -> BTreeSet<String> {
-    referrers.into_iter().map(|key| reference::id(kind, &key)).collect()
+    referrers.into_iter().map(|key| reference::finalizer_name(kind, &key)).collect()
 }

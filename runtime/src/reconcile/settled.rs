@@ -25,7 +25,7 @@ enum ReadState {
 const MAX_KEYS: usize = 65_536;
 
 impl SettledKeys {
-    /// Notes that a live read begins, and returns `true`; returns `false` if the key is settled. Only one pass at a time runs
+    /// Records that a live read begins, and returns `true`; returns `false` if the key is settled. Only one pass at a time runs
     /// over a key, so it has one read at a time.
     pub(super) fn begin_read(&self, key: &ObjectKey) -> bool {
         let mut keys = self.0.lock();
@@ -39,7 +39,7 @@ impl SettledKeys {
         true
     }
 
-    /// Notes that the read found nothing to do, unless the watch has delivered the object since the read began.
+    /// Records that the read found nothing to do, unless the watch has delivered the object since the read began.
     pub(super) fn settle(&self, key: &ObjectKey) {
         if let Some(state) = self.0.lock().get_mut(key) {
             *state = ReadState::Settled;

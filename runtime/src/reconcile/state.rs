@@ -52,15 +52,17 @@ pub(super) struct ObjectState {
 pub(super) struct ObjectStates(Mutex<PerObject<ObjectState>>);
 
 impl ObjectStates {
+    /// Changes the state of an object, which is created if there is none.
     pub(super) fn update<R>(&self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut ObjectState) -> R) -> R {
         self.0.lock().update(key, uid, change)
     }
 
+    /// Reads the state of an object; the default state if there is none.
     pub(super) fn read<R>(&self, key: &ObjectKey, uid: &Uid, read: impl FnOnce(&ObjectState) -> R) -> R {
         read(self.0.lock().get(key, uid).unwrap_or(&ObjectState::default()))
     }
 
-    /// The uid of the object with this key that has a state, for an object that the cache no longer has.
+    /// Returns the uid of the object with this key, which the cache may no longer have; `None` if no state is stored for it.
     pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Uid> {
         self.0.lock().uid_of(key).cloned()
     }
@@ -69,7 +71,7 @@ impl ObjectStates {
         self.read(&header.key, &header.uid, |state| state.finalizer_removed)
     }
 
-    /// Notes that the finalizer was removed, and drops the rest of the state.
+    /// Records that the finalizer was removed, and drops the rest of the state.
     pub(super) fn set_finalizer_removed(&self, header: &Header) {
         self.update(&header.key, &header.uid, |state| {
             *state = ObjectState { finalizer_removed: header.deleting, ..ObjectState::default() };
@@ -104,7 +106,7 @@ impl ObjectStates {
         self.update(&header.key, &header.uid, |state| state.status_searched = true);
     }
 
-    /// Stores the reason of an event, and returns the reason of the one before.
+    /// Stores the reason of an event, and returns the reason of the one before; `None` if there is none.
     pub(super) fn set_reported_reason(&self, header: &Header, reason: &str) -> Option<String> {
         self.update(&header.key, &header.uid, |state| state.reported_reason.replace(reason.to_owned()))
     }
@@ -117,7 +119,7 @@ impl ObjectStates {
         self.0.lock().forget(key);
     }
 
-    /// Notes whether a pass over the object ended ready.
+    /// Records whether a pass over the object ended ready.
     pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
         let mut states = self.0.lock();
         match states.get(key, uid).and_then(|state| state.unready_since) {
@@ -127,7 +129,7 @@ impl ObjectStates {
         }
     }
 
-    /// The number of objects whose last pass did not end ready, and the earliest time since when one of them has been so.
+    /// Returns the number of objects whose last pass did not end ready, and the earliest time since when one of them has been so.
     pub(super) fn unconverged(&self) -> (usize, Option<Instant>) {
         let states = self.0.lock();
         let unready = states.values().filter_map(|state| state.unready_since);

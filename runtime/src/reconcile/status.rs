@@ -79,8 +79,9 @@ impl Loop {
         Ok(serde_json::from_slice(&json)?)
     }
 
-    /// The stored object with the status changed from `before` to `after`, and whether obsolete fields of an earlier release were
-    /// removed from it. Reads the owners of the fields, once per object, and only if the status has fields that its type lacks.
+    /// Returns the stored object with the status changed from `before` to `after`, and whether obsolete fields of an earlier
+    /// release were removed from it. Reads the owners of the fields, once per object, and only if the status has fields that its
+    /// type lacks.
     async fn object_with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<(Value, bool)> {
         let mut object = self.stored_object(entry)?;
         let mut status = object["status"].take();

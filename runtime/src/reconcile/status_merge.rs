@@ -22,6 +22,8 @@ pub(super) fn merge_change(stored: Value, before: &Value, after: &Value) -> Valu
     }
 }
 
+/// Merges the fields of an object: adds, changes and removes those that differ between `before` and `after`, and keeps the other
+/// stored ones.
 fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Value {
     stored.retain(|name, _| !before.contains_key(name) || after.contains_key(name));
     for (name, value) in after {
@@ -36,12 +38,13 @@ fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, aft
     Value::Object(stored)
 }
 
+/// Merges the items of a list: an item of `after` that `before` contains keeps its stored value, even if it has moved.
 fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
-    let unchanged = |at: usize, item: &Value| match before.get(at) {
+    let position_before = |at: usize, item: &Value| match before.get(at) {
         Some(same) if same == item => Some(at),
         _ => before.iter().position(|same| same == item),
     };
-    let items = after.iter().enumerate().map(|(at, item)| unchanged(at, item).map_or(item, |at| &stored[at]));
+    let items = after.iter().enumerate().map(|(at, item)| position_before(at, item).map_or(item, |at| &stored[at]));
     Value::Array(items.cloned().collect())
 }
 
@@ -76,7 +79,8 @@ impl<'a> StatusOwners<'a> {
         Self { ours, others, is_in_ours: false, is_in_others: false }
     }
 
-    /// The owners of the field or list item at this path element. A value whose parts no manager owns is owned as a whole.
+    /// Returns the owners of the field or list item at this path element. A value whose parts no manager owns is owned as a
+    /// whole.
     fn of_part(&self, element: &str) -> Self {
         let subsets = |sets: &[&'a Value]| sets.iter().filter_map(|set| set.get(element)).collect::<Vec<_>>();
         let is_leaf = |set: &&Value| set.as_object().is_none_or(Map::is_empty);
@@ -87,7 +91,7 @@ impl<'a> StatusOwners<'a> {
         Self { ours, others, is_in_ours, is_in_others }
     }
 
-    /// The owners of a list item. An item has none if no set has its key and no manager owns the whole list.
+    /// Returns the owners of a list item. An item has none if no set has its key and no manager owns the whole list.
     fn of_item(&self, item: &Value) -> Self {
         let is_key = |element: &str| {
             let key = element.strip_prefix("k:").and_then(|key| serde_json::from_str::<Map<String, Value>>(key).ok());
@@ -126,6 +130,7 @@ pub(super) fn remove_obsolete(stored: &mut Value, known: &Value, owners: &Status
     }
 }
 
+/// Removes the obsolete fields of an object and, recursively, of its values; see [`remove_obsolete`].
 fn remove_fields(stored: &mut Map<String, Value>, known: &Map<String, Value>, owners: &StatusOwners<'_>) -> bool {
     let (len_before, mut removed_nested) = (stored.len(), false);
     stored.retain(|name, value| {
@@ -219,7 +224,7 @@ mod tests {
         assert_eq!(stored, json!({"endpoints": [{"name": "a", "address": "x"}]}));
     }
 
-    /// The typed view of JSON: only the fields whose name is a letter before `n`.
+    /// Returns the typed view of JSON: only the fields whose name is a letter before `n`.
     fn view(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
@@ -231,7 +236,7 @@ mod tests {
         }
     }
 
-    /// The fields outside lists that the typed view leaves out.
+    /// Collects the fields outside lists that the typed view leaves out.
     fn unknown(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
         for (name, value) in value.as_object().into_iter().flatten() {
             let path = format!("{path}.{name}");
@@ -251,7 +256,7 @@ mod tests {
         }
     }
 
-    /// A change that keeps the shape of objects, as one of the same type does.
+    /// Returns a change that keeps the shape of objects, as one of the same type does.
     fn changed(dice: &Seeded, value: &Value) -> Value {
         match value {
             _ if dice.bits().is_multiple_of(6) => view(&random(dice, 1)),

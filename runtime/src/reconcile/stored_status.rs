@@ -5,9 +5,9 @@ use serde_json::Value;
 
 /// Reads the stored status of an object.
 pub(crate) trait StoredStatus: Send + Sync {
-    /// The whole status.
+    /// Returns the whole status.
     fn status(&self) -> Value;
-    /// The conditions and the observed generation; empty if they can't be decoded.
+    /// Returns the conditions and the observed generation; empty if they can't be decoded.
     fn conditions(&self) -> &Status;
 }
 

@@ -10,8 +10,8 @@ use crate::{
 use serde_json::Value;
 
 impl Loop {
-    /// The significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. While a pass over the
-    /// object runs, this returns `Nothing`, and the result of that pass includes the significance.
+    /// Returns the significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. While a
+    /// pass over the object runs, this returns `Nothing`, and the result of that pass includes the significance.
     pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (header, significance) = (&new.header, self.significance_by_others(old, new));
         let (key, uid, version) = (&header.key, &header.uid, &header.resource_version);
@@ -20,7 +20,7 @@ impl Loop {
         self.apply_change(header, significance)
     }
 
-    /// The significance of an update that another client wrote.
+    /// Returns the significance of an update that another client wrote.
     fn significance_by_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (before, after) = (&old.header, &new.header);
         let is_request = before.uid != after.uid
@@ -34,7 +34,8 @@ impl Loop {
         }
     }
 
-    /// The significance of an update by the controller's own predicate, or by the default one: a change of the wanted state.
+    /// Returns the significance of an update by the controller's own predicate, or by the default one: a change of the wanted
+    /// state.
     fn significance_by_predicate(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let by_default = || match self.wanted_state(old) != self.wanted_state(new) {
             true => Significance::UserChange,
@@ -62,8 +63,8 @@ impl Loop {
         }
     }
 
-    /// The facts that the controller's own predicate compares; `None` without a predicate, for an object that can't be decoded,
-    /// and if the predicate panics.
+    /// Returns the facts that the controller's own predicate compares; `None` without a predicate, for an object that can't be
+    /// decoded, and if the predicate panics.
     fn facts(&self, entry: &Entry<Encoded>, panics: &mut Panics) -> Option<Facts> {
         let predicate = self.predicate.as_ref()?;
         self.recent_states.facts.get(entry, || {
@@ -107,9 +108,9 @@ impl Loop {
         owned || marked.is_some_and(|(name, _)| name == kind.full_name())
     }
 
-    /// A text that changes with the wanted state of an object. For the operator's own kinds it is the generation, which the API
-    /// server raises with the spec. A foreign kind may have no generation, and its labels and annotations count as well, so it is
-    /// the digest of the content.
+    /// Returns a text that changes with the wanted state of an object. For the operator's own kinds it is the generation, which
+    /// the API server raises with the spec. A foreign kind may have no generation, and its labels and annotations count as well,
+    /// so it is the digest of the content.
     fn wanted_state(&self, entry: &Entry<Encoded>) -> String {
         if self.reconciler.owns_status() {
             return entry.header.generation.to_string();
@@ -117,12 +118,14 @@ impl Loop {
         self.content_digest(entry)
     }
 
-    /// The digest of the parts of an object that users write: all but the status and the metadata other than labels and
+    /// Returns the digest of the parts of an object that users write: all but the status and the metadata other than labels and
     /// annotations.
     fn content_digest(&self, entry: &Entry<Encoded>) -> String {
         self.recent_states.content_digests.get(entry, || Some(self.compute_digest(entry))).unwrap_or_default()
     }
 
+    /// Hashes the content of an object that counts as a change by a user: everything but the status, and of the metadata the
+    /// labels and annotations.
     fn compute_digest(&self, entry: &Entry<Encoded>) -> String {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();

@@ -15,7 +15,7 @@ impl Loop {
     /// A terminal error if the object doesn't match the type of its kind.
     pub(super) fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>> {
         let primary = catch(Closure::Object, || self.reconciler.decode(entry)).map_err(Error::unexpected)?;
-        primary.map_err(|error| undecodable(&error))
+        primary.map_err(|error| undecodable_error(&error))
     }
 
     /// Reports the decoding error in the status.
@@ -26,7 +26,8 @@ impl Loop {
     }
 }
 
-fn undecodable(error: &ReadError) -> Error {
+/// Returns a terminal error for an object that the Rust type of its kind can't represent.
+fn undecodable_error(error: &ReadError) -> Error {
     let why = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
     // The error quotes values of the object, so its length is bounded.
     let why = crate::bounds::foreign(&why);

@@ -6,10 +6,10 @@ use std::hash::Hasher;
 
 /// The prefix of the name part of every reference, which distinguishes it from other finalizers (unikorn REF4, R9). Names of
 /// objects and namespaces contain no underscores.
-const MARK: &str = "reference_";
+const NAME_PREFIX: &str = "reference_";
 
 /// The limit of the API server for the part of a finalizer after the slash (unikorn REF12).
-const LONGEST: usize = 63;
+const MAX_NAME_LENGTH: usize = 63;
 
 /// Returns the finalizer of the references from an object: `<plural>.<group>/reference_<namespace>_<name>`, where kind, namespace
 /// and name are those of the referrer.
@@ -17,48 +17,51 @@ const LONGEST: usize = 63;
 /// No two objects have the same one (unikorn REF14). A name that is too long for a finalizer is shortened and ends in a hash
 /// (REF12).
 /// For a kind of the core group, the part before the slash is the plural alone.
-pub(crate) fn id(kind: &Kind, key: &ObjectKey) -> String {
+pub(crate) fn finalizer_name(kind: &Kind, key: &ObjectKey) -> String {
     let namespace = key.namespace().map(|namespace| format!("{namespace}_")).unwrap_or_default();
-    format!("{}/{}", kind.full_name(), shortened(&format!("{MARK}{namespace}{}", key.name())))
+    format!("{}/{}", kind.full_name(), shorten(&format!("{NAME_PREFIX}{namespace}{}", key.name())))
 }
 
-/// Returns the prefix of the references from all objects of a kind, in one namespace or in all.
-pub(crate) fn of_kind(kind: &Kind, namespace: Option<&str>) -> String {
+/// Returns the prefix of the reference finalizers of all objects of a kind, in one namespace or in all.
+pub(crate) fn finalizer_prefix(kind: &Kind, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|namespace| format!("{namespace}_")).unwrap_or_default();
-    format!("{}/{MARK}{namespace}", kind.full_name())
+    format!("{}/{NAME_PREFIX}{namespace}", kind.full_name())
 }
 
 /// Whether a finalizer is a reference.
 pub(crate) fn is_reference(finalizer: &str) -> bool {
-    finalizer.split_once('/').is_some_and(|(_, name)| name.starts_with(MARK))
+    finalizer.split_once('/').is_some_and(|(_, name)| name.starts_with(NAME_PREFIX))
 }
 
-/// Returns the text of a reference for messages: `webapps.demo.example.com shop/blue`.
+/// Returns the text of a reference finalizer for messages: `webapps.demo.example.com shop/blue`.
 pub(crate) fn describe(finalizer: &str) -> String {
     let (kind, name) = finalizer.split_once('/').unwrap_or((finalizer, ""));
-    format!("{kind} {}", name.trim_start_matches(MARK).replacen('_', "/", 1))
+    format!("{kind} {}", name.trim_start_matches(NAME_PREFIX).replacen('_', "/", 1))
 }
 
-/// Returns the referrer of a kind, as a reference names it; `None` if the reference contains a shortened name.
+/// Returns the referrer of a kind that a reference finalizer names; `None` if it is of another kind or contains a shortened name.
 pub(crate) fn referrer(kind: &Kind, finalizer: &str) -> Option<ObjectKey> {
-    let name = finalizer.strip_prefix(&kind.full_name())?.strip_prefix('/')?.strip_prefix(MARK)?;
+    let name = finalizer.strip_prefix(&kind.full_name())?.strip_prefix('/')?.strip_prefix(NAME_PREFIX)?;
     let (namespace, name) = if kind.namespaced { name.split_once('_')? } else { ("", name) };
     let key = ObjectKey::new(Some(namespace), name);
     // A shortened name ends in a hash, and encoding it again gives another finalizer.
-    (name.len() + namespace.len() + MARK.len() + 1 < LONGEST && id(kind, &key) == finalizer).then_some(key)
+    (name.len() + namespace.len() + NAME_PREFIX.len() + 1 < MAX_NAME_LENGTH && finalizer_name(kind, &key) == finalizer)
+        .then_some(key)
 }
 
-fn shortened(name: &str) -> String {
-    if name.len() <= LONGEST {
+/// Returns a name of at most [`MAX_NAME_LENGTH`] bytes: a longer one is cut, and ends in a hash of the whole name.
+fn shorten(name: &str) -> String {
+    if name.len() <= MAX_NAME_LENGTH {
         return name.to_owned();
     }
     // FNV-1a: the finalizer is stored in the cluster, so its hash has to be stable across releases of Rust and opgen.
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     name.as_bytes().iter().for_each(|byte| byte.hash(&mut hash));
-    let start: String = name.chars().take(LONGEST - 17).collect();
+    let start: String = name.chars().take(MAX_NAME_LENGTH - 17).collect();
     format!("{}-{:016x}", start.trim_end_matches(['-', '.']), hash.finish())
 }
 
+/// The hash function FNV-1a with 64 bits.
 struct Fnv(u64);
 
 impl Hasher for Fnv {
@@ -88,10 +91,10 @@ mod tests {
 
     #[test]
     fn reference_ref1_has_kind_group_namespace_and_name() {
-        let reference = id(&kind_of::<Ingress>(), &key("shop", "foo"));
+        let reference = finalizer_name(&kind_of::<Ingress>(), &key("shop", "foo"));
         assert_eq!(reference, "ingresses.networking.k8s.io/reference_shop_foo");
         assert_eq!(describe(&reference), "ingresses.networking.k8s.io shop/foo");
-        assert_eq!(id(&kind_of::<Namespace>(), &ObjectKey::cluster("shop")), "namespaces/reference_shop");
+        assert_eq!(finalizer_name(&kind_of::<Namespace>(), &ObjectKey::cluster("shop")), "namespaces/reference_shop");
     }
 
     #[test]
@@ -100,25 +103,27 @@ mod tests {
         {
             assert!(!is_reference(foreign), "{foreign}");
         }
-        assert!(is_reference(&id(&kind_of::<ConfigMap>(), &key("a", "b"))));
+        assert!(is_reference(&finalizer_name(&kind_of::<ConfigMap>(), &key("a", "b"))));
     }
 
     #[test]
     fn reference_ref12_a_long_name_is_shortened_and_stays_unique() {
         let long = "n".repeat(250);
-        let (one, other) =
-            (id(&kind_of::<Ingress>(), &key("a", &long)), id(&kind_of::<Ingress>(), &key("a", &format!("{long}x"))));
+        let (one, other) = (
+            finalizer_name(&kind_of::<Ingress>(), &key("a", &long)),
+            finalizer_name(&kind_of::<Ingress>(), &key("a", &format!("{long}x"))),
+        );
         assert_ne!(one, other);
         for reference in [one, other] {
             let name = reference.split_once('/').map_or("", |(_, name)| name);
             assert!(name.len() <= 63 && name.ends_with(|c: char| c.is_ascii_alphanumeric()), "{name}");
         }
-        assert_eq!(shortened(&"n".repeat(64)), format!("{}-{}", "n".repeat(46), "078b793dde92c425"));
+        assert_eq!(shorten(&"n".repeat(64)), format!("{}-{}", "n".repeat(46), "078b793dde92c425"));
     }
 
     #[test]
     fn reference_ref14_equal_names_in_two_namespaces_have_different_finalizers() {
         let kind = kind_of::<Ingress>();
-        assert_ne!(id(&kind, &key("a", "web")), id(&kind, &key("b", "web")));
+        assert_ne!(finalizer_name(&kind, &key("a", "web")), finalizer_name(&kind, &key("b", "web")));
     }
 }

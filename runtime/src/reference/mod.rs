@@ -47,9 +47,9 @@ mod targets;
 
 use crate::cache::ObjectKey;
 
-pub(crate) use finalizer::{describe, id, is_reference, of_kind, referrer};
-pub(crate) use named::{Named, NamespaceRule, Pointer, To, allows};
+pub(crate) use finalizer::{describe, finalizer_name, finalizer_prefix, is_reference, referrer};
+pub(crate) use named::{NamedTarget, NamespaceRule, Pointer, PointerTarget, allows};
 pub use opgen_api::reference::{ALLOW_FROM, Names, NamespacedName, ReferenceField, ReferenceTarget, label_selector};
 pub(crate) use referrers::Referrers;
-pub(crate) use selector::Selected;
+pub(crate) use selector::ScopedSelector;
 pub(crate) use targets::{Graph, Targets};

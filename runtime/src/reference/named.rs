@@ -1,6 +1,6 @@
 //! Defines the references of an object: the fields that name others, and the objects that they name.
 
-use super::selector::Selected;
+use super::selector::ScopedSelector;
 use crate::{
     cache::{Header, ObjectKey},
     kind::Kind,
@@ -13,65 +13,68 @@ use std::{collections::HashSet, fmt};
 pub(crate) struct Pointer {
     pub(crate) field: &'static str,
     pub(crate) kind: Kind,
-    pub(crate) to: To,
-    pub(crate) reach: NamespaceRule,
+    pub(crate) to: PointerTarget,
+    pub(crate) namespace_rule: NamespaceRule,
 }
 
 /// Whether a referrer may reference a target in view of their namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NamespaceRule {
     /// Allowed: both are in the same namespace, or one of them is cluster-scoped.
-    Home,
+    Allowed,
     /// Allowed if the target, which is in another namespace, allows references from this namespace of the referrer.
-    From(String),
+    IfAllowedFrom(String),
     /// Refused: the target is in another namespace, and the field has no `grant`.
     Refused,
 }
 
 /// The target of a reference.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum To {
+pub(crate) enum PointerTarget {
     /// One object by its key.
     One(ObjectKey),
     /// All objects that a selector matches.
-    All(Selected),
+    All(ScopedSelector),
 }
 
 impl Pointer {
     /// Returns the kind and key of the target; `None` for a selector.
     pub(crate) fn target(&self) -> Option<(Kind, ObjectKey)> {
         match &self.to {
-            To::One(key) => Some((self.kind.clone(), key.clone())),
-            To::All(_) => None,
+            PointerTarget::One(key) => Some((self.kind.clone(), key.clone())),
+            PointerTarget::All(_) => None,
         }
     }
 
-    /// Reads all references from the fields of an object.
+    /// Returns all references in the fields of an object.
     pub(crate) fn all<K>(references: &[ReferenceField<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
-        let of_one = |reference: &ReferenceField<K>| {
+        let pointers_of = |reference: &ReferenceField<K>| {
             let (field, kind) = (reference.field, (reference.kind)());
             let pointer = |target| {
-                let to = To::new(&kind, namespace, target);
-                Self { field, kind: kind.clone(), reach: to.reach(namespace, reference.granted), to }
+                let to = PointerTarget::new(&kind, namespace, target);
+                Self { field, kind: kind.clone(), namespace_rule: to.namespace_rule(namespace, reference.granted), to }
             };
             (reference.names)(object).into_iter().map(pointer).collect::<Vec<_>>()
         };
-        references.iter().flat_map(of_one).collect()
+        references.iter().flat_map(pointers_of).collect()
     }
 }
 
-impl To {
-    fn reach(&self, home: Option<&str>, granted: bool) -> NamespaceRule {
+impl PointerTarget {
+    /// Returns the rule for a referrer in the namespace `home` (`None` if it is cluster-scoped); `granted` if the field has
+    /// `grant`.
+    fn namespace_rule(&self, home: Option<&str>, granted: bool) -> NamespaceRule {
         match (self, home) {
             (Self::One(key), Some(home)) if key.namespace().is_some_and(|namespace| namespace != home) => match granted
             {
-                true => NamespaceRule::From(home.to_owned()),
+                true => NamespaceRule::IfAllowedFrom(home.to_owned()),
                 false => NamespaceRule::Refused,
             },
-            _ => NamespaceRule::Home,
+            _ => NamespaceRule::Allowed,
         }
     }
 
+    /// Returns the target in a field of a referrer in the namespace `home`. A name without a namespace is one in `home`.
     fn new(kind: &Kind, home: Option<&str>, target: ReferenceTarget) -> Self {
         let named = |name: NamespacedName| {
             let namespace = name.namespace.as_deref().or(home).filter(|_| kind.namespaced);
@@ -79,21 +82,21 @@ impl To {
         };
         let labelled = |labels| {
             let namespace = home.filter(|_| kind.namespaced).map(str::to_owned);
-            Self::All(Selected { namespace, labels })
+            Self::All(ScopedSelector { namespace, labels })
         };
         target.fold(named, labelled)
     }
 }
 
-/// Whether the annotation of an object allows references from a namespace.
+/// Whether the annotation [`ALLOW_FROM`] of an object allows references from a namespace.
 pub(crate) fn allows(header: &Header, namespace: &str) -> bool {
     let allowed = header.annotations.get(ALLOW_FROM).unwrap_or_default();
-    allowed.split(',').map(str::trim).any(|one| one == namespace || one == "*")
+    allowed.split(',').map(str::trim).any(|entry| entry == namespace || entry == "*")
 }
 
-/// A target of a reference, with the field that names it.
+/// An existing or missing target of a reference, with the field that names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Named {
+pub(crate) struct NamedTarget {
     /// The JSON path of the field; empty for the reference of a node.
     pub(crate) field: &'static str,
     pub(crate) kind: Kind,
@@ -102,16 +105,16 @@ pub(crate) struct Named {
     pub(crate) selected: bool,
 }
 
-impl Named {
+impl NamedTarget {
     /// Removes duplicate targets; the first field that names a target is retained.
-    pub(crate) fn once(named: Vec<Self>) -> Vec<Self> {
+    pub(crate) fn deduplicate(named: Vec<Self>) -> Vec<Self> {
         let mut known = HashSet::new();
         named.into_iter().filter(|named| known.insert((named.kind.clone(), named.key.clone()))).collect()
     }
 }
 
 /// Displays the target with its field: `spec.net: Net shop/blue`.
-impl fmt::Display for Named {
+impl fmt::Display for NamedTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.field.is_empty() {
             write!(f, "{}: ", self.field)?;
@@ -137,15 +140,15 @@ mod tests {
     #[test]
     fn only_an_object_of_another_namespace_is_refused_without_a_grant() {
         let kind = crate::kind::kind_of::<k8s_openapi::api::core::v1::ConfigMap>();
-        let reach = |home, namespace: Option<&str>, granted| {
+        let namespace_rule = |home, namespace: Option<&str>, granted| {
             let name = NamespacedName { name: "a".to_owned(), namespace: namespace.map(str::to_owned) };
-            To::new(&kind, home, ReferenceTarget::Named(name)).reach(home, granted)
+            PointerTarget::new(&kind, home, ReferenceTarget::Named(name)).namespace_rule(home, granted)
         };
-        assert_eq!(reach(Some("shop"), None, false), NamespaceRule::Home);
-        assert_eq!(reach(Some("shop"), Some("shop"), false), NamespaceRule::Home);
-        assert_eq!(reach(Some("shop"), Some("other"), false), NamespaceRule::Refused);
-        assert_eq!(reach(Some("shop"), Some("other"), true), NamespaceRule::From("shop".to_owned()));
+        assert_eq!(namespace_rule(Some("shop"), None, false), NamespaceRule::Allowed);
+        assert_eq!(namespace_rule(Some("shop"), Some("shop"), false), NamespaceRule::Allowed);
+        assert_eq!(namespace_rule(Some("shop"), Some("other"), false), NamespaceRule::Refused);
+        assert_eq!(namespace_rule(Some("shop"), Some("other"), true), NamespaceRule::IfAllowedFrom("shop".to_owned()));
         // A client that may create cluster-scoped objects may reference everything.
-        assert_eq!(reach(None, Some("other"), false), NamespaceRule::Home);
+        assert_eq!(namespace_rule(None, Some("other"), false), NamespaceRule::Allowed);
     }
 }

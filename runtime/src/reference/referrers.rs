@@ -1,9 +1,9 @@
-//! Defines `Referrers`, the index from referenced objects to the objects that name them.
+//! `Referrers`: the index from referenced objects to the objects that reference them.
 
 use crate::{
     cache::Header,
     kind::Kind,
-    reference::{ObjectKey, Pointer, To, selector::SelectorIndex},
+    reference::{ObjectKey, Pointer, PointerTarget, selector::SelectorIndex},
 };
 use std::collections::BTreeSet;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::collections::HashMap;
 /// An index from targets to referrers, so that a change of a target enqueues its referrers and no other object.
 #[derive(Debug, Default)]
 pub(crate) struct Referrers {
-    named: HashMap<ObjectKey, Vec<(Kind, ObjectKey)>>,
+    targets: HashMap<ObjectKey, Vec<(Kind, ObjectKey)>>,
     by_target: HashMap<(Kind, ObjectKey), BTreeSet<ObjectKey>>,
     selectors: SelectorIndex,
 }
@@ -19,10 +19,10 @@ pub(crate) struct Referrers {
 impl Referrers {
     /// Replaces the targets of a referrer, including those that its nodes added.
     pub(crate) fn set(&mut self, referrer: &ObjectKey, named: Vec<(Kind, ObjectKey)>) {
-        if self.named.get(referrer).map_or(&[][..], Vec::as_slice) == named {
+        if self.targets.get(referrer).map_or(&[][..], Vec::as_slice) == named {
             return;
         }
-        for old in self.named.remove(referrer).unwrap_or_default() {
+        for old in self.targets.remove(referrer).unwrap_or_default() {
             if let Some(referrers) = self.by_target.get_mut(&old) {
                 referrers.remove(referrer);
                 if referrers.is_empty() {
@@ -38,26 +38,26 @@ impl Referrers {
     /// Adds a target of a referrer.
     pub(crate) fn add(&mut self, referrer: &ObjectKey, named: (Kind, ObjectKey)) {
         if self.by_target.entry(named.clone()).or_default().insert(referrer.clone()) {
-            self.named.entry(referrer.clone()).or_default().push(named);
+            self.targets.entry(referrer.clone()).or_default().push(named);
         }
     }
 
     /// Replaces the selectors of a referrer.
-    pub(crate) fn select(&mut self, referrer: &ObjectKey, pointers: &[Pointer]) {
-        let selected = pointers.iter().filter_map(|pointer| match &pointer.to {
-            To::All(selected) => Some((pointer.kind.clone(), selected.clone())),
-            To::One(_) => None,
+    pub(crate) fn set_selectors(&mut self, referrer: &ObjectKey, pointers: &[Pointer]) {
+        let selectors = pointers.iter().filter_map(|pointer| match &pointer.to {
+            PointerTarget::All(selector) => Some((pointer.kind.clone(), selector.clone())),
+            PointerTarget::One(_) => None,
         });
-        self.selectors.set(referrer, selected.collect());
+        self.selectors.set(referrer, selectors.collect());
     }
 
-    /// Returns the objects that name a target.
+    /// Returns the referrers of a target by its name.
     pub(crate) fn of(&self, kind: &Kind, target: &ObjectKey) -> Vec<ObjectKey> {
         self.by_target.get(&(kind.clone(), target.clone())).into_iter().flatten().cloned().collect()
     }
 
-    /// Returns the objects with a selector that matches a target.
-    pub(crate) fn selecting(&self, kind: &Kind, header: &Header) -> BTreeSet<ObjectKey> {
+    /// Returns the referrers with a selector that matches a target.
+    pub(crate) fn matching(&self, kind: &Kind, header: &Header) -> BTreeSet<ObjectKey> {
         self.selectors.of(kind, header)
     }
 }

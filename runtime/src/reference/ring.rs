@@ -8,7 +8,7 @@
 //!
 //! Only objects that this operator watches are known. Any other object, such as one of a third operator, counts as alive.
 
-use super::{id, is_reference, referrer};
+use super::{finalizer_name, is_reference, referrer};
 use crate::{
     cache::{Header, ObjectKey, Uid},
     engine::pass::ControllerState,
@@ -22,10 +22,10 @@ use std::{
 };
 
 /// The maximum number of members that a condition names.
-const NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The maximum number of objects that are searched to name a ring that can't be broken yet.
-const SEARCHED: usize = 100;
+const MAX_SEARCHED: usize = 100;
 
 /// A referenced object.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,7 @@ pub(crate) struct Member {
 }
 
 impl Member {
+    /// Returns an object by its header in the cache.
     pub(crate) fn new(kind: &Kind, header: &Header) -> Self {
         let references = header.finalizers.iter().filter(|finalizer| is_reference(finalizer));
         Self {
@@ -52,6 +53,7 @@ impl Member {
         }
     }
 
+    /// Returns the sort key by age: the youngest member has the greatest.
     fn age(&self) -> (Option<Timestamp>, String) {
         (self.created, self.uid.to_string())
     }
@@ -76,7 +78,7 @@ pub(crate) struct Ring {
 type Holders = BTreeMap<String, (Member, Vec<String>)>;
 
 impl Ring {
-    /// Returns the ring that an object is in; `find` returns the referrer of a reference.
+    /// Returns the ring that an object is in, or `None`; `find` returns the referrer of a reference.
     pub(crate) fn of(start: Member, find: impl Fn(&str) -> Option<Member>) -> Option<Self> {
         let first = start.uid.to_string();
         if let Some(holders) = blocked_holders(start.clone(), &find) {
@@ -103,15 +105,16 @@ impl Ring {
         self.is_dead
     }
 
-    /// Returns the member whose references are released first.
+    /// Returns the member whose references are released first; `None` if the ring has no members.
     fn youngest(&self) -> Option<&Member> {
         self.members.iter().max_by_key(|member| member.age())
     }
 
-    /// Returns the reference of the youngest member, and the members that have it.
-    fn first(&self) -> Option<(String, Vec<&Member>)> {
+    /// Returns the reference finalizer of the youngest member, and the members that have it; they are released first. `None` if
+    /// the ring has no members.
+    fn next_release(&self) -> Option<(String, Vec<&Member>)> {
         let youngest = self.youngest()?;
-        let reference = id(&youngest.kind, &youngest.key);
+        let reference = finalizer_name(&youngest.kind, &youngest.key);
         let named = self.members.iter().filter(|member| member.references.contains(&reference)).collect();
         Some((reference, named))
     }
@@ -127,26 +130,27 @@ fn blocked_holders(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Opt
             return None;
         }
         let by = member.references.iter().map(|reference| find(reference)).collect::<Option<Vec<_>>>()?;
-        add(&mut holders, &mut open, member, by);
+        add_holder(&mut holders, &mut open, member, by);
     }
     Some(holders)
 }
 
-/// Returns objects that reference an object, directly or transitively, up to [`SEARCHED`]: enough to name its ring in a message.
+/// Returns objects that reference an object, directly or transitively, up to [`MAX_SEARCHED`]: enough to name its ring in a message.
 fn search_holders(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Holders {
     let mut holders = Holders::new();
     let mut open = VecDeque::from([start]);
-    while let Some(member) = open.pop_front().filter(|_| holders.len() < SEARCHED) {
-        let references = member.references.iter().take(SEARCHED);
+    while let Some(member) = open.pop_front().filter(|_| holders.len() < MAX_SEARCHED) {
+        let references = member.references.iter().take(MAX_SEARCHED);
         let by = references.filter_map(|reference| find(reference)).collect();
         let mut more = Vec::new();
-        add(&mut holders, &mut more, member, by);
+        add_holder(&mut holders, &mut more, member, by);
         open.extend(more);
     }
     holders
 }
 
-fn add(holders: &mut Holders, open: &mut Vec<Member>, member: Member, by: Vec<Member>) {
+/// Records a member with its referrers `by`, and adds those that are not known yet to the search (`open`).
+fn add_holder(holders: &mut Holders, open: &mut Vec<Member>, member: Member, by: Vec<Member>) {
     let uids = by.iter().map(|holder| holder.uid.to_string()).collect();
     holders.insert(member.uid.to_string(), (member, uids));
     open.extend(by.into_iter().filter(|holder| !holders.contains_key(&holder.uid.to_string())));
@@ -170,9 +174,9 @@ fn transitive_targets(first: &str, holders: &Holders) -> BTreeSet<String> {
 /// Displays the ring for the message of a condition.
 impl fmt::Display for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named: Vec<String> = self.members.iter().take(NAMED).map(ToString::to_string).collect();
+        let named: Vec<String> = self.members.iter().take(MAX_NAMED).map(ToString::to_string).collect();
         write!(f, "a cycle of references: {}", named.join(", "))?;
-        if let Some(more) = self.members.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        if let Some(more) = self.members.len().checked_sub(MAX_NAMED).filter(|more| *more > 0) {
             write!(f, " and {more} more")?;
         }
         match self.youngest().filter(|_| self.is_dead) {
@@ -183,7 +187,7 @@ impl fmt::Display for Ring {
 }
 
 impl ControllerState {
-    /// Returns the ring that an object is in.
+    /// Returns the ring that an object is in; `None` if it is in none.
     pub(crate) fn ring_of(&self, kind: &Kind, header: &Header) -> Option<Ring> {
         Ring::of(Member::new(kind, header), |reference| self.referrer(reference))
     }
@@ -193,7 +197,7 @@ impl ControllerState {
     /// # Errors
     /// Fails with the error of a request; a conflict if a member has changed since the cache saw it.
     pub(crate) async fn break_ring(&self, ring: &Ring) -> Result<()> {
-        let Some((reference, named)) = ring.first() else { return Ok(()) };
+        let Some((reference, named)) = ring.next_release() else { return Ok(()) };
         for member in named {
             if let Some(targets) = self.graph.get(&member.kind) {
                 tracing::info!(kind = %member.kind, object = %member.key, reference, "released to break a cycle");
@@ -203,14 +207,19 @@ impl ControllerState {
         Ok(())
     }
 
-    /// Returns the referrer of a reference, if the operator watches its kind.
+    /// Returns the referrer of a reference; `None` if the operator doesn't watch its kind, or it doesn't exist.
     fn referrer(&self, reference: &str) -> Option<Member> {
         let (name, _) = reference.split_once('/')?;
         let (kind, targets) = self.graph.iter().find(|(kind, _)| kind.full_name() == name)?;
         let entry = match referrer(kind, reference) {
             Some(key) => targets.get(&key),
             // The reference contains a shortened name.
-            None => targets.watched.store.entries().into_iter().find(|entry| id(kind, &entry.header.key) == reference),
+            None => targets
+                .watched
+                .store
+                .entries()
+                .into_iter()
+                .find(|entry| finalizer_name(kind, &entry.header.key) == reference),
         };
         entry.map(|entry| Member::new(kind, &entry.header))
     }

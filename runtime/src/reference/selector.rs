@@ -12,14 +12,14 @@ use std::{
 
 /// A label selector for objects in one namespace or in all.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Selected {
+pub(crate) struct ScopedSelector {
     pub(crate) namespace: Option<String>,
     pub(crate) labels: LabelSelector,
 }
 
-impl Selected {
-    /// Returns the problem of an invalid selector, as text for a message.
-    pub(crate) fn fault(&self) -> Option<String> {
+impl ScopedSelector {
+    /// Returns the reason why the selector is invalid, for a message; `None` if it is valid.
+    pub(crate) fn invalid_reason(&self) -> Option<String> {
         self.requirements().find_map(|LabelSelectorRequirement { key, operator, values }| {
             let is_empty = values.as_ref().is_none_or(Vec::is_empty);
             match operator.as_str() {
@@ -34,21 +34,21 @@ impl Selected {
     }
 
     /// Whether the selector matches an object.
-    pub(crate) fn has(&self, header: &Header) -> bool {
+    pub(crate) fn matches(&self, header: &Header) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| header.key.namespace() == Some(namespace))
-            && self.matches(&header.labels)
+            && self.matches_labels(&header.labels)
     }
 
     /// Compares labels by the rules of the API server. `kube`'s selector takes a map, and unpacking the labels of each object
     /// into a map would cost more than the comparison.
-    fn matches(&self, labels: &PackedMap) -> bool {
+    fn matches_labels(&self, labels: &PackedMap) -> bool {
         self.pairs().all(|(label, value)| labels.get(label) == Some(value))
             && self.requirements().all(|LabelSelectorRequirement { key, operator, values }| {
                 let (label, values) = (labels.get(key), values.as_deref().unwrap_or_default());
-                let is_one = label.is_some_and(|label| values.iter().any(|value| value == label));
+                let has_listed_value = label.is_some_and(|label| values.iter().any(|value| value == label));
                 match operator.as_str() {
-                    "In" => is_one,
-                    "NotIn" => !is_one,
+                    "In" => has_listed_value,
+                    "NotIn" => !has_listed_value,
                     "Exists" => label.is_some(),
                     "DoesNotExist" => label.is_none(),
                     _ => false,
@@ -66,7 +66,7 @@ impl Selected {
 }
 
 /// Displays the selector in the syntax of the query parameter `labelSelector`: `app=web,tier in (a,b),!old`.
-impl fmt::Display for Selected {
+impl fmt::Display for ScopedSelector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pairs = self.pairs().map(|(label, value)| format!("{label}={value}"));
         let others = self.requirements().map(|LabelSelectorRequirement { key, operator, values }| {
@@ -86,7 +86,7 @@ impl fmt::Display for Selected {
 /// of an object is compared with few selectors.
 #[derive(Debug, Default)]
 pub(crate) struct SelectorIndex {
-    selectors: HashMap<ObjectKey, Vec<(Kind, Selected)>>,
+    selectors: HashMap<ObjectKey, Vec<(Kind, ScopedSelector)>>,
     referrers: HashMap<(Kind, IndexKey), BTreeSet<ObjectKey>>,
 }
 
@@ -98,7 +98,7 @@ struct IndexKey {
 }
 
 impl IndexKey {
-    fn of(selected: &Selected) -> Self {
+    fn of(selected: &ScopedSelector) -> Self {
         let label = selected.pairs().next().map(|(label, value)| (label.to_owned(), value.to_owned()));
         Self { namespace: selected.namespace.clone(), label }
     }
@@ -117,7 +117,7 @@ impl IndexKey {
 
 impl SelectorIndex {
     /// Replaces the selectors of a referrer.
-    pub(crate) fn set(&mut self, referrer: &ObjectKey, selected: Vec<(Kind, Selected)>) {
+    pub(crate) fn set(&mut self, referrer: &ObjectKey, selected: Vec<(Kind, ScopedSelector)>) {
         if self.selectors.get(referrer).map_or(&[][..], Vec::as_slice) == selected {
             return;
         }
@@ -144,11 +144,11 @@ impl SelectorIndex {
             return BTreeSet::new();
         }
         let found = IndexKey::all_for(header).filter_map(|key| self.referrers.get(&(kind.clone(), key)));
-        let selects = |referrer: &&ObjectKey| {
+        let still_matches = |referrer: &&ObjectKey| {
             let all = self.selectors.get(*referrer).into_iter().flatten();
-            all.into_iter().any(|(other, selected)| other == kind && selected.has(header))
+            all.into_iter().any(|(other, selected)| other == kind && selected.matches(header))
         };
-        found.flatten().filter(selects).cloned().collect()
+        found.flatten().filter(still_matches).cloned().collect()
     }
 }
 
@@ -160,8 +160,8 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
     use serde_json::json;
 
-    fn selected(namespace: Option<&str>, labels: serde_json::Value) -> Selected {
-        Selected { namespace: namespace.map(str::to_owned), labels: serde_json::from_value(labels).unwrap() }
+    fn selected(namespace: Option<&str>, labels: serde_json::Value) -> ScopedSelector {
+        ScopedSelector { namespace: namespace.map(str::to_owned), labels: serde_json::from_value(labels).unwrap() }
     }
 
     fn header(namespace: &str, labels: serde_json::Value) -> Header {
@@ -185,8 +185,8 @@ mod tests {
             (true, expression("zone", "DoesNotExist", &[])),
         ] {
             let selector = selected(Some("shop"), labels);
-            assert_eq!((selector.has(&web), selector.fault()), (fits, None), "{selector}");
-            assert!(!selector.has(&header("other", json!({"app": "web"}))), "{selector}");
+            assert_eq!((selector.matches(&web), selector.invalid_reason()), (fits, None), "{selector}");
+            assert!(!selector.matches(&header("other", json!({"app": "web"}))), "{selector}");
         }
     }
 
@@ -197,7 +197,7 @@ mod tests {
             (json!({"key": "a", "operator": "Exists", "values": ["b"]}), "`Exists` of label `a` takes no values"),
             (json!({"key": "a", "operator": "Is"}), "`Is` is not one of `In`, `NotIn`, `Exists` and `DoesNotExist`"),
         ] {
-            assert_eq!(selected(None, json!({"matchExpressions": [labels]})).fault().unwrap(), fault);
+            assert_eq!(selected(None, json!({"matchExpressions": [labels]})).invalid_reason().unwrap(), fault);
         }
     }
 

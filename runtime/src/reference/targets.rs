@@ -1,4 +1,4 @@
-//! Defines `Targets`, the informer's store of a referenced kind, indexed by the references on its objects.
+//! `Targets`: the informer's store of a referenced kind, indexed by the references on its objects.
 
 use crate::{
     cache::{Change, Entry, Header, ObjectKey, PackedList},
@@ -25,13 +25,13 @@ pub(crate) struct Targets {
     pub(crate) watched: Arc<WatchedKind<Readiness>>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
-    holders: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
+    index: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
     /// One lock for the finalizer writes of an object. Several objects can share a lock.
-    writers: [tokio::sync::Mutex<()>; WRITERS],
+    write_locks: [tokio::sync::Mutex<()>; WRITE_LOCKS],
 }
 
 /// The number of objects whose finalizers can be written at the same time.
-const WRITERS: usize = 64;
+const WRITE_LOCKS: usize = 64;
 
 /// The parts of an object that decide its readiness.
 #[derive(Deserialize)]
@@ -46,15 +46,17 @@ struct ProjectedTarget {
 pub(crate) type Graph = BTreeMap<Kind, Arc<Targets>>;
 
 impl Targets {
+    /// Returns an empty store of a kind; `managed` if the operator has a controller for it.
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {
             watched: Arc::new(WatchedKind { health, ..WatchedKind::new(kind, false) }),
             managed,
-            holders: Mutex::default(),
-            writers: [const { tokio::sync::Mutex::const_new(()) }; WRITERS],
+            index: Mutex::default(),
+            write_locks: [const { tokio::sync::Mutex::const_new(()) }; WRITE_LOCKS],
         }
     }
 
+    /// Returns the cached object of a key; `None` if the cache does not have it.
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<Readiness>>> {
         self.watched.store.get(key)
     }
@@ -64,19 +66,19 @@ impl Targets {
     pub(crate) async fn lock_writes(&self, key: &ObjectKey) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
-        self.writers[hasher.finish() as usize % WRITERS].lock().await
+        self.write_locks[hasher.finish() as usize % WRITE_LOCKS].lock().await
     }
 
-    /// Returns the keys of the objects that have a reference.
-    pub(crate) fn keys_with(&self, reference: &str) -> Vec<ObjectKey> {
-        self.holders.lock().get(reference).into_iter().flatten().cloned().collect()
+    /// Returns the keys of the objects that have a reference finalizer.
+    pub(crate) fn keys_with_reference(&self, reference: &str) -> Vec<ObjectKey> {
+        self.index.lock().get(reference).into_iter().flatten().cloned().collect()
     }
 
     /// Returns all references with a prefix.
     pub(crate) fn references_with_prefix(&self, prefix: &str) -> Vec<String> {
-        let holders = self.holders.lock();
-        let from = holders.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
-        from.map(|(reference, _)| reference).take_while(|reference| reference.starts_with(prefix)).cloned().collect()
+        let index = self.index.lock();
+        let range = index.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
+        range.map(|(reference, _)| reference).take_while(|reference| reference.starts_with(prefix)).cloned().collect()
     }
 
     /// Stores an object that the API server sent.
@@ -88,19 +90,19 @@ impl Targets {
         let readiness = if self.managed { managed_readiness } else { readiness };
         // Locked before the store changes: the watch and a pass can store the object at the same time, and the index has to
         // change in the same order as the store.
-        let mut holders = self.holders.lock();
+        let mut index = self.index.lock();
         let project = |header: &Header| {
             let parts: ProjectedTarget = serde_json::from_slice(json)?;
             Ok::<_, serde_json::Error>(readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status))
         };
         let change = self.watched.store.try_project(header, project)?;
         if let Some(old) = change.old() {
-            unlist(&mut holders, old);
+            remove_from_index(&mut index, old);
         }
         if let Some(new) = change.new_entry() {
-            list(&mut holders, new);
+            add_to_index(&mut index, new);
         }
-        drop(holders);
+        drop(index);
         Ok(change)
     }
 
@@ -119,26 +121,28 @@ impl Targets {
 
     /// Removes an object from the index after its removal from the store. A new object may have the same name by now.
     pub(crate) fn forget(&self, old: &Entry<Readiness>) {
-        let mut holders = self.holders.lock();
-        unlist(&mut holders, old);
+        let mut index = self.index.lock();
+        remove_from_index(&mut index, old);
         if let Some(new) = self.get(&old.header.key) {
-            list(&mut holders, &new);
+            add_to_index(&mut index, &new);
         }
     }
 }
 
-fn list(holders: &mut BTreeMap<String, BTreeSet<ObjectKey>>, new: &Entry<Readiness>) {
+/// Adds an object to the index of its references.
+fn add_to_index(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, new: &Entry<Readiness>) {
     for reference in references(&new.header.finalizers) {
-        holders.entry(reference.to_owned()).or_default().insert(new.header.key.clone());
+        index.entry(reference.to_owned()).or_default().insert(new.header.key.clone());
     }
 }
 
-fn unlist(holders: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<Readiness>) {
+/// Removes an object from the index of its references.
+fn remove_from_index(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<Readiness>) {
     for reference in references(&old.header.finalizers) {
-        if let Some(keys) = holders.get_mut(reference) {
+        if let Some(keys) = index.get_mut(reference) {
             keys.remove(&old.header.key);
             if keys.is_empty() {
-                holders.remove(reference);
+                index.remove(reference);
             }
         }
     }
@@ -180,7 +184,7 @@ mod tests {
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.apply(&object("two", 3, &[REFERENCE])).unwrap();
         targets.forget(&old);
-        assert_eq!(targets.keys_with(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
+        assert_eq!(targets.keys_with_reference(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
     }
 
     #[test]
@@ -189,12 +193,12 @@ mod tests {
         let answer = |version| serde_json::from_slice(&object("one", version, &[REFERENCE])).unwrap();
         targets.apply(&object("one", 1, &[])).unwrap();
         targets.apply_answer(&answer(2)).unwrap();
-        assert_eq!(targets.keys_with(REFERENCE).len(), 1);
+        assert_eq!(targets.keys_with_reference(REFERENCE).len(), 1);
         let header = Header::parse(&object("one", 3, &[])).unwrap();
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.forget(&old);
         targets.apply_answer(&answer(2)).unwrap();
-        assert!(targets.watched.store.is_empty() && targets.keys_with(REFERENCE).is_empty());
+        assert!(targets.watched.store.is_empty() && targets.keys_with_reference(REFERENCE).is_empty());
     }
 
     #[test]
@@ -216,7 +220,7 @@ mod tests {
             });
             let shown = targets.get(&ObjectKey::namespaced("shop", "a")).unwrap();
             let (stored, indexed) =
-                (shown.header.finalizers.contains(REFERENCE), !targets.keys_with(REFERENCE).is_empty());
+                (shown.header.finalizers.contains(REFERENCE), !targets.keys_with_reference(REFERENCE).is_empty());
             assert_eq!(stored, indexed, "round {round}");
         }
     }

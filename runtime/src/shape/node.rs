@@ -184,6 +184,7 @@ impl Shape {
         self.walk_below("", 1, visit);
     }
 
+    /// Visits the nodes below this one in pre-order. `path` is the path of this node, and `depth` that of its children.
     fn walk_below(&'static self, path: &str, depth: usize, visit: &mut dyn FnMut(NodeVisit<'_>)) {
         for edge in self.children {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
@@ -249,7 +250,7 @@ impl Shape {
         kinds
     }
 
-    /// Returns the node at a path relative to this one.
+    /// Returns the node at a path relative to this one; `None` if there is none.
     pub fn find(&'static self, path: &str) -> Option<&'static Shape> {
         path.split('/')
             .try_fold(self, |shape, name| shape.children.iter().find(|edge| edge.name == name).map(|edge| edge.shape))

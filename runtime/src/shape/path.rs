@@ -23,7 +23,7 @@ impl<'a> Path<'a> {
         Path { key: Some(key), ..self }
     }
 
-    /// Returns the key of the innermost item that the path is in.
+    /// Returns the key of the innermost item that the path is in; `None` outside of items.
     pub fn key(&self) -> Option<&'a str> {
         self.key.or_else(|| self.up.and_then(Path::key))
     }
@@ -62,7 +62,8 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Returns the key of the item of `node` that `path` belongs to: `blue` for `pools` and `pools[blue]/service`.
+/// Returns the key of the item of `node` that `path` belongs to: `blue` for `pools` and `pools[blue]/service`. `None` if the path
+/// is not in an item of `node`.
 pub(crate) fn key_below(node: &str, path: &str) -> Option<String> {
     let inside = path.strip_prefix(node)?.strip_prefix('[')?;
     let (escaped, _) = inside.split_once(']')?;

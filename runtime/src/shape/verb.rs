@@ -1,4 +1,4 @@
-//! Defines `Verb`, a verb of an RBAC rule that a node declares.
+//! `Verb`: a verb of an RBAC rule that a node declares.
 
 /// A verb of an RBAC rule, or opgen's own verb [`Reference`](Verb::Reference).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,8 +40,8 @@ impl Verb {
         }
     }
 
-    /// Returns the verbs that a role contains for it.
-    pub(crate) const fn in_roles(&self) -> &'static [&'static str] {
+    /// Returns the verbs of RBAC that a role contains for it.
+    pub(crate) const fn rbac_verbs(&self) -> &'static [&'static str] {
         match self {
             Self::Get => &["get"],
             Self::List => &["list"],

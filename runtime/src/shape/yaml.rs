@@ -41,6 +41,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    /// Returns the error for this document, with its number and line.
     fn refuse(&self, source: &str, problem: String) -> InvalidManifest {
         InvalidManifest { source: source.to_owned(), document: self.number, line: self.line, problem }
     }

@@ -1,4 +1,4 @@
-//! Records requests, counts them, and passes watch events to observers.
+//! `Audit`: records requests, counts them, and passes watch events to observers.
 
 use std::{
     collections::BTreeMap,
@@ -47,7 +47,9 @@ type EventObserver = Arc<dyn Fn(&Record, ObservedEvent) + Send + Sync>;
 /// Passes requests and watch events to observers, and counts requests.
 #[derive(Default)]
 pub(crate) struct Audit {
+    /// The function that is called after each request.
     pub(crate) observer: Option<RequestObserver>,
+    /// The function that is called for each watch event.
     pub(crate) event_observer: Option<EventObserver>,
     /// The number of requests by verb and code.
     counts: Mutex<BTreeMap<(&'static str, u16), u64>>,
@@ -59,19 +61,20 @@ impl Audit {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn record(&self, call: &Call, answer: &ApiResponse) {
-        let counted = (call.verb.as_str(), answer.code.as_u16());
-        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(counted).or_default() += 1;
+    /// Counts a request and passes it to the observer.
+    pub(crate) fn record(&self, call: &Call, response: &ApiResponse) {
+        let key = (call.verb.as_str(), response.code.as_u16());
+        *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
         if let Some(notify) = &self.observer {
-            notify(&Record { message: refusal_of(answer), ..Record::of(call, answer.code) });
+            notify(&Record { message: failure_message(response), ..Record::new(call, response.code) });
         }
     }
 
     /// Adds the observer of watch events to a response.
-    pub(crate) fn observe_events(&self, call: &Call, answer: ApiResponse) -> ApiResponse {
-        let (Verb::Watch, Some(notify)) = (call.verb, &self.event_observer) else { return answer };
-        let (notify, record) = (notify.clone(), Record::of(call, answer.code));
-        answer.inspect(move |line| {
+    pub(crate) fn observe_events(&self, call: &Call, response: ApiResponse) -> ApiResponse {
+        let (Verb::Watch, Some(notify)) = (call.verb, &self.event_observer) else { return response };
+        let (notify, record) = (notify.clone(), Record::new(call, response.code));
+        response.inspect(move |line| {
             if let Some(event) = ObservedEvent::read(line) {
                 notify(&record, event);
             }
@@ -80,7 +83,8 @@ impl Audit {
 }
 
 impl Record {
-    fn of(call: &Call, code: StatusCode) -> Self {
+    /// Returns the record of a request, without the message of its response.
+    fn new(call: &Call, code: StatusCode) -> Self {
         let target = match &call.target {
             Target::Resource(target) => target.clone(),
             Target::Path(_) => Default::default(),
@@ -93,7 +97,7 @@ impl Record {
             resource: target.plural,
             subresource: target.subresource.unwrap_or_default(),
             namespace: target.namespace,
-            name: target.name.unwrap_or_else(|| name_of_body(call)),
+            name: target.name.unwrap_or_else(|| created_name(call)),
             code: code.as_u16(),
             message: String::new(),
             uri: call.uri.clone(),
@@ -101,18 +105,18 @@ impl Record {
     }
 }
 
-/// Returns the message of a failed request.
-fn refusal_of(answer: &ApiResponse) -> String {
-    let Content::Whole(text) = &answer.content else { return String::new() };
-    if answer.code.is_success() {
+/// Returns the message of the `Status` of a failed request; empty on success and for streams.
+fn failure_message(response: &ApiResponse) -> String {
+    let Content::Whole(text) = &response.content else { return String::new() };
+    if response.code.is_success() {
         return String::new();
     }
     let status: serde_json::Value = serde_json::from_slice(text).unwrap_or_default();
     object::text(&status, &["message"]).to_owned()
 }
 
-/// Returns the name in the body of a create; empty if the server generates it.
-fn name_of_body(call: &Call) -> String {
+/// Returns the name in the body of a create; empty for other verbs, and if the server generates the name.
+fn created_name(call: &Call) -> String {
     let object: serde_json::Value = match call.verb {
         Verb::Create => serde_json::from_slice(&call.body).unwrap_or_default(),
         _ => serde_json::Value::Null,

@@ -1,4 +1,5 @@
-//! Creates the objects of a new cluster: namespaces, default roles and bindings, priority classes, the `kubernetes` Service.
+//! Creates the objects of a new cluster: namespaces, default roles and bindings, priority classes, the `kubernetes`
+//! Service.
 
 use std::{
     collections::BTreeMap,
@@ -38,53 +39,56 @@ struct ObjectRow<'a> {
 struct BootstrapObject {
     group_resource: Arc<str>,
     heading: Heading,
+    /// The `resourceVersion`.
     version: u64,
-    print: &'static str,
+    /// The JSON of the object, with placeholders for the uid and the creation time.
+    template: &'static str,
 }
 
 /// The objects, parsed once in a process.
 static OBJECTS: LazyLock<Vec<BootstrapObject>> = LazyLock::new(|| {
     let mut objects: Vec<BootstrapObject> = Vec::new();
-    for ((row, print), version) in rows().zip(Store::FIRST + 1..) {
-        let shared = |text: &str, one: fn(&BootstrapObject) -> &Arc<str>| match objects.last().map(one) {
+    for ((header, template), version) in rows().zip(Store::FIRST + 1..) {
+        // Shares the text with the previous object, which often has the same.
+        let shared = |text: &str, field: fn(&BootstrapObject) -> &Arc<str>| match objects.last().map(field) {
             Some(last) if **last == *text => last.clone(),
             _ => text.into(),
         };
-        let labels: Labels = row.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
-        let api_version = shared(row.api_version, |first| &first.heading.api_version);
-        let heading = Heading { namespace: row.namespace, name: row.name, labels, api_version };
-        let group_resource = shared(row.group_resource, |first| &first.group_resource);
-        objects.push(BootstrapObject { group_resource, heading, version, print });
+        let labels: Labels = header.labels.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let api_version = shared(header.api_version, |object| &object.heading.api_version);
+        let heading = Heading { namespace: header.namespace, name: header.name, labels, api_version };
+        let group_resource = shared(header.group_resource, |object| &object.group_resource);
+        objects.push(BootstrapObject { group_resource, heading, version, template });
     }
     objects
 });
 
-/// Iterates over the pairs of lines: a header and an object template.
+/// Iterates over the objects of the table: the header and the template of each. Stops at the first malformed line.
 fn rows() -> impl Iterator<Item = (ObjectRow<'static>, &'static str)> {
-    let mut rest = TEXT;
+    let mut remaining = TEXT;
     std::iter::from_fn(move || {
-        let (row, after) = rest.split_once('\n')?;
-        let row: ObjectRow<'_> = serde_json::from_str(row).ok()?;
-        let (print, after) = after.split_at_checked(row.bytes)?;
-        rest = after.strip_prefix('\n')?;
-        Some((row, print))
+        let (header, after) = remaining.split_once('\n')?;
+        let header: ObjectRow<'_> = serde_json::from_str(header).ok()?;
+        let (template, after) = after.split_at_checked(header.bytes)?;
+        remaining = after.strip_prefix('\n')?;
+        Some((header, template))
     })
 }
 
 /// Creates the objects that the store does not have.
 pub(crate) fn fill(server: &Server) {
     let time = Arc::<str>::from(server.environment.time());
-    let build = |first: &BootstrapObject| first.build(server.environment.uid().into(), time.clone());
+    let build = |object: &BootstrapObject| object.build(server.environment.uid().into(), time.clone());
     if server.store.is_new() {
-        return server.store.load(OBJECTS.iter().map(|first| (first.group_resource.clone(), build(first))));
+        return server.store.load(OBJECTS.iter().map(|object| (object.group_resource.clone(), build(object))));
     }
-    for first in OBJECTS.iter() {
-        let Heading { namespace, name, api_version, .. } = &first.heading;
-        if server.store.get(&first.group_resource, namespace, name).is_none() {
-            let object = serde_json::from_slice(&build(first).json).unwrap_or_default();
+    for bootstrap in OBJECTS.iter() {
+        let Heading { namespace, name, api_version, .. } = &bootstrap.heading;
+        if server.store.get(&bootstrap.group_resource, namespace, name).is_none() {
+            let object = serde_json::from_slice(&build(bootstrap).json).unwrap_or_default();
             // There is no other writer before the start.
             let _ = server.store.commit(
-                &first.group_resource,
+                &bootstrap.group_resource,
                 (namespace, name),
                 Expect::Absent,
                 Some(object),
@@ -95,9 +99,10 @@ pub(crate) fn fill(server: &Server) {
 }
 
 impl BootstrapObject {
+    /// Returns the stored object: the template with a uid and a creation time.
     fn build(&self, uid: Arc<str>, time: Arc<str>) -> Stored {
-        let text = Text::printed(self.print, self.version, uid.clone(), time);
-        Stored::headed(&self.heading, self.version, uid, text)
+        let text = Text::from_template(self.template, self.version, uid.clone(), time);
+        Stored::from_heading(&self.heading, self.version, uid, text)
     }
 }
 
@@ -114,26 +119,29 @@ mod tests {
     #[test]
     fn every_object_of_the_table_is_as_the_store_writes_it() {
         assert_eq!(OBJECTS.len() * 2, TEXT.lines().count());
-        for first in OBJECTS.iter() {
-            let build = first.build(ID.into(), "2026-01-01T00:00:00Z".into());
-            let object = serde_json::from_slice(&build.json).unwrap();
+        for bootstrap in OBJECTS.iter() {
+            let stored = bootstrap.build(ID.into(), "2026-01-01T00:00:00Z".into());
+            let object = serde_json::from_slice(&stored.json).unwrap();
             let Stored { namespace, name, uid, labels, owners, json, .. } =
-                Stored::new(object, build.version, &first.heading.api_version);
-            assert_eq!((&build.namespace, &build.name, &build.uid, &build.labels), (&namespace, &name, &uid, &labels));
-            assert_eq!(*build.json, *json);
-            assert!(owners.is_empty(), "{}", first.print);
+                Stored::new(object, stored.version, &bootstrap.heading.api_version);
+            assert_eq!(
+                (&stored.namespace, &stored.name, &stored.uid, &stored.labels),
+                (&namespace, &name, &uid, &labels)
+            );
+            assert_eq!(*stored.json, *json);
+            assert!(owners.is_empty(), "{}", bootstrap.template);
         }
     }
 
     #[test]
     fn every_object_of_the_table_gets_a_version_a_uid_and_a_time() {
-        for first in OBJECTS.iter() {
-            let build = first.build(ID.into(), "2026-01-01T00:00:00Z".into());
-            let text = str::from_utf8(&build.json).unwrap();
+        for bootstrap in OBJECTS.iter() {
+            let stored = bootstrap.build(ID.into(), "2026-01-01T00:00:00Z".into());
+            let text = str::from_utf8(&stored.json).unwrap();
             assert!(!text.contains("2006-01-02") && !text.contains("00000000-0000"), "{text}");
             let object: Value = serde_json::from_str(text).unwrap();
             assert_eq!(object::uid(&object), ID);
-            assert_eq!(object::version(&object), Some(build.version.to_string().as_str()));
+            assert_eq!(object::version(&object), Some(stored.version.to_string().as_str()));
             assert_eq!(object["metadata"]["creationTimestamp"], "2026-01-01T00:00:00Z");
         }
     }

@@ -15,41 +15,43 @@ impl Sandbox {
     /// Returns a client with the rights of a user. Its default namespace is that of the ServiceAccount, or `default`.
     #[must_use]
     pub fn client_of(&self, user: User) -> kube::Client {
-        client(self.clone(), user)
+        client_without_faults(self.clone(), user)
     }
 
-    /// Returns a client with the rights of a user whose calls pass through [`Faults`](crate::fault::Faults). It begins
-    /// the next life; calls of earlier clients get no response any more.
+    /// Returns a client with the rights of a user whose calls pass through [`Faults`](crate::fault::Faults). It starts
+    /// a new life, as a restart of the process does: calls of earlier clients get no response any more.
     #[must_use]
     pub fn client_through(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
-        client_through(self.clone(), user, faults)
+        client_with_faults(self.clone(), user, faults)
     }
 }
 
-fn client(sandbox: Sandbox, user: User) -> kube::Client {
+/// Returns a client whose calls reach the sandbox directly, as the user.
+fn client_without_faults(sandbox: Sandbox, user: User) -> kube::Client {
     let namespace = user.home().unwrap_or("default").to_owned();
     let service = service_fn(move |request: Request<kube::client::Body>| {
         let (sandbox, user) = (sandbox.clone(), user.clone());
         async move {
-            let (head, body) = request.into_parts();
+            let (parts, body) = request.into_parts();
             let body = body.collect_bytes().await?;
-            Ok::<_, kube::Error>(sandbox.call(user, Request::from_parts(head, body)).await)
+            Ok::<_, kube::Error>(sandbox.call(user, Request::from_parts(parts, body)).await)
         }
     });
     kube::Client::new(service, namespace)
 }
 
-/// Returns a client whose calls pass through faults. It begins the next life.
-fn client_through(sandbox: Sandbox, user: User, faults: &crate::fault::Faults) -> kube::Client {
+/// Returns a client whose calls pass through faults. It starts a new life: earlier clients of the same faults get no
+/// response any more.
+fn client_with_faults(sandbox: Sandbox, user: User, faults: &crate::fault::Faults) -> kube::Client {
     let (faults, life) = (faults.clone(), faults.begin());
     let namespace = user.home().unwrap_or("default").to_owned();
     let service = service_fn(move |request: Request<kube::client::Body>| {
         let (sandbox, user, faults) = (sandbox.clone(), user.clone(), faults.clone());
         async move {
-            let (head, body) = request.into_parts();
-            let request = Request::from_parts(head, body.collect_bytes().await?);
-            let answer = crate::fault::call(&sandbox, user, (&faults, life), request).await;
-            answer.map_err(|broken| kube::Error::Service(Box::new(broken)))
+            let (parts, body) = request.into_parts();
+            let request = Request::from_parts(parts, body.collect_bytes().await?);
+            let response = crate::fault::call(&sandbox, user, (&faults, life), request).await;
+            response.map_err(|connection_fault| kube::Error::Service(Box::new(connection_fault)))
         }
     });
     kube::Client::new(service, namespace)

@@ -14,21 +14,21 @@ pub(crate) struct Condition {
 /// The conventions of a kind for writing its conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Style {
-    /// The name of the time field that each write sets, if the kind has one.
-    pub(crate) update: Option<&'static str>,
-    /// Whether a written condition moves to the end of the list or keeps its position.
-    pub(crate) to_the_end: bool,
+    /// The name of the time field that each write sets; `None` if the kind has none.
+    pub(crate) update_field: Option<&'static str>,
+    /// Whether a written condition moves to the end of the list; otherwise it keeps its position.
+    pub(crate) moves_to_end: bool,
 }
 
 impl Style {
     /// The conventions of a Deployment.
-    pub(crate) const DEPLOYMENT: Self = Self { update: Some("lastUpdateTime"), to_the_end: true };
+    pub(crate) const DEPLOYMENT: Self = Self { update_field: Some("lastUpdateTime"), moves_to_end: true };
     /// The conventions of a ReplicaSet.
-    pub(crate) const REPLICA_SET: Self = Self { update: None, to_the_end: true };
+    pub(crate) const REPLICA_SET: Self = Self { update_field: None, moves_to_end: true };
     /// The conventions of a Job.
-    pub(crate) const JOB: Self = Self { update: Some("lastProbeTime"), to_the_end: false };
+    pub(crate) const JOB: Self = Self { update_field: Some("lastProbeTime"), moves_to_end: false };
     /// The conventions of a CustomResourceDefinition.
-    pub(crate) const DEFINITION: Self = Self { update: None, to_the_end: false };
+    pub(crate) const DEFINITION: Self = Self { update_field: None, moves_to_end: false };
 }
 
 impl Condition {
@@ -36,32 +36,33 @@ impl Condition {
         Self { type_, status, reason: reason.to_owned(), message: message.into() }
     }
 
-    /// Whether a written condition has this status.
-    pub(crate) fn is_as(&self, written: &Value) -> bool {
-        written["status"] == word(self.status)
+    /// Returns whether an existing condition has this status.
+    pub(crate) fn matches_status(&self, existing: &Value) -> bool {
+        existing["status"] == status_text(self.status)
     }
 
-    /// Whether a written condition has this status and reason.
-    pub(crate) fn is_for(&self, written: &Value) -> bool {
-        self.is_as(written) && written["reason"] == self.reason.as_str()
+    /// Returns whether an existing condition has this status and reason.
+    pub(crate) fn matches_reason(&self, existing: &Value) -> bool {
+        self.matches_status(existing) && existing["reason"] == self.reason.as_str()
     }
 
-    /// Whether a written condition has this status, reason and message.
-    pub(crate) fn is_said_by(&self, written: &Value) -> bool {
-        self.is_for(written) && written["message"] == self.message.as_str()
+    /// Returns whether an existing condition has this status, reason and message.
+    pub(crate) fn matches_message(&self, existing: &Value) -> bool {
+        self.matches_reason(existing) && existing["message"] == self.message.as_str()
     }
 }
 
-fn word(status: bool) -> &'static str {
+/// Returns the status as the API writes it.
+fn status_text(status: bool) -> &'static str {
     if status { "True" } else { "False" }
 }
 
-/// Returns the condition of a type.
+/// Returns the condition of a type; `None` if the status has none.
 pub(crate) fn find<'a>(status: &'a Value, type_: &str) -> Option<&'a Value> {
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)
 }
 
-/// Whether the status of a condition is true.
+/// Returns whether the status of a condition is `True`.
 pub(crate) fn holds(status: &Value, type_: &str) -> bool {
     find(status, type_).is_some_and(|condition| condition["status"] == "True")
 }
@@ -73,32 +74,32 @@ pub(crate) fn remove(status: &mut Value, type_: &str) {
     }
 }
 
-/// Sets a condition, even if it did not change; its transition time changes only with its status.
+/// Sets a condition, even if it did not change. Its `lastTransitionTime` changes only with its status.
 pub(crate) fn set(status: &mut Value, condition: &Condition, now: &str, style: Style) {
-    let before = find(status, condition.type_).filter(|before| condition.is_as(before));
-    let since = before.map_or_else(|| now.into(), |before| before["lastTransitionTime"].clone());
+    let previous = find(status, condition.type_).filter(|previous| condition.matches_status(previous));
+    let transition_time = previous.map_or_else(|| now.into(), |previous| previous["lastTransitionTime"].clone());
     let mut fields = Map::from_iter([
         ("type".to_owned(), Value::from(condition.type_)),
-        ("status".to_owned(), word(condition.status).into()),
-        ("lastTransitionTime".to_owned(), since),
+        ("status".to_owned(), status_text(condition.status).into()),
+        ("lastTransitionTime".to_owned(), transition_time),
     ]);
-    if let Some(update) = style.update {
-        fields.insert(update.to_owned(), now.into());
+    if let Some(update_field) = style.update_field {
+        fields.insert(update_field.to_owned(), now.into());
     }
     for (key, text) in [("reason", &condition.reason), ("message", &condition.message)] {
         if !text.is_empty() {
             fields.insert(key.to_owned(), text.as_str().into());
         }
     }
-    if style.to_the_end {
+    if style.moves_to_end {
         remove(status, condition.type_);
     }
     let Some(conditions) = status["conditions"].as_array_mut() else {
         status["conditions"] = json!([fields]);
         return;
     };
-    match conditions.iter_mut().find(|own| own["type"] == condition.type_) {
-        Some(own) => *own = fields.into(),
+    match conditions.iter_mut().find(|existing| existing["type"] == condition.type_) {
+        Some(existing) => *existing = fields.into(),
         None => conditions.push(fields.into()),
     }
 }

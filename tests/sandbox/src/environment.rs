@@ -17,9 +17,12 @@ const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
 /// The source of time and random numbers. With a seed both repeat, as long as tokio's clock is paused.
 #[derive(Debug)]
 pub(crate) struct Environment {
+    /// The time of the sandbox at the start.
     start: Timestamp,
     seeded: bool,
+    /// The time on tokio's clock at the start.
     began: Instant,
+    /// The random number generator.
     chance: Mutex<fastrand::Rng>,
 }
 
@@ -31,12 +34,14 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
+    /// Returns the current time.
     pub(crate) fn now(&self) -> Timestamp {
         self.start.checked_add(self.began.elapsed()).unwrap_or(self.start)
     }
 }
 
 impl Environment {
+    /// Returns an environment with a seed, or with the clock and the random numbers of the machine.
     pub(crate) fn new(seed: Option<u64>) -> Self {
         let start = match seed {
             Some(_) => Timestamp::from_second(SEEDED_START).unwrap_or(Timestamp::UNIX_EPOCH),
@@ -46,7 +51,7 @@ impl Environment {
         Self { start, seeded: seed.is_some(), began: Instant::now(), chance: Mutex::new(chance) }
     }
 
-    /// Whether time and random numbers derive from a seed.
+    /// Returns whether time and random numbers derive from a seed.
     pub(crate) fn is_seeded(&self) -> bool {
         self.seeded
     }
@@ -79,7 +84,7 @@ impl Environment {
         self.chance(|chance| (0..length).map(|_| char::from(LETTERS[chance.usize(..LETTERS.len())])).collect())
     }
 
-    /// Draws from the single source of random numbers.
+    /// Draws a value from the random number generator.
     pub(crate) fn chance<T>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> T) -> T {
         draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Builds API errors and their `Status` objects.
+//! `Failure`: the error of a request, which becomes a `Status` object.
 
 use http::StatusCode;
 pub(crate) use opgen_schema::Cause;
@@ -6,23 +6,22 @@ use serde_json::{Map, Value, json};
 
 use crate::kind::Kind;
 
-/// Why a request was refused. It becomes a `Status` (API conventions, *Response Status Kind*).
+/// The error of a refused request. It becomes a `Status` (API conventions, *Response Status Kind*).
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{reason}: {message}")]
 pub(crate) struct Failure {
-    /// The HTTP code.
+    /// The HTTP status code.
     pub code: u16,
-    /// A word for programs; empty where Kubernetes gives none.
+    /// The machine-readable `reason`; empty if Kubernetes sets none.
     pub reason: &'static str,
-    /// A sentence for people.
+    /// The human-readable `message`.
     pub message: String,
-    /// What it is about.
+    /// The `details`, and the continue token of an expired list, which `status` moves to the metadata.
     pub details: Map<String, Value>,
 }
 
-/// All causes in one sentence.
-fn joined(causes: &[Cause]) -> String {
-    // What is found twice is said once.
+/// Joins the distinct causes in one message, like Go's `utilerrors.Aggregate`.
+fn join_causes(causes: &[Cause]) -> String {
     let mut messages: Vec<String> = Vec::new();
     for cause in causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)) {
         if !messages.contains(&cause) {
@@ -32,18 +31,22 @@ fn joined(causes: &[Cause]) -> String {
     if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) }
 }
 
+/// Returns a cause as a `StatusCause`.
 fn to_json(cause: &Cause) -> Value {
     json!({"reason": cause.reason, "message": cause.message, "field": cause.field})
 }
 
-/// What of the details stands in the metadata: the token with which a list may go on regardless.
+/// The detail that becomes a field of the metadata: the token with which a client can continue an expired list.
 const CONTINUE: &str = "continue";
 
 impl Failure {
+    /// Returns a failure without details.
     fn new(code: StatusCode, reason: &'static str, message: impl Into<String>) -> Self {
         Self { code: code.as_u16(), reason, message: message.into(), details: Map::new() }
     }
 
+    /// Adds the name, group and resource of an object to the details; the detail `kind` contains the plural, as in
+    /// Kubernetes.
     fn with_details(mut self, kind: &Kind, name: &str) -> Self {
         self.detail("name", name);
         self.detail("group", &kind.group);
@@ -51,19 +54,20 @@ impl Failure {
         self
     }
 
+    /// Adds a detail unless its value is empty.
     fn detail(&mut self, key: &str, value: &str) {
         if !value.is_empty() {
             self.details.insert(key.to_owned(), value.into());
         }
     }
 
-    /// 404 of an object.
+    /// Returns a 404 for an object that does not exist.
     pub(crate) fn not_found(kind: &Kind, name: &str) -> Self {
         let message = format!("{} {name:?} not found", kind.resource());
         Self::new(StatusCode::NOT_FOUND, "NotFound", message).with_details(kind, name)
     }
 
-    /// 404 of a path that nothing serves.
+    /// Returns a 404 for a path that the server does not serve.
     pub(crate) fn no_such_resource() -> Self {
         let message = "the server could not find the requested resource";
         let mut failure = Self::new(StatusCode::NOT_FOUND, "NotFound", message);
@@ -71,18 +75,19 @@ impl Failure {
         failure
     }
 
+    /// Returns a 409 for a create of an object that exists.
     pub(crate) fn already_exists(kind: &Kind, name: &str) -> Self {
         let message = format!("{} {name:?} already exists", kind.resource());
         Self::new(StatusCode::CONFLICT, "AlreadyExists", message).with_details(kind, name)
     }
 
-    /// 409 of a write to an older state.
+    /// Returns a 409 for a write that conflicts with the state of an object.
     pub(crate) fn conflict(kind: &Kind, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {} {name:?}: {why}", kind.resource());
         Self::new(StatusCode::CONFLICT, "Conflict", message).with_details(kind, name)
     }
 
-    /// 409 about an object that a request names by its kind alone.
+    /// Returns a 409 for an object that a request names by its kind only, without a group.
     pub(crate) fn conflict_of(kind: &str, name: &str, why: &str) -> Self {
         let message = format!("Operation cannot be fulfilled on {kind} {name:?}: {why}");
         let mut failure = Self::new(StatusCode::CONFLICT, "Conflict", message);
@@ -91,21 +96,21 @@ impl Failure {
         failure
     }
 
-    /// The object was changed since it was read.
+    /// Returns a 409 for a write to an object that was modified since it was read.
     pub(crate) fn stale(kind: &Kind, name: &str) -> Self {
         let why = "the object has been modified; please apply your changes to the latest version and try again";
         Self::conflict(kind, name, why)
     }
 
-    /// 422 with a cause for each field.
+    /// Returns a 422 for an object, with a cause for each invalid field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
         Self::invalid_as(&kind.kind, kind.error_group(), name, causes)
     }
 
-    /// The same of an object that is of no kind, or of another than was asked for.
+    /// Returns a 422 for an object that has no served kind, or another one than the path.
     pub(crate) fn invalid_as(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
         let dot = if group.is_empty() { "" } else { "." };
-        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", joined(causes));
+        let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", join_causes(causes));
         let mut failure = Self::unprocessable(message);
         failure.detail("name", name);
         failure.detail("group", group);
@@ -113,41 +118,42 @@ impl Failure {
         failure.with_causes(causes.iter().map(to_json).collect())
     }
 
-    /// 422 about the options of a list or a watch.
+    /// Returns a 422 for the options of a list or a watch.
     pub(crate) fn invalid_list_options(causes: &[Cause]) -> Self {
         Self::invalid_as("ListOptions", "meta.k8s.io", "", causes)
     }
 
-    /// 500 of an error that Kubernetes gives no reason for.
+    /// Returns a 500 without a reason, for errors to which Kubernetes gives none.
     pub(crate) fn unexplained(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
 
-    /// 406 where none of the wished forms is served.
+    /// Returns a 406 for an `Accept` header without a served media type.
     pub(crate) fn no_such_representation() -> Self {
-        let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-        Self::not_acceptable(format!("406: Not Acceptable\n\nAvailable representations: {served}"))
+        let media_types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::not_acceptable(format!("406: Not Acceptable\n\nAvailable representations: {media_types}"))
     }
 
-    /// 406 where the media type is served, but not in the shape.
+    /// Returns a 406 for an `Accept` header with a served media type, but an unknown `as=`.
     pub(crate) fn no_such_shape() -> Self {
-        let served = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-        Self::not_acceptable(format!("only the following media types are accepted: {served}"))
+        let media_types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+        Self::not_acceptable(format!("only the following media types are accepted: {media_types}"))
     }
 
-    /// With when it may be tried again.
+    /// Adds the number of seconds after which the client may retry.
     pub(crate) fn retry_after(mut self, seconds: u32) -> Self {
         self.details.insert("retryAfterSeconds".into(), seconds.into());
         self
     }
 
-    /// With how a list may go on regardless.
+    /// Adds the token with which a client can continue an expired list.
     pub(crate) fn with_continue(mut self, token: String) -> Self {
         self.details.insert(CONTINUE.into(), token.into());
         self
     }
 
-    /// 422 of a write that was refused before anybody looked at the object: it names the resource.
+    /// Returns a 422 for a write that is refused before the object is validated; its message names the resource instead
+    /// of the kind.
     pub(crate) fn invalid_resource(kind: &Kind, name: &str, cause: &Cause) -> Self {
         let message = format!("{} {name:?} is invalid: {}: {}", kind.resource(), cause.field, cause.message);
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
@@ -155,7 +161,7 @@ impl Failure {
             .with_causes(vec![to_json(cause)])
     }
 
-    /// 422 about the options of a request, which have no name.
+    /// Returns a 422 for the options of a request, which have no name.
     pub(crate) fn invalid_options(kind: &str, cause: &Cause) -> Self {
         let message = format!("{kind}.meta.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message);
         let mut failure = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message);
@@ -164,19 +170,19 @@ impl Failure {
         failure.with_causes(vec![to_json(cause)])
     }
 
-    /// 422 without a field, as an unusable patch has it.
+    /// Returns a 422 without causes, such as for a patch that can't be applied.
     pub(crate) fn unprocessable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "Invalid", message)
     }
 
-    /// 403 about an object, by authorization or by a rule.
+    /// Returns a 403 for an object: authorization or admission denies the request.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
         let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
         let message = format!("{}{named} is forbidden: {why}", kind.resource());
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).with_details(kind, name)
     }
 
-    /// 403 about a resource, whether or not a kind stands for it.
+    /// Returns a 403 for a resource, which need not be served.
     pub(crate) fn forbidden_resource(group: &str, plural: &str, name: &str, why: &str) -> Self {
         let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
         let dot = if group.is_empty() { "" } else { "." };
@@ -188,11 +194,12 @@ impl Failure {
         failure
     }
 
-    /// 403 about a path.
+    /// Returns a 403 for a non-resource path.
     pub(crate) fn forbidden_path(why: &str) -> Self {
         Self::new(StatusCode::FORBIDDEN, "Forbidden", format!("forbidden: {why}"))
     }
 
+    /// Returns a 401 for invalid credentials.
     pub(crate) fn unauthorized() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
     }
@@ -218,17 +225,18 @@ impl Failure {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "RequestEntityTooLarge", message)
     }
 
-    /// 410: the version is too old to go on from.
+    /// Returns a 410 for a `resourceVersion` that is older than the history.
     pub(crate) fn expired(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GONE, "Expired", message)
     }
 
-    /// 504, as for a resourceVersion that is not there yet.
+    /// Returns a 504, such as for a `resourceVersion` that the server has not reached yet.
     pub(crate) fn timeout(message: impl Into<String>) -> Self {
         Self::new(StatusCode::GATEWAY_TIMEOUT, "Timeout", message)
     }
 
-    /// 429 of an eviction or a busy server.
+    /// Returns a 429, such as for an eviction that a PodDisruptionBudget refuses. `retry_after_seconds` is 0 if the
+    /// response names no time to retry.
     pub(crate) fn too_many(message: impl Into<String>, retry_after_seconds: u32) -> Self {
         let mut failure = Self::new(StatusCode::TOO_MANY_REQUESTS, "TooManyRequests", message);
         if retry_after_seconds > 0 {
@@ -241,13 +249,13 @@ impl Failure {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
     }
 
-    /// Adds causes without a field of their own, as a conflict of an apply has.
+    /// Sets the causes in the details.
     pub(crate) fn with_causes(mut self, causes: Vec<Value>) -> Self {
         self.details.insert("causes".into(), causes.into());
         self
     }
 
-    /// The `Status` object.
+    /// Returns the `Status` object.
     pub(crate) fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -266,7 +274,8 @@ impl Failure {
         status
     }
 
-    /// Whether there are details even if they say nothing: so it is where Kubernetes refuses before it looks at a kind.
+    /// Returns whether the `Status` contains `details` even if they are empty, as for the failures that Kubernetes
+    /// builds with details.
     fn always_has_details(&self) -> bool {
         let by_reason = matches!(self.reason, "NotFound" | "MethodNotAllowed" | "Invalid" | "Forbidden");
         by_reason || self.message.starts_with("406: ") || self.message.starts_with("415: ")

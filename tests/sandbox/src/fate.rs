@@ -1,4 +1,4 @@
-//! Simulates the life of Pods: computes the status that a kubelet would report.
+//! Simulates the life of Pods: computes the statuses that a kubelet would report.
 //!
 //! The sandbox uses it, and any API server without a kubelet can use it, too.
 
@@ -54,6 +54,7 @@ impl PodScenario {
         }
     }
 
+    /// Returns the phase of a Pod with this scenario.
     fn phase(self) -> &'static str {
         match self {
             Self::Ready | Self::Unready | Self::Crashing | Self::Restarting => "Running",
@@ -63,8 +64,8 @@ impl PodScenario {
         }
     }
 
-    /// The reason why its containers are not ready.
-    fn unreadiness(self) -> &'static str {
+    /// Returns the reason of the conditions that report that the containers are not ready.
+    fn unready_reason(self) -> &'static str {
         match self {
             Self::Succeeded => "PodCompleted",
             Self::Failed => "PodFailed",
@@ -72,6 +73,7 @@ impl PodScenario {
         }
     }
 
+    /// Returns the state of each container with this scenario.
     fn container_state(self) -> Value {
         match self {
             Self::Crashing => json!({"waiting": {"reason": "CrashLoopBackOff"}}),
@@ -89,41 +91,47 @@ fn terminated(code: i64, reason: &str) -> Value {
 
 /// Returns the status of the node: ready, with room for all Pods.
 pub fn node_status() -> Value {
-    let ready = json!({"type": "Ready", "status": "True", "reason": "KubeletReady", "lastTransitionTime": EPOCH, "lastHeartbeatTime": EPOCH});
+    let ready = json!({
+        "type": "Ready", "status": "True", "reason": "KubeletReady",
+        "lastTransitionTime": EPOCH, "lastHeartbeatTime": EPOCH,
+    });
     let room = json!({"cpu": "64", "memory": "256Gi", "pods": "10000"});
     json!({"conditions": [ready], "capacity": room, "allocatable": room})
 }
 
-/// Returns the next status of a Pod; `None` if it does not change.
+/// Returns the next status of a Pod according to its scenario; `None` if it does not change.
 pub fn next_status(pod: &Value) -> Option<Value> {
-    let fate = PodScenario::of(pod);
-    let now = &pod["status"];
-    let ready = fate == PodScenario::Ready;
-    let listed = |name: &str| now[name].as_array().into_iter().flatten();
+    let scenario = PodScenario::of(pod);
+    let status = &pod["status"];
+    let ready = scenario == PodScenario::Ready;
+    let listed = |name: &str| status[name].as_array().into_iter().flatten();
     let mut conditions = listed("conditions");
-    let same_readiness = conditions.any(|own| own["type"] == "Ready" && (own["status"] == "True") == ready);
-    let state = fate.container_state();
+    let same_readiness =
+        conditions.any(|condition| condition["type"] == "Ready" && (condition["status"] == "True") == ready);
+    let state = scenario.container_state();
     let same_state = listed("containerStatuses").all(|container| includes(&container["state"], &state));
-    if fate == PodScenario::Pending || now["phase"] == fate.phase() && same_readiness && same_state {
+    if scenario == PodScenario::Pending || status["phase"] == scenario.phase() && same_readiness && same_state {
         return None;
     }
-    let crashes = matches!(fate, PodScenario::Crashing | PodScenario::Restarting);
-    let (restarts, last) = if crashes { (5, PodScenario::Failed.container_state()) } else { (0, json!({})) };
+    let crashes = matches!(scenario, PodScenario::Crashing | PodScenario::Restarting);
+    let (restarts, last_state) = if crashes { (5, PodScenario::Failed.container_state()) } else { (0, json!({})) };
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten().map(|container| {
         json!({"name": container["name"], "image": container["image"], "imageID": container["image"], "ready": ready,
-               "started": state["running"].is_object(), "restartCount": restarts, "state": state, "lastState": last})
+               "started": state["running"].is_object(), "restartCount": restarts, "state": state, "lastState": last_state})
     });
-    let condition = |(type_, holds): (&str, bool)| {
-        let mut condition = json!({"type": type_, "status": if holds { "True" } else { "False" }, "lastProbeTime": null, "lastTransitionTime": EPOCH});
-        if !holds {
-            condition["reason"] = fate.unreadiness().into();
+    let condition = |(type_, is_true): (&str, bool)| {
+        let status = if is_true { "True" } else { "False" };
+        let mut condition =
+            json!({"type": type_, "status": status, "lastProbeTime": null, "lastTransitionTime": EPOCH});
+        if !is_true {
+            condition["reason"] = scenario.unready_reason().into();
         }
         condition
     };
     let conditions = [("PodScheduled", true), ("Initialized", true), ("ContainersReady", ready), ("Ready", ready)];
     let ip = address(object::uid(pod));
     Some(json!({
-        "phase": fate.phase(),
+        "phase": scenario.phase(),
         "conditions": conditions.map(condition),
         "containerStatuses": containers.collect::<Vec<_>>(),
         "hostIP": "127.0.0.1",
@@ -133,12 +141,12 @@ pub fn next_status(pod: &Value) -> Option<Value> {
     }))
 }
 
-/// Whether `whole` contains `part`; null counts as absent.
+/// Returns whether `whole` contains all fields of `part`; a null in `part` counts as absent.
 fn includes(whole: &Value, part: &Value) -> bool {
     match (whole, part) {
-        (Value::Object(whole), Value::Object(part)) => {
-            part.iter().all(|(key, value)| value.is_null() || whole.get(key).is_some_and(|own| includes(own, value)))
-        }
+        (Value::Object(whole), Value::Object(part)) => part
+            .iter()
+            .all(|(key, value)| value.is_null() || whole.get(key).is_some_and(|other| includes(other, value))),
         _ => whole == part,
     }
 }
@@ -156,14 +164,14 @@ mod tests {
 
     #[test]
     fn a_pod_gets_its_status_once() {
-        for fate in ["ready", "unready", "crashing", "restarting", "pulling", "failed", "succeeded"] {
+        for scenario in ["ready", "unready", "crashing", "restarting", "pulling", "failed", "succeeded"] {
             let mut pod = json!({
-                "metadata": {"uid": "0a0b0c00", "annotations": {ANNOTATION: fate}},
+                "metadata": {"uid": "0a0b0c00", "annotations": {ANNOTATION: scenario}},
                 "spec": {"containers": [{"name": "a", "image": "a"}]},
             });
             pod["status"] = next_status(&pod).unwrap();
             assert_eq!(pod["status"]["podIP"], "10.10.11.12");
-            assert_eq!(next_status(&pod), None, "{fate}");
+            assert_eq!(next_status(&pod), None, "{scenario}");
         }
     }
 

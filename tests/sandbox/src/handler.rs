@@ -14,26 +14,26 @@ use crate::{
 };
 
 impl Server {
-    /// Handles a request of a user, and records it.
+    /// Handles a request of a user, records it, and returns the response; a failure becomes a `Status`.
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> ApiResponse {
-        let wanted = authentication::ImpersonationHeaders::of(request.headers());
+        let impersonation = authentication::ImpersonationHeaders::parse(request.headers());
         let mut call = match Call::new(user, request) {
             Ok(call) => call,
             Err(failure) => return failure.into(),
         };
-        let answer = match authentication::impersonate(self, &mut call, wanted) {
+        let response = match authentication::impersonate(self, &mut call, impersonation) {
             Ok(()) => verb::answer(self, &call).await.unwrap_or_else(ApiResponse::from),
             Err(failure) => failure.into(),
         };
-        let answer = answer.encoded(&call);
+        let response = response.encoded(&call);
         // A response is sent only after the changes that it shows are in the file; a watch waits for each of its
         // events.
-        let answer = if call.verb == Verb::Watch || self.store.settled().await {
-            answer
+        let response = if call.verb == Verb::Watch || self.store.wait_until_persisted().await {
+            response
         } else {
             Failure::internal("the data file can't be written").into()
         };
-        self.audit.record(&call, &answer);
-        self.audit.observe_events(&call, answer)
+        self.audit.record(&call, &response);
+        self.audit.observe_events(&call, response)
     }
 }

@@ -9,7 +9,9 @@ pub(crate) struct Owner {
     pub(crate) kind: String,
     pub(crate) name: String,
     pub(crate) uid: String,
+    /// Whether the owner is the controller of the object.
     pub(crate) controller: bool,
+    /// Whether the owner's foreground deletion waits for the object (`blockOwnerDeletion`).
     pub(crate) blocks_deletion: bool,
 }
 
@@ -18,7 +20,7 @@ pub(crate) fn text<'a>(value: &'a Value, path: &[&str]) -> &'a str {
     at(value, path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the number at a path.
+/// Returns the integer at a path; `None` if there is none.
 pub(crate) fn number(value: &Value, path: &[&str]) -> Option<i64> {
     at(value, path).and_then(Value::as_i64)
 }
@@ -28,16 +30,17 @@ pub(crate) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, key| value.get(key)).filter(|value| !value.is_null())
 }
 
-/// Returns the map at a path, created if it is missing.
+/// Returns the map at a path. Creates maps that are missing, and replaces values of other types.
 pub(crate) fn map_at<'a>(value: &'a mut Value, path: &[&str]) -> &'a mut Map<String, Value> {
-    let mut here = value;
+    let mut current = value;
     for key in path {
-        here = made_map(here).entry(*key).or_insert_with(|| Value::Object(Map::new()));
+        current = make_map(current).entry(*key).or_insert_with(|| Value::Object(Map::new()));
     }
-    made_map(here)
+    make_map(current)
 }
 
-fn made_map(value: &mut Value) -> &mut Map<String, Value> {
+/// Returns the value as a map; replaces a value of another type by an empty map.
+fn make_map(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
     }
@@ -47,14 +50,17 @@ fn made_map(value: &mut Value) -> &mut Map<String, Value> {
     }
 }
 
+/// Returns the name; empty if there is none.
 pub(crate) fn name(object: &Value) -> &str {
     text(object, &["metadata", "name"])
 }
 
+/// Returns the namespace; empty for cluster-scoped objects.
 pub(crate) fn namespace(object: &Value) -> &str {
     text(object, &["metadata", "namespace"])
 }
 
+/// Returns the uid; empty if there is none.
 pub(crate) fn uid(object: &Value) -> &str {
     text(object, &["metadata", "uid"])
 }
@@ -69,10 +75,12 @@ pub(crate) fn metadata_mut(object: &mut Value) -> &mut Map<String, Value> {
     map_at(object, &["metadata"])
 }
 
+/// Returns whether the object is being deleted.
 pub(crate) fn is_deleting(object: &Value) -> bool {
     at(object, &["metadata", "deletionTimestamp"]).is_some()
 }
 
+/// Returns the finalizers.
 pub(crate) fn finalizers(object: &Value) -> Vec<&str> {
     let listed = at(object, &["metadata", "finalizers"]).and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(Value::as_str).collect()
@@ -88,11 +96,13 @@ pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     }
 }
 
+/// Returns the labels.
 pub(crate) fn labels(object: &Value) -> impl Iterator<Item = (&str, &str)> {
     let labels = at(object, &["metadata", "labels"]).and_then(Value::as_object);
     labels.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))
 }
 
+/// Returns the owner references.
 pub(crate) fn owners(object: &Value) -> Vec<Owner> {
     let listed = at(object, &["metadata", "ownerReferences"]).and_then(Value::as_array);
     listed.into_iter().flatten().map(owner).collect()
@@ -117,28 +127,33 @@ pub(crate) fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
     listed.into_iter().flatten().filter_map(|owner| owner["uid"].as_str())
 }
 
-/// Whether two objects differ at most in these fields of their metadata.
-pub(crate) fn same_but_for(a: &Value, b: &Value, of_metadata: &[&str]) -> bool {
+/// Returns whether two objects differ at most in these fields of their metadata.
+pub(crate) fn same_but_for(a: &Value, b: &Value, ignored_metadata: &[&str]) -> bool {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
-    without(Some(a), &["metadata"]).eq(without(Some(b), &["metadata"]))
-        && without(metadata(a), of_metadata).eq(without(metadata(b), of_metadata))
+    fields_without(Some(a), &["metadata"]).eq(fields_without(Some(b), &["metadata"]))
+        && fields_without(metadata(a), ignored_metadata).eq(fields_without(metadata(b), ignored_metadata))
 }
 
+/// Returns the metadata of an object; `None` if it has none.
 fn metadata(object: &Map<String, Value>) -> Option<&Map<String, Value>> {
     object.get("metadata")?.as_object()
 }
 
-fn without<'a>(map: Option<&'a Map<String, Value>>, left: &[&str]) -> impl Iterator<Item = (&'a String, &'a Value)> {
-    map.into_iter().flatten().filter(move |(name, _)| !left.contains(&name.as_str()))
+/// Iterates over the fields of a map except for the excluded ones.
+fn fields_without<'a>(
+    map: Option<&'a Map<String, Value>>,
+    excluded: &[&str],
+) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    map.into_iter().flatten().filter(move |(name, _)| !excluded.contains(&name.as_str()))
 }
 
-/// Returns the value at a path like `spec.replicas`.
+/// Returns the value at a path like `spec.replicas`; `None` also for null.
 pub(crate) fn at_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     let path: Vec<&str> = path.split('.').collect();
     at(object, &path)
 }
 
-/// Sets a field, or removes it with `None`.
+/// Sets a field; removes it if the value is `None`.
 pub(crate) fn set(map: &mut Map<String, Value>, key: &str, value: Option<Value>) {
     match value {
         Some(value) => map.insert(key.to_owned(), value),

@@ -23,7 +23,7 @@ pub(crate) struct Quantity {
     format: QuantityFormat,
 }
 
-/// The text is not a quantity.
+/// The error of a text that is not a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
@@ -31,9 +31,12 @@ pub(crate) struct Malformed;
 const DIGITS: usize = 27;
 /// The exponent of the smallest unit, a billionth.
 const SMALLEST: i32 = -9;
+/// The exponent of a thousandth.
 const MILLI: i32 = -3;
 
+/// The binary suffixes: each is the factor 1024 to the power of its index.
 const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+/// The decimal suffixes and their exponents.
 const DECIMAL: [(&str, i32); 10] =
     [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
 
@@ -54,14 +57,19 @@ impl Quantity {
         }
     }
 
+    /// Parses a quantity such as `1500m`, `2Gi` or `1e3`. Amounts are rounded to billionths, away from zero.
+    ///
+    /// # Errors
+    /// If the text is not a quantity, or has more digits than are stored exactly.
     pub(crate) fn parse(text: &str) -> Result<Self, Malformed> {
-        let (negative, rest) = match text.as_bytes().first() {
+        let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
             Some(b'+') => (false, &text[1..]),
             _ => (false, text),
         };
-        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
-        let (number, suffix) = rest.split_at(end);
+        let end =
+            unsigned.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(unsigned.len());
+        let (number, suffix) = unsigned.split_at(end);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = format!("{whole}{fraction}");
         if digits.is_empty() || fraction.contains('.') || digits.len() > DIGITS {
@@ -72,13 +80,17 @@ impl Quantity {
             mantissa = -mantissa;
         }
         let exponent = -i32::try_from(fraction.len()).map_err(|_| Malformed)?;
-        Self { mantissa, exponent, format: QuantityFormat::Decimal }.suffixed(suffix)
+        Self { mantissa, exponent, format: QuantityFormat::Decimal }.with_suffix(suffix)
     }
 
-    fn suffixed(mut self, suffix: &str) -> Result<Self, Malformed> {
-        if let Some((_, power)) = DECIMAL.iter().find(|(known, _)| *known == suffix) {
+    /// Applies a suffix to a number without one: a decimal or binary suffix, or a decimal exponent.
+    ///
+    /// # Errors
+    /// If the suffix is unknown or the result is too large.
+    fn with_suffix(mut self, suffix: &str) -> Result<Self, Malformed> {
+        if let Some((_, power)) = DECIMAL.iter().find(|(other, _)| *other == suffix) {
             self.exponent += power;
-        } else if let Some(power) = BINARY.iter().position(|known| *known == suffix) {
+        } else if let Some(power) = BINARY.iter().position(|other| *other == suffix) {
             self.format = QuantityFormat::Binary;
             let factor = 1i128 << (10 * power);
             self.mantissa = self.mantissa.checked_mul(factor).ok_or(Malformed)?;
@@ -97,58 +109,62 @@ impl Quantity {
     /// Rounds to a multiple of `10^smallest`, away from zero.
     fn rounded(mut self, smallest: i32) -> Self {
         while self.exponent < smallest {
-            let away = i128::from(self.mantissa % 10 != 0) * self.mantissa.signum();
-            self.mantissa = self.mantissa / 10 + away;
+            let rounding = i128::from(self.mantissa % 10 != 0) * self.mantissa.signum();
+            self.mantissa = self.mantissa / 10 + rounding;
             self.exponent += 1;
         }
         self
     }
 
+    /// Returns whether the quantity is greater than 0.
     pub(crate) fn is_positive(&self) -> bool {
         self.mantissa > 0
     }
 
+    /// Returns whether the quantity is less than 0.
     pub(crate) fn is_negative(&self) -> bool {
         self.mantissa < 0
     }
 
     /// Returns the sum, in the format of the first operand that is not zero.
     pub(crate) fn plus(self, other: Self) -> Self {
-        let (left, right, exponent) = self.aligned(other);
+        let (left, right, exponent) = self.align(other);
         let format = if self.mantissa == 0 { other.format } else { self.format };
         Self { mantissa: left.saturating_add(right), exponent, format }
     }
 
+    /// Returns the difference, in the format of the first operand that is not zero.
     pub(crate) fn minus(self, other: Self) -> Self {
         self.plus(Self { mantissa: other.mantissa.saturating_neg(), ..other })
     }
 
     /// Returns the quotient of the two quantities.
     pub(crate) fn ratio(self, other: Self) -> f64 {
-        let (left, right, _) = self.aligned(other);
+        let (left, right, _) = self.align(other);
         left as f64 / right as f64
     }
 
-    /// Scales both mantissas to the smaller exponent, which is the third result. Overflows saturate.
-    fn aligned(self, other: Self) -> (i128, i128, i32) {
-        let least = self.exponent.min(other.exponent);
+    /// Scales both mantissas to the smaller exponent, and returns them with that exponent. Overflows saturate.
+    fn align(self, other: Self) -> (i128, i128, i32) {
+        let exponent = self.exponent.min(other.exponent);
         let scaled = |one: Self| {
             if one.mantissa == 0 {
                 return 0;
             }
-            let factor = 10i128.checked_pow((one.exponent - least).unsigned_abs());
+            let factor = 10i128.checked_pow((one.exponent - exponent).unsigned_abs());
             let saturated = if one.is_negative() { i128::MIN } else { i128::MAX };
             factor.and_then(|factor| one.mantissa.checked_mul(factor)).unwrap_or(saturated)
         };
-        (scaled(self), scaled(other), least)
+        (scaled(self), scaled(other), exponent)
     }
 
+    /// Returns whether the quantity is an integer.
     pub(crate) fn is_whole(&self) -> bool {
-        self.whole().is_some()
+        self.to_integer().is_some()
     }
 
-    /// Returns the amount as an integer, if it is one.
-    fn whole(&self) -> Option<i128> {
+    /// Returns the amount as an integer; `None` if it is none, or too large.
+    fn to_integer(self) -> Option<i128> {
         let factor = 10i128.checked_pow(self.exponent.unsigned_abs())?;
         if self.exponent >= 0 {
             return self.mantissa.checked_mul(factor);
@@ -158,6 +174,9 @@ impl Quantity {
 
     /// Normalizes the text of a quantity. A text that is already short enough stays unchanged, as in Kubernetes.
     /// `thousandths` rounds up to thousandths, as in resource lists.
+    ///
+    /// # Errors
+    /// If the text is not a quantity.
     pub(crate) fn rewritten(text: &str, thousandths: bool) -> Result<String, Malformed> {
         let text = text.trim();
         let mut amount = Self::parse(text)?;
@@ -185,7 +204,7 @@ impl PartialEq for Quantity {
 
 impl PartialOrd for Quantity {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        let (left, right, _) = self.aligned(*other);
+        let (left, right, _) = self.align(*other);
         Some(left.cmp(&right))
     }
 }
@@ -197,7 +216,7 @@ impl fmt::Display for Quantity {
             return f.write_str("0");
         }
         if self.format == QuantityFormat::Binary
-            && let Some(mut whole) = self.whole().filter(|whole| whole.unsigned_abs() >= 1024)
+            && let Some(mut whole) = self.to_integer().filter(|whole| whole.unsigned_abs() >= 1024)
         {
             let mut power = 0;
             while whole % 1024 == 0 && power + 1 < BINARY.len() {
@@ -211,10 +230,10 @@ impl fmt::Display for Quantity {
             mantissa /= 10;
             exponent += 1;
         }
-        let over = exponent.rem_euclid(3);
-        mantissa *= 10i128.pow(over.unsigned_abs());
-        exponent -= over;
-        // There is no larger suffix: the mantissa takes the rest.
+        let exponent_remainder = exponent.rem_euclid(3);
+        mantissa *= 10i128.pow(exponent_remainder.unsigned_abs());
+        exponent -= exponent_remainder;
+        // There is no larger suffix than `E`, so the mantissa becomes larger.
         while exponent > 18 && self.format != QuantityFormat::Exponent {
             mantissa *= 1000;
             exponent -= 3;

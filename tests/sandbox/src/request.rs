@@ -1,4 +1,5 @@
-//! Defines a request for a resource: the call, the kind that serves it, and the object that its path names.
+//! `ResourceRequest`: a request for a resource with the call, the kind that serves it, and the object that its path
+//! names.
 
 use std::sync::Arc;
 
@@ -20,10 +21,16 @@ pub(crate) struct ResourceRequest<'a> {
     pub(crate) namespace: &'a str,
     /// The name; empty for a collection.
     pub(crate) name: &'a str,
+    /// The subresource; `None` for the object itself.
     pub(crate) subresource: Option<&'a str>,
 }
 
 impl<'a> ResourceRequest<'a> {
+    /// Returns the request for the target of a path.
+    ///
+    /// # Errors
+    /// If the path does not fit the scope of the kind: `MethodNotAllowed` for a write to the collection of all
+    /// namespaces, otherwise `NotFound`.
     pub(crate) fn new(
         server: &'a Server,
         call: &'a Call,
@@ -39,15 +46,18 @@ impl<'a> ResourceRequest<'a> {
             !target.namespace.is_empty() && target.plural != "namespaces"
         };
         if wrong_scope {
-            let one_of_all = kind.namespaced && name.is_empty();
-            return Err(if one_of_all { Failure::method_not_allowed() } else { Failure::no_such_resource() });
+            let is_cluster_path = kind.namespaced && name.is_empty();
+            return Err(if is_cluster_path { Failure::method_not_allowed() } else { Failure::no_such_resource() });
         }
         Ok(Self { server, call, kind, namespace, name, subresource: target.subresource.as_deref() })
     }
 
-    /// Returns the stored object that the path names; a `NotFound` failure if there is none.
+    /// Returns the stored object that the path names.
+    ///
+    /// # Errors
+    /// `NotFound` if it does not exist.
     pub(crate) fn stored_object(&self) -> Result<Arc<Stored>, Failure> {
-        let held = self.server.store.get(&self.kind.group_resource, self.namespace, self.name);
-        held.ok_or_else(|| Failure::not_found(self.kind, self.name))
+        let stored = self.server.store.get(&self.kind.group_resource, self.namespace, self.name);
+        stored.ok_or_else(|| Failure::not_found(self.kind, self.name))
     }
 }

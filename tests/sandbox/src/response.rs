@@ -1,4 +1,4 @@
-//! Defines `ApiResponse`: the response to a request, whole or streamed.
+//! `ApiResponse`: the response to a request, whole or streamed.
 
 use std::{
     pin::Pin,
@@ -24,6 +24,7 @@ pub(crate) struct ApiResponse {
     pub(crate) content: Content,
 }
 
+/// The content of a response.
 pub(crate) enum Content {
     Whole(Bytes),
     /// A stream of text: watch events or log lines.
@@ -38,6 +39,7 @@ impl ApiResponse {
         Self::json(StatusCode::OK, line(object))
     }
 
+    /// Returns a response with encoded JSON.
     pub(crate) fn json(code: StatusCode, json: Bytes) -> Self {
         Self::of(code, JSON, Content::Whole(json))
     }
@@ -58,6 +60,7 @@ impl ApiResponse {
         Self::of(StatusCode::OK, JSON, Content::Stream(pieces.boxed()))
     }
 
+    /// Returns a response without warnings and headers.
     fn of(code: StatusCode, content_type: &'static str, content: Content) -> Self {
         Self { code, content_type, warnings: Vec::new(), headers: Vec::new(), content }
     }
@@ -68,15 +71,15 @@ impl ApiResponse {
         self
     }
 
-    /// Calls a function with each piece of a stream.
-    pub(crate) fn inspect(mut self, mut see: impl FnMut(&Bytes) + Send + 'static) -> Self {
+    /// Calls a function with each piece of a streamed response; does nothing for a whole one.
+    pub(crate) fn inspect(mut self, mut observe: impl FnMut(&Bytes) + Send + 'static) -> Self {
         if let Content::Stream(pieces) = self.content {
-            self.content = Content::Stream(pieces.inspect(move |piece| see(piece)).boxed());
+            self.content = Content::Stream(pieces.inspect(move |piece| observe(piece)).boxed());
         }
         self
     }
 
-    /// Converts it into an HTTP response.
+    /// Converts the response into an HTTP response.
     pub(crate) fn into_response(self) -> Response<Body> {
         let body = match self.content {
             Content::Whole(bytes) => Body(Inner::Whole(Full::new(bytes))),
@@ -120,7 +123,7 @@ impl From<Failure> for ApiResponse {
     }
 }
 
-/// Formats JSON on a line, as Go's encoder does.
+/// Encodes JSON with a line break at the end, as Go's encoder does.
 pub(crate) fn line(value: &Value) -> Bytes {
     let mut text = Vec::with_capacity(1024);
     json::append(&mut text, value);

@@ -1,4 +1,4 @@
-//! Defines `Sandbox`, the API server in the process, and its builder.
+//! `Sandbox`: the API server in the process, and its builder.
 
 use std::{
     io,
@@ -73,12 +73,12 @@ impl Sandbox {
 
     /// Handles a request of a user.
     pub async fn call(&self, user: User, request: Request<Bytes>) -> Response<Body> {
-        let bodiless = request.method() == Method::HEAD;
-        let mut answer = self.server.answer(user, request).await;
-        if bodiless {
-            answer.content = Content::Whole(Bytes::new());
+        let is_head = request.method() == Method::HEAD;
+        let mut response = self.server.answer(user, request).await;
+        if is_head {
+            response.content = Content::Whole(Bytes::new());
         }
-        answer.into_response()
+        response.into_response()
     }
 
     /// Returns the current time of the server, which moves with tokio's clock.
@@ -198,13 +198,14 @@ impl Builder {
     /// Outside a tokio runtime.
     pub fn open(mut self, file: impl AsRef<Path>) -> io::Result<Sandbox> {
         let store = Store::new(self.history);
-        let key = store.open_file(file.as_ref(), || Authentication::fresh_key().map_err(io::Error::other))?;
+        let key = store.open_file(file.as_ref(), || Authentication::generate_key().map_err(io::Error::other))?;
         if self.seed.is_none() {
             self.authentication.set_key(&key).map_err(io::Error::other)?;
         }
         Ok(self.start_with(store))
     }
 
+    /// Starts the sandbox with a store: creates the objects of a new cluster and starts the controllers.
     pub(crate) fn start_with(self, store: Store) -> Sandbox {
         let store = Arc::new(store);
         let server = Arc::new(Server {

@@ -1,4 +1,4 @@
-//! Parses and evaluates the schedules of CronJobs as `robfig/cron` does, which Kubernetes uses.
+//! Parses and evaluates the schedules of CronJobs like `robfig/cron`, which Kubernetes uses.
 //!
 //! A schedule is `MINUTE HOUR DAY MONTH WEEKDAY`, a macro like `@daily`, or `@every DURATION`.
 
@@ -37,7 +37,7 @@ impl Schedule {
             return Err("cannot use TZ or CRON_TZ in schedule, use timeZone field instead".to_owned());
         }
         if let Some(every) = written.strip_prefix("@every ") {
-            return every_so_often(every).ok_or_else(|| format!("failed to parse duration {written}"));
+            return parse_interval(every).ok_or_else(|| format!("failed to parse duration {written}"));
         }
         let written = match written {
             "@yearly" | "@annually" => "0 0 1 1 *",
@@ -52,31 +52,31 @@ impl Schedule {
         let [minutes, hours, days, months, weekdays] = fields[..] else {
             return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")));
         };
-        let any = |field: &str| field.starts_with(['*', '?']);
+        let is_wildcard = |field: &str| field.starts_with(['*', '?']);
         Ok(Self::Calendar(Calendar {
-            minutes: set(minutes, 0, 59, &[])?,
-            hours: set(hours, 0, 23, &[])?,
-            days: set(days, 1, 31, &[])?,
-            months: set(months, 1, 12, &MONTHS)?,
-            weekdays: set(weekdays, 0, 6, &WEEKDAYS)?,
-            either_day: !any(days) && !any(weekdays),
+            minutes: parse_field(minutes, 0, 59, &[])?,
+            hours: parse_field(hours, 0, 23, &[])?,
+            days: parse_field(days, 1, 31, &[])?,
+            months: parse_field(months, 1, 12, &MONTHS)?,
+            weekdays: parse_field(weekdays, 0, 6, &WEEKDAYS)?,
+            either_day: !is_wildcard(days) && !is_wildcard(weekdays),
         }))
     }
 
-    /// Returns the first scheduled time after a time.
+    /// Returns the first scheduled time after a time; `None` if there is none in the next years.
     pub(crate) fn after(&self, time: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         match self {
             Self::Calendar(calendar) => calendar.after(time, zone),
-            Self::Every(pause) => time.checked_add(*pause).ok(),
+            Self::Every(interval) => time.checked_add(*interval).ok(),
         }
     }
 
-    /// Returns the last scheduled time after `after` and not after `until`.
+    /// Returns the last scheduled time after `after` and not after `until`; `None` if there is none.
     pub(crate) fn last_between(&self, after: Timestamp, until: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
-        if let Self::Every(pause) = self {
-            let times = until.duration_since(after).as_secs() / pause.as_secs();
+        if let Self::Every(interval) = self {
+            let times = until.duration_since(after).as_secs() / interval.as_secs();
             let times = i32::try_from(times).ok().filter(|times| *times > 0)?;
-            return after.checked_add(pause.checked_mul(times)?).ok();
+            return after.checked_add(interval.checked_mul(times)?).ok();
         }
         let mut last = None;
         let mut next = self.after(after, zone);
@@ -89,13 +89,14 @@ impl Schedule {
 }
 
 impl Calendar {
+    /// Returns the first matching minute after a time; `None` if there is none within `DAYS_AHEAD`.
     fn after(&self, time: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         let minute = time.as_second().div_euclid(60) + 1;
         let mut at = Timestamp::from_second(minute * 60).ok()?;
         let mut days = 0;
         while days < DAYS_AHEAD {
             let local = at.to_zoned(zone.clone());
-            if !self.is_day(&local) {
+            if !self.matches_day(&local) {
                 days += 1;
                 at = local.tomorrow().ok()?.start_of_day().ok()?.timestamp();
             } else if self.hours & 1 << local.hour() == 0 {
@@ -109,50 +110,52 @@ impl Calendar {
         None
     }
 
-    fn is_day(&self, local: &jiff::Zoned) -> bool {
+    /// Returns whether the schedule matches the day of a time: its month, and its day of the month or weekday or both.
+    fn matches_day(&self, local: &jiff::Zoned) -> bool {
         let day = self.days & 1 << local.day() != 0;
         let weekday = self.weekdays & 1 << local.weekday().to_sunday_zero_offset() != 0;
-        let both = if self.either_day { day || weekday } else { day && weekday };
-        both && self.months & 1 << local.month() != 0
+        let day_matches = if self.either_day { day || weekday } else { day && weekday };
+        day_matches && self.months & 1 << local.month() != 0
     }
 }
 
-/// Parses an interval such as `1h30m`, in whole seconds and at least one.
-fn every_so_often(written: &str) -> Option<Schedule> {
-    let plain = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.hmsnu".contains(&byte));
-    let pause: SignedDuration = written.parse().ok().filter(|_| plain)?;
-    Some(Schedule::Every(SignedDuration::from_secs(pause.as_secs().max(1))))
+/// Parses the interval of `@every`, such as `1h30m`, in whole seconds and at least one; `None` if it is invalid.
+fn parse_interval(written: &str) -> Option<Schedule> {
+    let has_valid_characters = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.hmsnu".contains(&byte));
+    let interval: SignedDuration = written.parse().ok().filter(|_| has_valid_characters)?;
+    Some(Schedule::Every(SignedDuration::from_secs(interval.as_secs().max(1))))
 }
 
-/// Parses a field such as `*`, `1-5`, `*/15`, `1,2`, `mon` into a bit set.
-fn set(written: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, String> {
-    written.split(',').try_fold(0, |bits, part| Ok(bits | numbers(part, least, most, names)?))
+/// Parses a field such as `*`, `1-5`, `*/15`, `1,2` or `mon` into a bit set; the error is kube-apiserver's message.
+fn parse_field(written: &str, min: u32, max: u32, names: &[&str]) -> Result<u64, String> {
+    written.split(',').try_fold(0, |bits, part| Ok(bits | parse_part(part, min, max, names)?))
 }
 
-fn numbers(part: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, String> {
+/// Parses one part of a field, between commas, into a bit set.
+fn parse_part(part: &str, min: u32, max: u32, names: &[&str]) -> Result<u64, String> {
     let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
     let number = |word: &str| {
         let named = names.iter().position(|name| name.eq_ignore_ascii_case(word));
         // Names of months start at 1, names of weekdays at 0.
-        let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + least);
+        let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + min);
         named.or_else(|| word.parse().ok()).ok_or_else(|| format!("failed to parse int from {word}"))
     };
-    let (from, to) = match range {
-        "*" | "?" => (least, most),
+    let (first, last) = match range {
+        "*" | "?" => (min, max),
         _ => match range.split_once('-') {
-            Some((from, to)) => (number(from)?, number(to)?),
-            None if step.is_some() => (number(range)?, most),
+            Some((first, last)) => (number(first)?, number(last)?),
+            None if step.is_some() => (number(range)?, max),
             None => (number(range)?, number(range)?),
         },
     };
-    if from < least {
-        return Err(format!("beginning of range ({from}) below minimum ({least}): {part}"));
+    if first < min {
+        return Err(format!("beginning of range ({first}) below minimum ({min}): {part}"));
     }
-    if to > most {
-        return Err(format!("end of range ({to}) above maximum ({most}): {part}"));
+    if last > max {
+        return Err(format!("end of range ({last}) above maximum ({max}): {part}"));
     }
-    if from > to {
-        return Err(format!("beginning of range ({from}) beyond end of range ({to}): {part}"));
+    if first > last {
+        return Err(format!("beginning of range ({first}) beyond end of range ({last}): {part}"));
     }
     let step = match step.map(|step| (step, step.parse())) {
         None => 1,
@@ -160,7 +163,7 @@ fn numbers(part: &str, least: u32, most: u32, names: &[&str]) -> Result<u64, Str
         Some((_, Ok(step))) => step,
         Some((step, Err(_))) => return Err(format!("failed to parse int from {step}")),
     };
-    Ok((from..=to).step_by(step).fold(0, |bits, number| bits | 1 << number))
+    Ok((first..=last).step_by(step).fold(0, |bits, number| bits | 1 << number))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Holds the state of the API server: store, kinds, credentials, policies and webhooks.
+//! `Server`: the state of the API server with store, kinds, credentials, policies and webhooks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

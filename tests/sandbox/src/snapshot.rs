@@ -17,10 +17,10 @@ impl Sandbox {
     /// namespace and name. This is not a request: it needs no rights and is not recorded.
     #[must_use]
     pub fn objects(&self, after: u64) -> Vec<Value> {
-        let mut seen = BTreeSet::new();
+        let mut listed = BTreeSet::new();
         let mut objects = Vec::new();
         for kind in self.server.kinds.all() {
-            if !seen.insert(kind.group_resource.clone()) {
+            if !listed.insert(kind.group_resource.clone()) {
                 continue;
             }
             for stored in self.server.store.list(&kind.group_resource, None).1 {

@@ -1,4 +1,4 @@
-//! Defines the user of a request: name, uid, groups and extra attributes.
+//! `User`: the user of a request with name, uid, groups and extra attributes.
 
 /// An authenticated user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,18 +45,20 @@ impl User {
         user
     }
 
-    /// Returns the namespace of a ServiceAccount, which is the default namespace of its clients.
+    /// Returns the namespace of a ServiceAccount, which is the default namespace of its clients; `None` for other
+    /// users.
     #[cfg(feature = "client")]
     pub(crate) fn home(&self) -> Option<&str> {
         Some(self.name.strip_prefix("system:serviceaccount:")?.split_once(':')?.0)
     }
 
+    /// Returns a user in exactly these groups.
     fn of(name: &str, groups: &[&str]) -> Self {
         let groups = groups.iter().map(|group| (*group).to_owned()).collect();
         Self { name: name.to_owned(), uid: String::new(), groups, extra: Vec::new() }
     }
 
-    /// Whether the user has all rights, as a member of `system:masters`.
+    /// Returns whether the user has all rights, as a member of `system:masters`.
     pub(crate) fn is_master(&self) -> bool {
         self.groups.iter().any(|group| group == MASTERS)
     }

@@ -126,27 +126,33 @@ pub(crate) async fn add_finalizer(
     set_finalizers(sandbox, object, installed, &all).await
 }
 
+/// Sends a request as the administrator, and returns the object in the response; null in `body` stands for an empty body.
+///
+/// # Errors
+/// If the server rejects the request; the code is 0 if it can't be sent.
 async fn call(
     sandbox: &Sandbox,
     method: Method,
     uri: &str,
-    (media, body): (&str, &Value),
+    (media_type, body): (&str, &Value),
 ) -> Result<Value, ErrorResponse> {
     let body = if body.is_null() { Bytes::new() } else { Bytes::from(body.to_string()) };
-    let request = Request::builder().method(method).uri(uri).header("content-type", media).header("user-agent", ADMIN);
+    let request =
+        Request::builder().method(method).uri(uri).header("content-type", media_type).header("user-agent", ADMIN);
     let request = request.body(body).map_err(|error| ErrorResponse { code: 0, message: format!("{uri}: {error}") })?;
-    let (head, body) = sandbox.call(User::admin(ADMIN), request).await.into_parts();
+    let (parts, body) = sandbox.call(User::admin(ADMIN), request).await.into_parts();
     let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes);
-    let answer: Value = serde_json::from_slice(&body).unwrap_or_default();
-    if head.status.is_success() {
-        return Ok(answer);
+    let response: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if parts.status.is_success() {
+        return Ok(response);
     }
-    let message = answer["message"].as_str().unwrap_or("no reason given");
-    Err(ErrorResponse { code: head.status.as_u16(), message: message.to_owned() })
+    let message = response["message"].as_str().unwrap_or("no reason given");
+    Err(ErrorResponse { code: parts.status.as_u16(), message: message.to_owned() })
 }
 
-fn ignore_not_found(answer: Result<Value, ErrorResponse>) -> Result<(), ErrorResponse> {
-    match answer {
+/// Treats a 404 as a success.
+fn ignore_not_found(response: Result<Value, ErrorResponse>) -> Result<(), ErrorResponse> {
+    match response {
         Err(error) if error.code != 404 => Err(error),
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! The checks of a trial, in the order in which they run.
+//! `Check`: the checks of a trial, in the order in which they run.
 
 use std::fmt;
 

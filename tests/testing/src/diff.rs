@@ -1,4 +1,4 @@
-//! Compares snapshots field by field and ignores what differs between undisturbed runs.
+//! Compares snapshots field by field, and ignores what differs between undisturbed runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,47 +26,54 @@ fn collect_leaves(value: &Value, at: String, found: &mut BTreeMap<String, Value>
     }
 }
 
-fn fields(entry: Option<&Entry>) -> BTreeMap<String, Value> {
+/// Returns the scalars of an object by their path.
+fn fields(entry: &Entry) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
-    if let Some(entry) = entry {
-        collect_leaves(&entry.normalized, String::new(), &mut found);
-    }
+    collect_leaves(&entry.normalized, String::new(), &mut found);
     found
 }
 
-/// The paths at which two objects differ, with both values.
-fn changed_fields(one: &Entry, other: &Entry) -> Vec<(String, Option<Value>, Option<Value>)> {
-    if one.normalized == other.normalized {
+/// A field that differs between two objects; a value is `None` if the object does not have the field.
+struct FieldChange {
+    path: String,
+    before: Option<Value>,
+    after: Option<Value>,
+}
+
+/// Returns the fields that differ between two objects, sorted by path.
+fn changed_fields(before: &Entry, after: &Entry) -> Vec<FieldChange> {
+    if before.normalized == after.normalized {
         return Vec::new();
     }
-    let (one, mut other) = (fields(Some(one)), fields(Some(other)));
-    let mut changed_fields = Vec::new();
-    for (at, value) in one {
-        let there = other.remove(&at);
-        if there.as_ref() != Some(&value) {
-            changed_fields.push((at, Some(value), there));
+    let (before, mut after) = (fields(before), fields(after));
+    let mut changes = Vec::new();
+    for (path, value) in before {
+        let new = after.remove(&path);
+        if new.as_ref() != Some(&value) {
+            changes.push(FieldChange { path, before: Some(value), after: new });
         }
     }
-    changed_fields.extend(other.into_iter().map(|(at, value)| (at, None, Some(value))));
-    changed_fields.sort_by(|one, other| one.0.cmp(&other.0));
-    changed_fields
+    changes.extend(after.into_iter().map(|(path, value)| FieldChange { path, before: None, after: Some(value) }));
+    changes.sort_by(|one, other| one.path.cmp(&other.path));
+    changes
 }
 
 impl Noise {
-    /// The paths of a Secret's values that are random and that changed.
+    /// Returns the paths of the random values of a Secret that differ between two states of it.
     pub(crate) fn changed_random_values(&self, key: &str, before: &Entry, after: &Entry) -> Vec<String> {
         let is_secret = |at: &str| key.starts_with("Secret ") && at.starts_with(".data.");
-        let paths = changed_fields(before, after).into_iter().map(|(at, ..)| at).filter(|at| is_secret(at));
+        let paths = changed_fields(before, after).into_iter().map(|change| change.path).filter(|at| is_secret(at));
         paths.filter(|at| self.fields.contains(&(key.to_owned(), at.clone()))).collect()
     }
 
-    /// The differences of two undisturbed runs.
+    /// Returns the differences of two undisturbed runs.
     pub(crate) fn between(one: &Snapshot, other: &Snapshot) -> Self {
         let mut noise = Self::default();
         for key in one.objects.keys().chain(other.objects.keys()) {
             match (one.objects.get(key), other.objects.get(key)) {
                 (Some(one), Some(other)) => {
-                    noise.fields.extend(changed_fields(one, other).into_iter().map(|(at, ..)| (key.clone(), at)));
+                    let changes = changed_fields(one, other).into_iter();
+                    noise.fields.extend(changes.map(|change| (key.clone(), change.path)));
                 }
                 _ => drop(noise.objects.insert(key.clone())),
             }
@@ -75,22 +82,24 @@ impl Noise {
     }
 }
 
-/// A line for each difference between an expected and an actual snapshot: `-` for expected, `+` for actual.
+/// Returns a line for each difference between an expected and an actual snapshot: `-` for expected, `+` for actual.
 pub(crate) fn diff(expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
-    lines(expected, actual, noise, |_, _, _| true)
+    diff_lines(expected, actual, noise, |_, _, _| true)
 }
 
-/// The differences in fields that still have their value of before. Of lists only conditions count: others may be histories.
+/// Returns lines for the differences in fields that still have the value of the snapshot `before`. Of lists only conditions
+/// count: other lists may be histories.
 pub(crate) fn stale_fields(before: &Snapshot, expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
-    let before: BTreeMap<_, _> = before.objects.iter().map(|(key, entry)| (key, fields(Some(entry)))).collect();
+    let before: BTreeMap<_, _> = before.objects.iter().map(|(key, entry)| (key, fields(entry))).collect();
     let is_stale = |key: &String, at: &str, now: Option<&Value>| {
         let may_be_history = at.contains('[') && !at.starts_with(".status.conditions[");
         !may_be_history && before.get(key).is_some_and(|before| before.get(at) == now)
     };
-    lines(expected, actual, noise, is_stale)
+    diff_lines(expected, actual, noise, is_stale)
 }
 
-/// The random fields of an object that have another value in a later snapshot, though the object has the same UID.
+/// Returns lines for the random fields of an object that have another value in a later snapshot, although the object has the
+/// same UID. Empty if there are none.
 pub(crate) fn regenerated_fields(entry: &Entry, now: &Snapshot, noise: &Noise) -> Vec<String> {
     let uid = |entry: &Entry| entry.raw["metadata"]["uid"].clone();
     let Some((key, now)) = now.objects.iter().find(|(_, now)| uid(now) == uid(entry)) else { return Vec::new() };
@@ -98,16 +107,18 @@ pub(crate) fn regenerated_fields(entry: &Entry, now: &Snapshot, noise: &Noise) -
         let is_reported = at.starts_with(".status") || at.starts_with(".metadata");
         !is_reported && noise.fields.contains(&(key.clone(), at.clone()))
     };
-    let changed_fields = changed_fields(entry, now).into_iter().filter(|(at, ..)| is_random(at));
-    let lines: Vec<String> = changed_fields.map(|(at, ..)| format!("    {at}")).collect();
+    let changes = changed_fields(entry, now).into_iter().filter(|change| is_random(&change.path));
+    let lines: Vec<String> = changes.map(|change| format!("    {}", change.path)).collect();
     if lines.is_empty() { lines } else { [vec![format!("  {key}")], lines].concat() }
 }
 
-fn lines(
+/// Returns a line for each difference that is no noise and that the filter accepts; the filter gets the key of the object, the
+/// path of the field and its actual value.
+fn diff_lines(
     expected: &Snapshot,
     actual: &Snapshot,
     noise: &Noise,
-    which: impl Fn(&String, &str, Option<&Value>) -> bool,
+    filter: impl Fn(&String, &str, Option<&Value>) -> bool,
 ) -> Vec<String> {
     let mut lines = Vec::new();
     let keys: BTreeSet<_> = expected.objects.keys().chain(actual.objects.keys()).collect();
@@ -116,21 +127,19 @@ fn lines(
             (Some(_), None) => lines.push(format!("- {key}")),
             (None, Some(_)) => lines.push(format!("+ {key}")),
             (Some(expected), Some(actual)) => {
-                let changed_fields = changed_fields(expected, actual);
-                let is_significant = |at: &String| !noise.fields.contains(&(key.clone(), at.clone()));
-                let changed_fields: Vec<_> = changed_fields
-                    .iter()
-                    .filter(|(at, _, now)| is_significant(at) && which(key, at, now.as_ref()))
-                    .collect();
-                if !changed_fields.is_empty() {
+                let mut changes = changed_fields(expected, actual);
+                changes.retain(|FieldChange { path, after, .. }| {
+                    !noise.fields.contains(&(key.clone(), path.clone())) && filter(key, path, after.as_ref())
+                });
+                if !changes.is_empty() {
                     lines.push(format!("  {key}"));
                 }
-                for (at, expected, actual) in changed_fields {
+                for FieldChange { path, before, after } in &changes {
                     let line = |sign, value: &Option<Value>| {
-                        value.as_ref().map(|value| format!("{sign}   {at}: {}", redacted(value)))
+                        value.as_ref().map(|value| format!("{sign}   {path}: {}", redacted(value)))
                     };
-                    lines.extend(line('-', expected));
-                    lines.extend(line('+', actual));
+                    lines.extend(line('-', before));
+                    lines.extend(line('+', after));
                 }
             }
             (None, None) => {}
@@ -139,7 +148,7 @@ fn lines(
     lines
 }
 
-/// A value as a report shows it: without the content of Secrets.
+/// Formats a value for a report, without the content of Secrets.
 fn redacted(value: &Value) -> String {
     match value.as_str() {
         Some(text) if text.starts_with(SECRET_DIGEST) => "<secret>".to_owned(),

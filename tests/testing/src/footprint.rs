@@ -1,4 +1,4 @@
-//! The footprint of a program: the namespaces and common labels of its objects, where foreign objects are then placed.
+//! `Footprint`: the namespaces and common labels of a program's objects, where foreign objects are placed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,14 +32,14 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// The footprint before the first run of the program.
+    /// Returns the footprint before the first run of the program.
     pub(crate) fn of_samples(samples: &[Value]) -> Self {
         let namespaces = samples.iter().filter_map(|sample| sample["metadata"]["namespace"].as_str());
         let namespaces = namespaces.chain([FOREIGN_NAMESPACE]).map(str::to_owned).collect();
         Self { namespaces, labels: Vec::new() }
     }
 
-    /// The footprint of a program that has created the children of its samples.
+    /// Returns the footprint of a program that has created the children of its samples.
     pub(crate) fn of(program: &str, samples: &[Value], created: &Snapshot) -> Self {
         let mut footprint = Self::of_samples(samples);
         let children: Vec<&Entry> = created.children(program, samples).collect();
@@ -56,7 +56,7 @@ impl Footprint {
     }
 }
 
-/// The labels of an object that objects of another application may have as well.
+/// Returns the labels of an object that objects of another application may have as well.
 fn common_labels(object: &Value) -> Labels {
     let is_common = |key: &str| COMMON_KEYS.contains(&key) || key.starts_with(RECOMMENDED_PREFIX) && key != MANAGED_BY;
     let labels = object["metadata"]["labels"].as_object().into_iter().flatten();

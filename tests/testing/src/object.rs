@@ -5,22 +5,22 @@ use serde_json::Value;
 /// The annotation with the path of the tree node that applied an object.
 pub(crate) const NODE: &str = "opgen.dev/node";
 
-/// The string at a JSON pointer; empty if there is none.
+/// Returns the string at a JSON pointer; empty if there is none.
 pub(crate) fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
     object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The UID of an object; empty if it has none.
+/// Returns the UID of an object; empty if it has none.
 pub(crate) fn uid(object: &Value) -> &str {
     text(object, "/metadata/uid")
 }
 
-/// The API group of an object; empty for the core group.
+/// Returns the API group of an object; empty for the core group.
 pub(crate) fn group(object: &Value) -> &str {
     text(object, "/apiVersion").split_once('/').map_or("", |(group, _)| group)
 }
 
-/// The name of an object, with its namespace in front if it has one.
+/// Returns the name of an object, with its namespace in front if it has one.
 pub(crate) fn namespaced_name(object: &Value) -> String {
     let name = text(object, "/metadata/name");
     match object["metadata"]["namespace"].as_str().filter(|namespace| !namespace.is_empty()) {
@@ -29,49 +29,49 @@ pub(crate) fn namespaced_name(object: &Value) -> String {
     }
 }
 
-/// The kind, namespace and name of an object.
+/// Returns the kind, namespace and name of an object for messages.
 pub(crate) fn label(object: &Value) -> String {
     format!("{} {}", text(object, "/kind"), namespaced_name(object))
 }
 
-/// The kind, namespace and name of an object, and the tree node that applied it if an annotation names one.
+/// Returns the kind, namespace and name of an object, and the tree node that applied it if an annotation names one.
 pub(crate) fn label_with_node(object: &Value) -> String {
     let node = object["metadata"]["annotations"][NODE].as_str();
     let node = node.map(|node| format!(" (node `{node}`)")).unwrap_or_default();
     format!("{}{node}", label(object))
 }
 
-/// Whether two objects have the same kind, namespace and name.
+/// Returns whether two objects have the same kind, namespace and name.
 pub(crate) fn is_same_object(one: &Value, other: &Value) -> bool {
     ["/kind", "/metadata/name", "/metadata/namespace"].iter().all(|at| one.pointer(at) == other.pointer(at))
 }
 
-/// The owner references of an object.
+/// Returns the owner references of an object.
 pub(crate) fn owner_references(object: &Value) -> impl Iterator<Item = &Value> {
     object["metadata"]["ownerReferences"].as_array().into_iter().flatten()
 }
 
-/// The finalizers of an object.
+/// Returns the finalizers of an object.
 pub(crate) fn finalizers(object: &Value) -> impl Iterator<Item = &str> {
     object["metadata"]["finalizers"].as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The conditions in the status of an object.
+/// Returns the conditions in the status of an object.
 pub(crate) fn conditions(object: &Value) -> impl Iterator<Item = &Value> {
     object["status"]["conditions"].as_array().into_iter().flatten()
 }
 
-/// Whether a condition says that its object is not ready.
+/// Returns whether a condition reports that its object is not ready.
 pub(crate) fn is_not_ready(condition: &Value) -> bool {
     matches!(condition["type"].as_str(), Some("Available" | "Ready")) && condition["status"] != "True"
 }
 
-/// Whether the conditions of an object say that it is not ready.
+/// Returns whether the conditions of an object report that it is not ready.
 pub(crate) fn is_waiting(object: &Value) -> bool {
     conditions(object).any(is_not_ready)
 }
 
-/// Whether `observedGeneration` is the current generation; `None` if the status has no `observedGeneration`.
+/// Returns whether `observedGeneration` is the current generation; `None` if the status has no `observedGeneration`.
 pub(crate) fn is_observed(object: &Value) -> Option<bool> {
     let observed = &object["status"]["observedGeneration"];
     (!observed.is_null()).then(|| *observed == object["metadata"]["generation"])

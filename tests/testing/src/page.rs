@@ -25,12 +25,12 @@ const FULL_FINDINGS: usize = 2;
 const MAX_LINES: usize = 500;
 
 impl Report {
-    /// The report as one HTML file without external resources, with the timeline of each finding. It has names, codes and
-    /// reasons, and no content of Secrets.
+    /// Renders the report as one HTML file without external resources, with the timeline of each finding. It contains names,
+    /// codes and reasons, and no content of Secrets.
     #[must_use]
     pub fn page(&self) -> String {
         let title = format!("trial of {}", self.program);
-        document(&title, &body(self, &title))
+        document(&title, &page_body(self, &title))
     }
 
     /// Writes the [page](Self::page) atomically, and creates its parent folders.
@@ -42,7 +42,7 @@ impl Report {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
-        if path.metadata().is_ok_and(|there| !there.is_file()) {
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         let temporary = path.with_extension(format!("{}.new", std::process::id()));
@@ -53,8 +53,8 @@ impl Report {
 
 /// Writes the page if `OPGEN_REPORT` is set; an error becomes a finding of the report.
 pub(crate) fn write_if_requested(mut report: Report) -> Report {
-    let Some(wanted) = env::var_os(PAGE_VARIABLE).filter(|wanted| !wanted.is_empty()) else { return report };
-    let path = file(&PathBuf::from(wanted), &report.program);
+    let Some(requested) = env::var_os(PAGE_VARIABLE).filter(|requested| !requested.is_empty()) else { return report };
+    let path = page_path(&PathBuf::from(requested), &report.program);
     if let Err(error) = report.write_page(&path) {
         report.findings.push(Finding {
             check: Check::Convergence,
@@ -68,29 +68,31 @@ pub(crate) fn write_if_requested(mut report: Report) -> Report {
     report
 }
 
-fn file(wanted: &Path, program: &str) -> PathBuf {
-    if wanted.extension().is_some_and(|end| end == "html") {
-        wanted.to_owned()
+/// Returns the path of the page: the requested file if it ends in `.html`, otherwise a file in that folder.
+fn page_path(requested: &Path, program: &str) -> PathBuf {
+    if requested.extension().is_some_and(|end| end == "html") {
+        requested.to_owned()
     } else {
-        wanted.join(format!("{program}.html"))
+        requested.join(format!("{program}.html"))
     }
 }
 
-fn body(report: &Report, title: &str) -> Markup {
+/// Renders the body of the page: the verdict, the checks, the findings and a timeline.
+fn page_body(report: &Report, title: &str) -> Markup {
     let count = report.findings.len();
     let took: f64 = report.steps.iter().map(|step| step.took.as_secs_f64()).sum();
     html! {
         header {
             h1 { (title) }
-            p.quiet { (counted(report.runs(), "run")) " in " (format!("{took:.2}")) " s" }
+            p.quiet { (count_text(report.runs(), "run")) " in " (format!("{took:.2}")) " s" }
             @if report.is_clean() {
                 p { span.verdict.good { "\u{2713} no findings" } }
             } @else {
-                p { span.verdict.bad { "\u{2717} " (counted(count, "finding")) } }
+                p { span.verdict.bad { "\u{2717} " (count_text(count, "finding")) } }
             }
         }
-        (checks(report))
-        (findings(report))
+        (checks_table(report))
+        (findings_section(report))
         @if !report.timeline.moments.is_empty() {
             h2 { @if report.whole { "The schedule" } @else { "The schedule without faults" } }
             div.panel {
@@ -107,11 +109,13 @@ fn body(report: &Report, title: &str) -> Markup {
     }
 }
 
-fn counted(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// Formats a number and a noun, in the plural unless the number is 1.
+fn count_text(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-fn checks(report: &Report) -> Markup {
+/// Renders the table of the checks, with links to their findings.
+fn checks_table(report: &Report) -> Markup {
     html! {
         h2 { "Checks" }
         div.panel.wide {
@@ -119,7 +123,7 @@ fn checks(report: &Report) -> Markup {
                 thead { tr { th { "check" } th.number { "runs" } th.number { "time" } th { "verdict" } } }
                 tbody {
                     @for CheckSummary { check, runs, took } in &report.steps {
-                        @let wrong = report.findings.iter().filter(|finding| finding.check == *check).count();
+                        @let failed = report.findings.iter().filter(|finding| finding.check == *check).count();
                         @let first = report.findings.iter().position(|finding| finding.check == *check);
                         tr {
                             td { (check.to_string()) }
@@ -127,7 +131,7 @@ fn checks(report: &Report) -> Markup {
                             td.number { (format!("{:.2} s", took.as_secs_f64())) }
                             td {
                                 @match first {
-                                    Some(first) => a.chip.bad href={ "#finding-" (first + 1) } { (counted(wrong, "finding")) },
+                                    Some(first) => a.chip.bad href={ "#finding-" (first + 1) } { (count_text(failed, "finding")) },
                                     None => span.chip.good { "ok" },
                                 }
                             }
@@ -139,7 +143,8 @@ fn checks(report: &Report) -> Markup {
     }
 }
 
-fn findings(report: &Report) -> Markup {
+/// Renders the findings: the first of each check in full, the others as a list.
+fn findings_section(report: &Report) -> Markup {
     let mut counts = BTreeMap::<Check, usize>::new();
     let (full, others): (Vec<_>, Vec<_>) = report.findings.iter().enumerate().partition(|(_, finding)| {
         let count = counts.entry(finding.check).or_default();
@@ -159,7 +164,7 @@ fn findings(report: &Report) -> Markup {
                 @for (index, finding) in others {
                     div id={ "finding-" (index + 1) } {
                         p.problem { span.quiet { (finding.check.to_string()) ": " } (finding.problem) }
-                        (replay(finding))
+                        (replay_command(finding))
                     }
                 }
             }
@@ -167,6 +172,7 @@ fn findings(report: &Report) -> Markup {
     }
 }
 
+/// Renders a finding with its hint, difference and timeline.
 fn full_finding(number: usize, finding: &Finding) -> Markup {
     let id = format!("finding-{number}");
     html! {
@@ -174,8 +180,8 @@ fn full_finding(number: usize, finding: &Finding) -> Markup {
             p.check { (finding.check.to_string()) }
             h3.problem { (finding.problem) }
             p.hint { b { "hint: " } (finding.hint) }
-            (replay(finding))
-            (difference(finding))
+            (replay_command(finding))
+            (difference_block(finding))
             @if !finding.timeline.moments.is_empty() {
                 (draw_timeline(&format!("{id}-timeline"), &finding.timeline))
             }
@@ -183,7 +189,8 @@ fn full_finding(number: usize, finding: &Finding) -> Markup {
     }
 }
 
-fn replay(finding: &Finding) -> Markup {
+/// Renders the command that replays the schedule of a finding, if it has one.
+fn replay_command(finding: &Finding) -> Markup {
     html! {
         @if !finding.schedule.is_empty() {
             div.replay {
@@ -194,7 +201,8 @@ fn replay(finding: &Finding) -> Markup {
     }
 }
 
-fn difference(finding: &Finding) -> Markup {
+/// Renders the difference of a finding, up to `MAX_LINES` lines.
+fn difference_block(finding: &Finding) -> Markup {
     let lines = &finding.difference;
     html! {
         @if !lines.is_empty() {
@@ -211,6 +219,7 @@ fn difference(finding: &Finding) -> Markup {
     }
 }
 
+/// Returns the CSS class of a line of a difference.
 fn line_class(line: &str) -> &'static str {
     match line.as_bytes().first() {
         Some(b'-') => "expected",
@@ -263,8 +272,8 @@ mod tests {
     #[test]
     fn a_page_is_written_atomically() {
         let folder = env::temp_dir().join(format!("opgen-page-{}", std::process::id()));
-        let path = file(&folder.join("deep"), "shop");
-        assert_eq!(file(Path::new("a/b.html"), "shop"), Path::new("a/b.html"));
+        let path = page_path(&folder.join("deep"), "shop");
+        assert_eq!(page_path(Path::new("a/b.html"), "shop"), Path::new("a/b.html"));
         report(1).write_page(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), report(1).page());
         assert_eq!(fs::read_dir(folder.join("deep")).unwrap().count(), 1);

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::object::{group, text};
 
-/// The path of an object.
+/// Returns the path of an object.
 pub(crate) fn object_path(object: &Value, installed: &[Value]) -> String {
     format!("{}/{}", collection_path(object, installed), text(object, "/metadata/name"))
 }
 
-/// The path of the collection that an object is in.
+/// Returns the path of the collection that an object is in.
 pub(crate) fn collection_path(object: &Value, installed: &[Value]) -> String {
     let (version, plural) = (text(object, "/apiVersion"), plural(object, installed));
     let root = if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") };
@@ -19,7 +19,7 @@ pub(crate) fn collection_path(object: &Value, installed: &[Value]) -> String {
     }
 }
 
-/// The plural of a kind: from its definition, else formed as Kubernetes forms it.
+/// Returns the plural of a kind: from its CustomResourceDefinition, otherwise formed by the rules of English.
 pub(crate) fn plural(object: &Value, installed: &[Value]) -> String {
     let kind = text(object, "/kind");
     let definition = find_definition(group(object), kind, installed);
@@ -35,7 +35,7 @@ pub(crate) fn plural(object: &Value, installed: &[Value]) -> String {
     }
 }
 
-/// The CustomResourceDefinition of a kind.
+/// Returns the CustomResourceDefinition of a kind; `None` if none of the installed ones defines it.
 pub(crate) fn find_definition<'a>(group: &str, kind: &str, installed: &'a [Value]) -> Option<&'a Value> {
     installed.iter().find(|object| {
         object["kind"] == "CustomResourceDefinition"

@@ -15,16 +15,16 @@ pub(crate) struct Permission {
 
 /// The resources that an operator's process needs whatever it controls: for leader election, and to authorize the clients of its
 /// metrics. A trial runs one replica without a metrics server, so it uses none of them.
-const OF_PROCESS: [(&str, &str); 3] = [
+const PROCESS_RESOURCES: [(&str, &str); 3] = [
     ("coordination.k8s.io", "leases"),
     ("authentication.k8s.io", "tokenreviews"),
     ("authorization.k8s.io", "subjectaccessreviews"),
 ];
 
 impl Permission {
-    /// Whether a program needs the permission for its process and not for the objects that it controls.
+    /// Returns whether a program needs the permission for its process and not for the objects that it controls.
     pub(crate) fn is_of_process(&self) -> bool {
-        OF_PROCESS.contains(&(self.group.as_str(), self.resource.as_str()))
+        PROCESS_RESOURCES.contains(&(self.group.as_str(), self.resource.as_str()))
     }
 }
 
@@ -35,18 +35,18 @@ impl std::fmt::Display for Permission {
     }
 }
 
-/// All permissions of the roles among objects.
+/// Returns all permissions of the roles among objects.
 pub(crate) fn granted(objects: &[Value]) -> BTreeSet<Permission> {
     let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
     let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
-    let words = |value: &Value| -> Vec<String> {
-        value.as_array().into_iter().flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+    let strings = |value: &Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
     };
     let mut permissions = BTreeSet::new();
     for rule in rules {
-        for group in words(&rule["apiGroups"]) {
-            for resource in words(&rule["resources"]) {
-                for verb in words(&rule["verbs"]) {
+        for group in strings(&rule["apiGroups"]) {
+            for resource in strings(&rule["resources"]) {
+                for verb in strings(&rule["verbs"]) {
                     permissions.insert(Permission { group: group.clone(), resource: resource.clone(), verb });
                 }
             }
@@ -55,12 +55,12 @@ pub(crate) fn granted(objects: &[Value]) -> BTreeSet<Permission> {
     permissions
 }
 
-/// The resources, such as `deployments.apps`, that the roles among objects allow to change or delete.
+/// Returns the resources, such as `deployments.apps`, that the roles among objects allow to change or delete.
 pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
-    let changes = |permission: &Permission| {
+    let is_write = |permission: &Permission| {
         matches!(permission.verb.as_str(), "delete" | "deletecollection" | "patch" | "update" | "*")
     };
-    let permissions = granted(objects).into_iter().filter(changes);
+    let permissions = granted(objects).into_iter().filter(is_write);
     permissions
         .map(|permission| {
             if permission.group.is_empty() {
@@ -72,8 +72,8 @@ pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The permissions that calls used, and those that they lacked. A `list` also counts as `get`: it gives no more access, and an
-/// operator may need it only in a race.
+/// Returns the permissions that calls used, and those that they lacked. A `list` also counts as `get`: it gives no more access,
+/// and an operator may need it only in a race.
 pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BTreeSet<Permission>) {
     let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
     for call in timeline.calls() {
@@ -93,22 +93,24 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
     (used, lacking)
 }
 
-/// The permissions that a call needs; an apply that creates an object needs two.
+/// Returns the permissions that a call needs; an apply that creates an object needs two. Empty for non-resource paths.
 fn needed(call: &ObservedCall) -> Vec<Permission> {
     let path = call.path();
-    let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
-    let (group, rest) = match words[..] {
-        ["api", _, ref rest @ ..] => ("", rest),
-        ["apis", group, _, ref rest @ ..] => (group, rest),
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let (group, segments) = match segments[..] {
+        ["api", _, ref segments @ ..] => ("", segments),
+        ["apis", group, _, ref segments @ ..] => (group, segments),
         _ => return Vec::new(),
     };
-    let rest = match rest {
-        ["namespaces", _, rest @ ..] if !rest.is_empty() && !matches!(rest, ["status" | "finalize"]) => rest,
-        rest => rest,
+    let segments = match segments {
+        ["namespaces", _, segments @ ..] if !segments.is_empty() && !matches!(segments, ["status" | "finalize"]) => {
+            segments
+        }
+        segments => segments,
     };
-    let Some(plural) = rest.first() else { return Vec::new() };
-    let named = rest.len() > 1;
-    let resource = rest.get(2).map_or_else(|| (*plural).to_owned(), |part| format!("{plural}/{part}"));
+    let Some(plural) = segments.first() else { return Vec::new() };
+    let named = segments.len() > 1;
+    let resource = segments.get(2).map_or_else(|| (*plural).to_owned(), |part| format!("{plural}/{part}"));
     let verb = match call.method.as_str() {
         "GET" if call.is_watch() => "watch",
         "GET" if named => "get",

@@ -1,4 +1,4 @@
-//! The program under test: the `Program` trait and its implementation for opgen operators.
+//! `Program`: the program under test, implemented for opgen operators.
 
 use std::{sync::OnceLock, time::Duration};
 
@@ -21,7 +21,7 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// The objects to install, in this order, and the samples, both as Kubernetes JSON.
+    /// Creates manifests from the objects to install, in this order, and the samples, both as Kubernetes JSON.
     ///
     /// ```
     /// # use opgen_testing::Manifests;
@@ -39,19 +39,19 @@ impl Manifests {
 
 /// A program that controls objects through an API server: an opgen [`Operator`], or any other controller.
 pub trait Program: Send + Sync {
-    /// The name of the program and of its ServiceAccount, and the prefix of its field managers.
+    /// Returns the name of the program and of its ServiceAccount, and the prefix of its field managers.
     fn name(&self) -> String;
 
-    /// The namespace of the program's ServiceAccount.
+    /// Returns the namespace of the program's ServiceAccount.
     fn namespace(&self) -> String;
 
-    /// The objects to install, and the samples.
+    /// Returns the objects to install, and the samples.
     ///
     /// # Errors
     /// If the manifests can't be generated; the text is the reason.
     fn manifests(&self) -> Result<Manifests, String>;
 
-    /// The longest time between two calls while there is work to do, jitter included.
+    /// Returns the longest time between two calls while there is work to do, jitter included.
     fn longest_pause(&self) -> Duration;
 
     /// Starts a new process, which runs until the future is dropped.
@@ -79,6 +79,7 @@ impl<F: Fn() -> Operator + Send + Sync> OpgenProgram<F> {
         Self { build, policy, identity: OnceLock::new() }
     }
 
+    /// Returns the name and scope of the operator, built once; empty if the operator is invalid.
     fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| {
             // The error is reported when the manifests are rendered.
@@ -139,6 +140,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
     }
 }
 
+/// Parses the YAML documents of a generated manifest.
 fn documents(yaml: &str) -> Result<Vec<Value>, String> {
     serde_saphyr::from_multiple(yaml).map_err(|error| format!("failed to parse a generated manifest: {error}"))
 }

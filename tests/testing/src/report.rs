@@ -1,4 +1,4 @@
-//! The report of a trial: its findings and the runs of each check, also as text.
+//! `Report`: the findings of a trial and the runs of each check, also as text.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -61,7 +61,7 @@ pub struct Report {
 pub struct TrialError(Box<Report>);
 
 impl TrialError {
-    /// The report with the findings.
+    /// Returns the report with the findings.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.0
@@ -83,13 +83,13 @@ impl fmt::Display for TrialError {
 impl std::error::Error for TrialError {}
 
 impl Report {
-    /// Whether there are no findings.
+    /// Returns whether there are no findings.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// The result of a test.
+    /// Converts the report into the result of a test.
     ///
     /// # Errors
     /// If there are findings.
@@ -97,7 +97,7 @@ impl Report {
         if self.is_clean() { Ok(()) } else { Err(TrialError(Box::new(self))) }
     }
 
-    /// The number of runs of all checks.
+    /// Returns the number of runs of all checks.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.steps.iter().map(|step| step.runs).sum()
@@ -117,8 +117,8 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "trial of {}: {} runs, {} findings", self.program, self.runs(), self.findings.len())?;
         for CheckSummary { check, runs, took } in &self.steps {
-            let wrong = self.findings.iter().filter(|finding| finding.check == *check).count();
-            let verdict = if wrong == 0 { "ok".to_owned() } else { format!("{wrong} findings") };
+            let failed = self.findings.iter().filter(|finding| finding.check == *check).count();
+            let verdict = if failed == 0 { "ok".to_owned() } else { format!("{failed} findings") };
             writeln!(f, "  {check:<28} {runs:>6} runs {:>8.2} s  {verdict}", took.as_secs_f64())?;
         }
         let mut counts = std::collections::BTreeMap::<Check, usize>::new();
@@ -141,6 +141,7 @@ impl fmt::Display for Report {
 }
 
 impl Finding {
+    /// Writes the finding with its difference, timeline, hint and replay command; `whole` shows all of the timeline.
     fn write(&self, f: &mut fmt::Formatter<'_>, whole: bool) -> fmt::Result {
         writeln!(f, "\nerror: {}: {}", self.check, self.problem)?;
         if !self.difference.is_empty() {
@@ -165,7 +166,7 @@ impl Finding {
         }
     }
 
-    /// The lines of the timeline, or the last relevant ones, and whether some are left out.
+    /// Returns the lines of the timeline, or the last relevant ones, and whether some are left out.
     fn excerpt(&self, whole: bool) -> (Vec<String>, bool) {
         let moments = &self.timeline.moments;
         if whole {

@@ -1,4 +1,4 @@
-//! Fault schedules: what happens during a run and before which call, with a text form that replays it.
+//! `Schedule`: what happens during a run and before which call, with a text form that replays it.
 
 use std::{fmt, str::FromStr};
 
@@ -29,22 +29,38 @@ use opgen_sandbox::fault::{Fault, FaultClass};
 /// | `dice:N` | the seed of names, UIDs and the program's random values; 1 by default |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
-    pub(crate) dice: Option<u64>,
+    /// The seed of names, UIDs and the program's random values; `None` for 1.
+    pub(crate) seed: Option<u64>,
+    /// The calls before or after which the process is stopped.
     pub(crate) stops: Vec<(u64, Fault)>,
+    /// The call before which the samples are deleted; `None` at the end of the run only.
     pub(crate) delete_at: Option<u64>,
+    /// The propagation policy of the deletion of the samples.
     pub(crate) propagation: Propagation,
-    pub(crate) again: Option<u64>,
+    /// The call before which the samples are deleted and created again; 0 at rest.
+    pub(crate) recreate_at: Option<u64>,
+    /// The variant to which the samples are changed, and back.
     pub(crate) edit: Option<usize>,
+    /// The call before which the samples are changed for good, and the variant.
     pub(crate) change: Option<(u64, usize)>,
-    pub(crate) fresh: Option<usize>,
-    pub(crate) lose: Option<usize>,
-    pub(crate) unseen: bool,
-    pub(crate) old: bool,
-    pub(crate) held: Option<usize>,
-    pub(crate) beside: Option<usize>,
+    /// The variant as which the samples are created.
+    pub(crate) initial_variant: Option<usize>,
+    /// The index of the child that another client deletes.
+    pub(crate) deleted_child: Option<usize>,
+    /// Whether watches miss the deletion of that child.
+    pub(crate) hides_events: bool,
+    /// Whether the first list after a stop shows the state before the samples.
+    pub(crate) has_stale_list: bool,
+    /// The number of the child with a foreign finalizer; 0 for all children.
+    pub(crate) foreign_finalizers: Option<usize>,
+    /// The number of the isolation case.
+    pub(crate) second_object: Option<usize>,
+    /// Whether the program is left alone for a long time.
     pub(crate) idle: bool,
+    /// Whether the older release runs before and after the program.
     pub(crate) upgrade: bool,
-    pub(crate) chance: Option<(u64, Vec<FaultClass>)>,
+    /// The seed and the classes of random faults.
+    pub(crate) random_faults: Option<(u64, Vec<FaultClass>)>,
 }
 
 /// The propagation policy of a deletion, as in `DeleteOptions`.
@@ -59,6 +75,7 @@ pub(crate) enum Propagation {
 impl Propagation {
     pub(crate) const ALL: [Self; 3] = [Self::Background, Self::Foreground, Self::Orphan];
 
+    /// Returns the policy as the API writes it.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Background => "Background",
@@ -85,9 +102,9 @@ impl fmt::Display for InvalidSchedule {
 impl std::error::Error for InvalidSchedule {}
 
 impl Schedule {
-    /// A run without faults and edits.
-    pub(crate) fn undisturbed(dice: u64) -> Self {
-        Self { dice: Some(dice), ..Self::default() }
+    /// Returns a schedule without faults and edits.
+    pub(crate) fn undisturbed(seed: u64) -> Self {
+        Self { seed: Some(seed), ..Self::default() }
     }
 
     /// Stops the process at calls.
@@ -97,22 +114,22 @@ impl Schedule {
 
     /// Stops the process after a call; the next process starts from a stale list.
     pub(crate) fn stale_list(call: u64) -> Self {
-        Self { old: true, ..Self::stops([(call, Fault::StopAfter)]) }
+        Self { has_stale_list: true, ..Self::stops([(call, Fault::StopAfter)]) }
     }
 
     /// Deletes a child; watches may miss the event.
-    pub(crate) fn child_deletion(index: usize, unseen: bool) -> Self {
-        Self { lose: Some(index), unseen, ..Self::default() }
+    pub(crate) fn child_deletion(index: usize, hides_events: bool) -> Self {
+        Self { deleted_child: Some(index), hides_events, ..Self::default() }
     }
 
     /// Puts foreign finalizers on the samples and all children for 0, else on the child of that number alone.
     pub(crate) fn foreign_finalizers(which: usize) -> Self {
-        Self { held: Some(which), ..Self::default() }
+        Self { foreign_finalizers: Some(which), ..Self::default() }
     }
 
     /// Creates second objects beside the samples.
     pub(crate) fn second_objects(number: usize) -> Self {
-        Self { beside: Some(number), ..Self::default() }
+        Self { second_object: Some(number), ..Self::default() }
     }
 
     /// Deletes the samples before a call.
@@ -127,17 +144,17 @@ impl Schedule {
 
     /// Recreates the samples before a call; at rest for 0.
     pub(crate) fn recreation_before(call: u64) -> Self {
-        Self { again: Some(call), ..Self::default() }
+        Self { recreate_at: Some(call), ..Self::default() }
     }
 
     /// Creates the samples as a variant and recreates them as they are.
     pub(crate) fn recreation_after(variant: usize) -> Self {
-        Self { fresh: Some(variant), again: Some(0), ..Self::default() }
+        Self { initial_variant: Some(variant), recreate_at: Some(0), ..Self::default() }
     }
 
-    /// Random faults of some classes.
+    /// Injects random faults of some classes.
     pub(crate) fn random_faults(seed: u64, classes: &[FaultClass]) -> Self {
-        Self { chance: Some((seed, classes.to_vec())), ..Self::default() }
+        Self { random_faults: Some((seed, classes.to_vec())), ..Self::default() }
     }
 
     /// Changes the samples to a variant and back.
@@ -152,11 +169,12 @@ impl Schedule {
 
     /// Creates the samples as a variant.
     pub(crate) fn fresh(variant: usize) -> Self {
-        Self { fresh: Some(variant), ..Self::default() }
+        Self { initial_variant: Some(variant), ..Self::default() }
     }
 }
 
-fn name_of(class: FaultClass) -> String {
+/// Returns the name of a fault class in the text form.
+fn class_name(class: FaultClass) -> String {
     serde_json::to_value(class).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
@@ -167,29 +185,34 @@ impl fmt::Display for Schedule {
             words.push(format!("{}:{call}", if *fault == Fault::StopBefore { "before" } else { "after" }));
         }
         words.extend(self.delete_at.map(|call| format!("delete:{call}")));
-        words.extend(self.again.map(|call| format!("again:{call}")));
+        words.extend(self.recreate_at.map(|call| format!("again:{call}")));
         words.extend(self.edit.map(|variant| format!("edit:{variant}")));
         words.extend(self.change.map(|(call, variant)| format!("change:{call}={variant}")));
-        words.extend(self.fresh.map(|variant| format!("fresh:{variant}")));
-        words.extend(self.lose.map(|index| format!("lose:{index}")));
-        words.extend(self.held.map(|which| format!("held:{which}")));
+        words.extend(self.initial_variant.map(|variant| format!("fresh:{variant}")));
+        words.extend(self.deleted_child.map(|index| format!("lose:{index}")));
+        words.extend(self.foreign_finalizers.map(|which| format!("held:{which}")));
         words.extend(match self.propagation {
             Propagation::Background => None,
             Propagation::Foreground => Some("foreground:1".to_owned()),
             Propagation::Orphan => Some("orphan:1".to_owned()),
         });
-        words.extend(self.beside.map(|number| format!("beside:{number}")));
-        let flags = [("unseen", self.unseen), ("old", self.old), ("idle", self.idle), ("upgrade", self.upgrade)];
+        words.extend(self.second_object.map(|number| format!("beside:{number}")));
+        let flags = [
+            ("unseen", self.hides_events),
+            ("old", self.has_stale_list),
+            ("idle", self.idle),
+            ("upgrade", self.upgrade),
+        ];
         for (word, on) in flags {
             words.extend(on.then(|| format!("{word}:1")));
         }
-        if let Some((seed, classes)) = &self.chance {
-            let names: Vec<_> = classes.iter().map(|class| name_of(*class)).collect();
-            let some =
+        if let Some((seed, classes)) = &self.random_faults {
+            let names: Vec<_> = classes.iter().map(|class| class_name(*class)).collect();
+            let list =
                 if classes.len() == FaultClass::ALL.len() { String::new() } else { format!("={}", names.join(",")) };
-            words.push(format!("chance:{seed}{some}"));
+            words.push(format!("chance:{seed}{list}"));
         }
-        words.extend(self.dice.map(|seed| format!("dice:{seed}")));
+        words.extend(self.seed.map(|seed| format!("dice:{seed}")));
         f.write_str(&words.join(" "))
     }
 }
@@ -200,36 +223,38 @@ impl FromStr for Schedule {
     fn from_str(text: &str) -> Result<Self, InvalidSchedule> {
         let mut schedule = Self::default();
         for word in text.split_whitespace() {
-            let wrong = || InvalidSchedule(word.to_owned());
-            let (what, which) = word.split_once(':').ok_or_else(wrong)?;
-            let (number, detail) = which.split_once('=').unwrap_or((which, ""));
-            let number: u64 = number.parse().map_err(|_| wrong())?;
-            let index = usize::try_from(number).map_err(|_| wrong())?;
-            match what {
+            let invalid = || InvalidSchedule(word.to_owned());
+            let (action, argument) = word.split_once(':').ok_or_else(invalid)?;
+            let (number, detail) = argument.split_once('=').unwrap_or((argument, ""));
+            let number: u64 = number.parse().map_err(|_| invalid())?;
+            let index = usize::try_from(number).map_err(|_| invalid())?;
+            match action {
                 "before" => schedule.stops.push((number, Fault::StopBefore)),
                 "after" => schedule.stops.push((number, Fault::StopAfter)),
                 "delete" => schedule.delete_at = Some(number),
                 "foreground" => schedule.propagation = Propagation::Foreground,
                 "orphan" => schedule.propagation = Propagation::Orphan,
-                "again" => schedule.again = Some(number),
+                "again" => schedule.recreate_at = Some(number),
                 "edit" => schedule.edit = Some(index),
-                "change" => schedule.change = Some((number, detail.parse().map_err(|_| wrong())?)),
-                "fresh" => schedule.fresh = Some(index),
-                "lose" => schedule.lose = Some(index),
-                "unseen" => schedule.unseen = number > 0,
-                "old" => schedule.old = number > 0,
-                "held" => schedule.held = Some(index),
-                "beside" => schedule.beside = Some(index),
+                "change" => schedule.change = Some((number, detail.parse().map_err(|_| invalid())?)),
+                "fresh" => schedule.initial_variant = Some(index),
+                "lose" => schedule.deleted_child = Some(index),
+                "unseen" => schedule.hides_events = number > 0,
+                "old" => schedule.has_stale_list = number > 0,
+                "held" => schedule.foreign_finalizers = Some(index),
+                "beside" => schedule.second_object = Some(index),
                 "idle" => schedule.idle = number > 0,
                 "upgrade" => schedule.upgrade = number > 0,
-                "dice" => schedule.dice = Some(number),
+                "dice" => schedule.seed = Some(number),
                 "chance" => {
-                    let named = |name: &str| FaultClass::ALL.into_iter().find(|class| name_of(*class) == name);
-                    let some: Option<Vec<_>> = detail.split(',').filter(|name| !name.is_empty()).map(named).collect();
-                    let some = some.ok_or_else(wrong)?;
-                    schedule.chance = Some((number, if some.is_empty() { FaultClass::ALL.to_vec() } else { some }));
+                    let by_name = |name: &str| FaultClass::ALL.into_iter().find(|class| class_name(*class) == name);
+                    let classes: Option<Vec<_>> =
+                        detail.split(',').filter(|name| !name.is_empty()).map(by_name).collect();
+                    let classes = classes.ok_or_else(invalid)?;
+                    schedule.random_faults =
+                        Some((number, if classes.is_empty() { FaultClass::ALL.to_vec() } else { classes }));
                 }
-                _ => return Err(wrong()),
+                _ => return Err(invalid()),
             }
         }
         Ok(schedule)

@@ -1,4 +1,4 @@
-//! Snapshots of the cluster's objects, normalized so that those of two runs can be compared.
+//! `Snapshot`: the objects of a cluster, normalized so that the snapshots of two runs can be compared.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -35,12 +35,12 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Whether the object has no owner reference, so that the garbage collector keeps it.
+    /// Returns whether the object has no owner reference, so that the garbage collector keeps it.
     pub(crate) fn is_unowned(&self) -> bool {
         owner_references(&self.raw).next().is_none()
     }
 
-    /// Whether the object may stay after the deletion of the samples: volumes, and claims without an owner.
+    /// Returns whether the object may stay after the deletion of the samples: volumes, and claims without an owner.
     pub(crate) fn may_stay(&self) -> bool {
         match self.raw["kind"].as_str() {
             Some("PersistentVolumeClaim") => self.is_unowned(),
@@ -50,12 +50,12 @@ impl Entry {
 }
 
 impl Snapshot {
-    /// Normalizes objects.
+    /// Normalizes objects. Objects with the same key get a number behind it.
     pub(crate) fn of(objects: Vec<Value>) -> Self {
         let objects = without_volatile_objects(objects);
-        let placeholders = Placeholders::of(&objects);
+        let placeholders = Placeholders::collect(&objects);
         let mut objects_by_key = BTreeMap::new();
-        let mut entries: Vec<_> = objects.into_iter().map(|object| placeholders.entry(object)).collect();
+        let mut entries: Vec<_> = objects.into_iter().map(|object| placeholders.key_and_entry(object)).collect();
         // Objects with one generated name differ in their content alone.
         entries.sort_by_cached_key(|(key, entry)| (key.clone(), entry.normalized.to_string()));
         for (key, entry) in entries {
@@ -70,7 +70,7 @@ impl Snapshot {
         Self { objects: objects_by_key }
     }
 
-    /// The objects that a program has written, without fields that depend on time and history.
+    /// Returns the objects that a program has written, without fields that depend on time and history.
     pub(crate) fn desired(&self, program: &str) -> Self {
         let of_program = |entry: &Entry| entry.managers.iter().any(|manager| is_manager_of(manager, program));
         let objects = self.objects.iter().filter(|(_, entry)| of_program(entry)).map(|(key, entry)| {
@@ -81,7 +81,7 @@ impl Snapshot {
         Self { objects: objects.collect() }
     }
 
-    /// The objects that a program has written, without its samples.
+    /// Returns the objects that a program has written, without its samples.
     pub(crate) fn children<'a>(&'a self, program: &'a str, samples: &'a [Value]) -> impl Iterator<Item = &'a Entry> {
         let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
         self.objects.values().filter(move |entry| {
@@ -89,7 +89,7 @@ impl Snapshot {
         })
     }
 
-    /// The statuses of the samples.
+    /// Returns the statuses of the samples.
     pub(crate) fn statuses(&self, samples: &[Value]) -> Self {
         let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
         let statuses = self.objects.iter().filter(|(_, entry)| is_sample(entry)).map(|(key, entry)| {
@@ -101,13 +101,13 @@ impl Snapshot {
         Self { objects: statuses.collect() }
     }
 
-    /// The object of the same kind, namespace and name.
+    /// Returns the object of the same kind, namespace and name; `None` if the snapshot has none.
     pub(crate) fn find(&self, object: &Value) -> Option<&Value> {
         self.objects.values().map(|entry| &entry.raw).find(|other| is_same_object(object, other))
     }
 }
 
-/// Whether a field manager is one of the program: the program's name, or a path that begins with it.
+/// Returns whether a field manager is one of the program: the program's name, or a path that begins with it.
 fn is_manager_of(manager: &str, program: &str) -> bool {
     manager.strip_prefix(program).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -144,7 +144,8 @@ fn without_volatile_objects(mut objects: Vec<Value>) -> Vec<Value> {
 struct Placeholders(HashMap<String, String>);
 
 impl Placeholders {
-    fn of(objects: &[Value]) -> Self {
+    /// Collects the placeholders for the generated names and the UIDs of all objects.
+    fn collect(objects: &[Value]) -> Self {
         let mut names = HashMap::new();
         for object in objects {
             let metadata = &object["metadata"];
@@ -166,7 +167,8 @@ impl Placeholders {
         Self(names)
     }
 
-    fn entry(&self, raw: Value) -> (String, Entry) {
+    /// Normalizes an object, and returns its key in the snapshot and its entry.
+    fn key_and_entry(&self, raw: Value) -> (String, Entry) {
         let managers = raw["metadata"]["managedFields"].as_array().into_iter().flatten();
         let managers = managers.filter_map(|entry| entry["manager"].as_str().map(str::to_owned)).collect();
         let mut normalized = raw.clone();
@@ -176,22 +178,24 @@ impl Placeholders {
             }
         }
         if let Some(finalizers) = normalized["metadata"]["finalizers"].as_array_mut() {
-            finalizers.retain(|one| *one != FOREIGN_FINALIZER);
+            finalizers.retain(|finalizer| *finalizer != FOREIGN_FINALIZER);
         }
         if raw["kind"] == "Secret" {
             digest_values(&mut normalized);
         }
-        self.rename(&mut normalized);
+        self.replace_volatile(&mut normalized);
         (label(&normalized), Entry { normalized, managers, raw })
     }
 
-    /// Replaces the UID at the end of a text; names of provisioned volumes have one.
-    fn rename_suffix(&self, text: &str) -> Option<String> {
+    /// Replaces the UID at the end of a text, as names of provisioned volumes have one; `None` if the text does not end with a
+    /// UID.
+    fn replace_uid_suffix(&self, text: &str) -> Option<String> {
         let (start, uid) = text.split_at_checked(text.len().checked_sub(UID_LENGTH)?)?;
         is_uid(uid).then(|| format!("{start}{}", self.0.get(uid).map_or("<uid>", String::as_str)))
     }
 
-    fn rename(&self, value: &mut Value) {
+    /// Replaces values that differ between runs by placeholders, and sorts lists whose order has no meaning.
+    fn replace_volatile(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
                 if let Some(placeholder) = self.0.get(text) {
@@ -200,12 +204,12 @@ impl Placeholders {
                     "<time>".clone_into(text);
                 } else if text.parse::<IpAddr>().is_ok() {
                     "<address>".clone_into(text);
-                } else if let Some(placeholder) = self.rename_suffix(text) {
+                } else if let Some(placeholder) = self.replace_uid_suffix(text) {
                     *text = placeholder;
                 }
             }
             Value::Array(items) => {
-                items.iter_mut().for_each(|item| self.rename(item));
+                items.iter_mut().for_each(|item| self.replace_volatile(item));
                 // Conditions are a set: their order depends on which was written first.
                 if items.iter().all(|item| item["type"].is_string() && item["status"].is_string()) {
                     items.sort_by_cached_key(|item| item["type"].to_string());
@@ -215,7 +219,7 @@ impl Placeholders {
                 // The version of the object itself, or of one that it refers to.
                 map.remove("resourceVersion");
                 for (key, value) in map.iter_mut() {
-                    self.rename(value);
+                    self.replace_volatile(value);
                     if matches!(key.as_str(), "finalizers" | "ownerReferences")
                         && let Value::Array(items) = value
                     {
@@ -248,7 +252,8 @@ pub(crate) const SECRET_DIGEST: &str = "<secret ";
 
 /// Removes fields that depend on time and on the history of an object.
 fn strip_history(object: &mut Value) {
-    let is_own = object["status"]["conditions"].is_array() && object["status"].get("observedGeneration").is_some();
+    let is_reported_by_program =
+        object["status"]["conditions"].is_array() && object["status"].get("observedGeneration").is_some();
     if let Some(metadata) = object["metadata"].as_object_mut()
         && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
     {
@@ -260,15 +265,16 @@ fn strip_history(object: &mut Value) {
     let Some(map) = object.as_object_mut() else { return };
     let conditions = map.get_mut("status").map(|status| status["conditions"].take());
     map.remove("status");
-    if let Some(conditions) = conditions.filter(|_| is_own) {
-        let summaries = conditions.as_array().into_iter().flatten().map(|one| {
-            let word = |at: &str| one[at].as_str().unwrap_or_default();
-            Value::from(format!("{}={} {}", word("type"), word("status"), word("reason")))
+    if let Some(conditions) = conditions.filter(|_| is_reported_by_program) {
+        let summaries = conditions.as_array().into_iter().flatten().map(|condition| {
+            let text = |field: &str| condition[field].as_str().unwrap_or_default();
+            Value::from(format!("{}={} {}", text("type"), text("status"), text("reason")))
         });
         map.insert("conditions".into(), summaries.collect::<Vec<_>>().into());
     }
 }
 
+/// Returns whether a text looks like an RFC 3339 timestamp.
 fn is_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     (20..=35).contains(&bytes.len())
@@ -279,6 +285,7 @@ fn is_time(text: &str) -> bool {
 /// The length of a UID.
 const UID_LENGTH: usize = 36;
 
+/// Returns whether a text is a UID.
 fn is_uid(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == UID_LENGTH

@@ -1,4 +1,4 @@
-//! The program under test with its manifests, completed samples and their variants.
+//! `Target`: the program under test with its manifests, completed samples and their variants.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -15,7 +15,7 @@ use crate::{
     variant,
 };
 
-/// A program under test, and what its runs need to know of it.
+/// A program under test, with the data that all of its runs share.
 pub(crate) struct Target {
     pub(crate) program: Arc<dyn Program>,
     pub(crate) name: String,
@@ -31,6 +31,9 @@ pub(crate) struct Target {
 
 impl Target {
     /// Reads the manifests of a program; `samples`, if there are any, replace the generated ones.
+    ///
+    /// # Errors
+    /// If the manifests can't be generated, or if there is no sample.
     pub(crate) fn new(program: Arc<dyn Program>, samples: &[Value]) -> Result<Self, String> {
         let mut manifests = program.manifests()?;
         if !samples.is_empty() {

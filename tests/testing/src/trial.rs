@@ -1,4 +1,4 @@
-//! The builder of a trial: the program, its samples, the checks to run and their bounds.
+//! `Trial`: the builder of a trial with its program, its samples, the checks to run and their bounds.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc, thread::available_parallelism};
 
@@ -18,7 +18,7 @@ use crate::{
     target::Target,
 };
 
-/// A trial of an opgen operator. The function builds the operator for each process.
+/// Creates a trial of an opgen operator. The function builds the operator for each process.
 ///
 /// # Examples
 /// ```no_run
@@ -33,12 +33,12 @@ pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) ->
     trial
 }
 
-/// A trial of any other program.
+/// Creates a trial of any other program.
 pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),
         with_policy: None,
-        older: None,
+        older_release: None,
         samples: Vec::new(),
         checks: Check::ALL.iter().copied().collect(),
         seeds: 0..SEEDS,
@@ -55,7 +55,7 @@ const PAIRS: usize = 30;
 pub struct Trial {
     pub(crate) program: Arc<dyn Program>,
     with_policy: Option<Arc<dyn Program>>,
-    older: Option<Arc<dyn Program>>,
+    older_release: Option<Arc<dyn Program>>,
     samples: Vec<Value>,
     checks: BTreeSet<Check>,
     seeds: Range<u64>,
@@ -104,10 +104,10 @@ impl Trial {
         self.upgrades_from_program(OpgenProgram::new(operator, false))
     }
 
-    /// As [`Trial::upgrades_from`], for any other program.
+    /// Upgrades from an older release like [`Trial::upgrades_from`], for any other program.
     #[must_use]
     pub fn upgrades_from_program(mut self, program: impl Program + 'static) -> Self {
-        self.older = Some(Arc::new(program));
+        self.older_release = Some(Arc::new(program));
         self
     }
 
@@ -118,21 +118,21 @@ impl Trial {
         self
     }
 
-    /// The seeds of [`Check::RandomFaults`]. Default: 33, which includes a run with each fault class alone.
+    /// Sets the seeds of [`Check::RandomFaults`]. Default: 33, which includes a run with each fault class alone.
     #[must_use]
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
         self.seeds = seeds;
         self
     }
 
-    /// The maximum number of pairs of stops, taken evenly from all pairs. Default: 30.
+    /// Sets the maximum number of pairs of stops, taken evenly from all pairs. Default: 30.
     #[must_use]
     pub fn pairs(mut self, most: usize) -> Self {
         self.pairs = most;
         self
     }
 
-    /// The number of concurrent runs. Default: the number of cores.
+    /// Sets the number of concurrent runs. Default: the number of cores.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads.max(1);
@@ -143,10 +143,11 @@ impl Trial {
     /// also written there as a [page](Report::page): to that file if it ends in `.html`, else into that folder.
     #[must_use]
     pub fn run(&self) -> Report {
-        page::write_if_requested(self.report())
+        page::write_if_requested(self.run_checks_or_replay())
     }
 
-    fn report(&self) -> Report {
+    /// Runs the checks, or only the schedule in `OPGEN_REPLAY`, without writing a page.
+    fn run_checks_or_replay(&self) -> Report {
         if let Some(schedule) = std::env::var("OPGEN_REPLAY").ok().filter(|schedule| !schedule.is_empty()) {
             return self
                 .replay(&schedule)
@@ -173,7 +174,7 @@ impl Trial {
         })
     }
 
-    /// The timeline of one schedule, such as `chance:3`.
+    /// Returns the timeline of one schedule, such as `chance:3`.
     ///
     /// # Errors
     /// If the text is not a schedule, or the program can't be installed.
@@ -183,12 +184,17 @@ impl Trial {
         Ok(scenario::execute(&target, older.as_ref(), &schedule).timeline)
     }
 
+    /// Returns the program under test and its older release.
+    ///
+    /// # Errors
+    /// If the manifests of one of them can't be used.
     fn targets(&self) -> Result<(Target, Option<Target>), String> {
         let target = Target::new(self.program.clone(), &self.samples)?;
-        let older = self.older.clone().map(|older| Target::new(older, &self.samples)).transpose()?;
+        let older = self.older_release.clone().map(|older| Target::new(older, &self.samples)).transpose()?;
         Ok((target, older))
     }
 
+    /// Returns a report whose only finding is that no run could start.
     fn setup_error(&self, what: &str, error: &str) -> Report {
         let finding = Finding {
             check: Check::Convergence,

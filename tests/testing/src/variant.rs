@@ -10,12 +10,12 @@ const LARGE_STEP: i64 = 9;
 /// How far the lower limit of a number may be away to be a variant.
 const MAX_DISTANCE: i64 = 64;
 
-/// The samples with one field of one of them changed, a variant for each change that the schema allows. The server may still
-/// reject a variant.
+/// Returns variants of the samples: in each, one field of one sample is changed within its schema. The server may still reject
+/// a variant.
 pub(crate) fn variants(samples: &[Value], installed: &[Value]) -> Vec<Vec<Value>> {
     let mut variants = Vec::new();
     for (index, sample) in samples.iter().enumerate() {
-        let Some(schema) = schema_of(sample, installed) else { continue };
+        let Some(schema) = sample_schema(sample, installed) else { continue };
         for spec in mutations(&sample["spec"], &schema["properties"]["spec"]) {
             let mut all = samples.to_vec();
             all[index]["spec"] = spec;
@@ -25,15 +25,16 @@ pub(crate) fn variants(samples: &[Value], installed: &[Value]) -> Vec<Vec<Value>
     variants
 }
 
-fn schema_of<'a>(sample: &Value, installed: &'a [Value]) -> Option<&'a Value> {
+/// Returns the schema of a sample in its version; `None` if no installed CustomResourceDefinition defines its kind.
+fn sample_schema<'a>(sample: &Value, installed: &'a [Value]) -> Option<&'a Value> {
     let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
     let definition = find_definition(group, sample["kind"].as_str()?, installed)?;
     let versions = definition["spec"]["versions"].as_array()?;
-    let served = versions.iter().find(|one| one["name"] == version)?;
+    let served = versions.iter().find(|other| other["name"] == version)?;
     Some(&served["schema"]["openAPIV3Schema"])
 }
 
-/// The mutations of a value, each with one change.
+/// Returns the mutations of a value, each with one change.
 fn mutations(value: &Value, schema: &Value) -> Vec<Value> {
     match value {
         Value::Object(map) => mutations_of_object(map, schema),
@@ -42,6 +43,7 @@ fn mutations(value: &Value, schema: &Value) -> Vec<Value> {
     }
 }
 
+/// Returns the mutations of an object: of a field, without an optional field, and with a further field.
 fn mutations_of_object(map: &Map<String, Value>, schema: &Value) -> Vec<Value> {
     let mut variants = Vec::new();
     let with = |key: &str, value: Option<Value>| {
@@ -75,6 +77,7 @@ fn mutations_of_object(map: &Map<String, Value>, schema: &Value) -> Vec<Value> {
     variants
 }
 
+/// Returns the mutations of a list: of an item, without the last item, and with a further item.
 fn mutations_of_array(items: &[Value], schema: &Value) -> Vec<Value> {
     let mut variants = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -93,21 +96,22 @@ fn mutations_of_array(items: &[Value], schema: &Value) -> Vec<Value> {
     variants
 }
 
+/// Returns the mutations of a scalar: the other values of its enum, the other boolean, or numbers and texts near it.
 fn mutations_of_scalar(value: &Value, schema: &Value) -> Vec<Value> {
     if let Some(words) = schema["enum"].as_array() {
         return words.iter().filter(|word| *word != value && !word.is_null()).cloned().collect();
     }
     match value {
-        Value::Bool(is) => vec![json!(!is)],
+        Value::Bool(value) => vec![json!(!value)],
         Value::Number(number) => {
             let Some(number) = number.as_i64() else { return Vec::new() };
-            let least = schema["minimum"].as_f64().map_or(i64::MIN, |least| least as i64);
-            let most = schema["maximum"].as_f64().map_or(i64::MAX, |most| most as i64);
+            let minimum = schema["minimum"].as_f64().map_or(i64::MIN, |minimum| minimum as i64);
+            let maximum = schema["maximum"].as_f64().map_or(i64::MAX, |maximum| maximum as i64);
             // Limits and large numbers often switch features on or off.
-            let large = number.saturating_add(LARGE_STEP).min(most);
+            let large = number.saturating_add(LARGE_STEP).min(maximum);
             let mut numbers = vec![number.saturating_sub(1), number.saturating_add(1), large];
-            numbers.extend((number.saturating_sub(least) <= MAX_DISTANCE).then_some(least));
-            numbers.retain(|other| *other != number && (least..=most).contains(other));
+            numbers.extend((number.saturating_sub(minimum) <= MAX_DISTANCE).then_some(minimum));
+            numbers.retain(|other| *other != number && (minimum..=maximum).contains(other));
             numbers.sort_unstable();
             numbers.dedup();
             numbers.into_iter().map(Value::from).collect()
@@ -117,7 +121,7 @@ fn mutations_of_scalar(value: &Value, schema: &Value) -> Vec<Value> {
     }
 }
 
-/// Texts near the current one: they match a pattern more often than random ones.
+/// Returns a text near the current one, which matches a pattern more often than a random one; none if the text has a format.
 fn mutations_of_text(text: &str, schema: &Value) -> Vec<Value> {
     if !schema["format"].is_null() {
         return Vec::new();
@@ -132,7 +136,7 @@ fn mutations_of_text(text: &str, schema: &Value) -> Vec<Value> {
     [shifted, longer].into_iter().filter(|near| near != text).map(Value::from).take(1).collect()
 }
 
-/// An example value of a schema; `None` if the schema does not determine one.
+/// Returns an example value of a schema; `None` if the schema does not determine one.
 fn example(schema: &Value) -> Option<Value> {
     for key in ["default", "example"] {
         if let Some(value) = schema.get(key).filter(|value| !value.is_null()) {
@@ -144,7 +148,7 @@ fn example(schema: &Value) -> Option<Value> {
     }
     match schema["type"].as_str()? {
         "boolean" => Some(json!(true)),
-        "integer" | "number" => Some(json!(schema["minimum"].as_f64().map_or(1, |least| least as i64))),
+        "integer" | "number" => Some(json!(schema["minimum"].as_f64().map_or(1, |minimum| minimum as i64))),
         "string" if schema["pattern"].is_null() && schema["format"].is_null() => Some(json!("another")),
         "object" => {
             let mut map = Map::new();

@@ -21,6 +21,7 @@ pub(super) enum JsonType {
 }
 
 impl JsonType {
+    /// Returns the type with an article, for messages.
     pub(super) fn noun(self) -> &'static str {
         match self {
             Self::Text => "a string",
@@ -43,6 +44,7 @@ pub(super) struct ModuleScope {
 }
 
 impl ModuleScope {
+    /// Collects the types and the imports of a module from its items.
     pub(super) fn of(items: &[Item]) -> Self {
         let (mut local, mut imported) = (BTreeSet::new(), BTreeMap::new());
         for item in items {
@@ -50,13 +52,14 @@ impl ModuleScope {
                 Item::Struct(item) => _ = local.insert(item.ident.to_string()),
                 Item::Enum(item) => _ = local.insert(item.ident.to_string()),
                 Item::Type(item) => _ = local.insert(item.ident.to_string()),
-                Item::Use(item) => import(&item.tree, &[], &mut imported),
+                Item::Use(item) => add_imports(&item.tree, &[], &mut imported),
                 _ => {}
             }
         }
         Self { local, imported }
     }
 
+    /// Returns the JSON type of a type; `Unknown` if its name does not tell, as for types of the project.
     pub(super) fn json_type(&self, ty: &Type) -> JsonType {
         let path = match ty {
             Type::Array(_) | Type::Slice(_) => return JsonType::List,
@@ -66,10 +69,10 @@ impl ModuleScope {
             _ => return JsonType::Unknown,
         };
         let Some(segment) = path.segments.last() else { return JsonType::Unknown };
-        let resolved = self.resolved(path);
+        let resolved = self.resolve(path);
         let is_of_project = resolved.first().is_none_or(|first| ["crate", "self", "super"].contains(&first.as_str()));
         let is_of_kubernetes = resolved.iter().any(|segment| segment == "k8s_openapi");
-        let arguments = arguments(segment);
+        let arguments = type_arguments(segment);
         match (resolved.last().map_or("", String::as_str), arguments.as_slice()) {
             _ if is_of_project => JsonType::Unknown,
             ("Option" | "Box" | "Arc" | "Rc" | "Cow", [inner, ..]) => self.json_type(inner),
@@ -83,8 +86,8 @@ impl ModuleScope {
         }
     }
 
-    /// The path of a type after resolving its import; empty for a type of the module.
-    fn resolved(&self, path: &syn::Path) -> Vec<String> {
+    /// Returns the path of a type after resolving its import; empty for a type of the module.
+    fn resolve(&self, path: &syn::Path) -> Vec<String> {
         let mut names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let first = names.first().cloned().unwrap_or_default();
         if self.local.contains(&first) {
@@ -97,8 +100,9 @@ impl ModuleScope {
     }
 }
 
-fn import(tree: &UseTree, parent: &[String], imported: &mut BTreeMap<String, Vec<String>>) {
-    let with = |name: &syn::Ident| {
+/// Adds the path of each name that a `use` tree imports; `parent` is the path of the tree.
+fn add_imports(tree: &UseTree, parent: &[String], imported: &mut BTreeMap<String, Vec<String>>) {
+    let path_to = |name: &syn::Ident| {
         let mut path = parent.to_vec();
         // `use a::{self}` imports `a`.
         if name != "self" || path.is_empty() {
@@ -107,18 +111,19 @@ fn import(tree: &UseTree, parent: &[String], imported: &mut BTreeMap<String, Vec
         path
     };
     match tree {
-        UseTree::Path(path) => import(&path.tree, &with(&path.ident), imported),
+        UseTree::Path(path) => add_imports(&path.tree, &path_to(&path.ident), imported),
         UseTree::Name(name) => {
-            let path = with(&name.ident);
+            let path = path_to(&name.ident);
             imported.extend(path.last().cloned().map(|name| (name, path)));
         }
-        UseTree::Rename(rename) => _ = imported.insert(rename.rename.to_string(), with(&rename.ident)),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| import(tree, parent, imported)),
+        UseTree::Rename(rename) => _ = imported.insert(rename.rename.to_string(), path_to(&rename.ident)),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| add_imports(tree, parent, imported)),
         UseTree::Glob(_) => {}
     }
 }
 
-fn arguments(segment: &PathSegment) -> Vec<&Type> {
+/// Returns the type arguments of a generic type, without lifetimes and constants.
+fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
     let types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),

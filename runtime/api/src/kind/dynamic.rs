@@ -69,6 +69,10 @@ macro_rules! dynamic_kind {
         }
 
         impl $crate::__private::dynamic::Serialize for $name {
+            /// Serializes the whole object.
+            ///
+            /// # Errors
+            /// Fails with the error of the serializer.
             fn serialize<S: $crate::__private::dynamic::Serializer>(
                 &self,
                 serializer: S,

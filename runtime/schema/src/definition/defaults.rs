@@ -11,14 +11,15 @@ use crate::{
     violation::{Rule, Violation},
 };
 
-/// Returns what is wrong with the defaults of a schema and of all schemas below it.
+/// Returns the violations of the defaults of a schema and of all schemas below it.
 pub(super) fn check(schema: &Value, place: &Place, metadata: Metadata) -> Vec<Violation> {
     let mut found = Vec::new();
-    walk(schema, place, metadata, &mut found);
+    check_levels(schema, place, metadata, &mut found);
     found
 }
 
-fn walk(schema: &Value, place: &Place, metadata: Metadata, found: &mut Vec<Violation>) {
+/// Checks the default of a schema and of each schema below it, and adds the violations to `found`.
+fn check_levels(schema: &Value, place: &Place, metadata: Metadata, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
@@ -30,8 +31,8 @@ fn walk(schema: &Value, place: &Place, metadata: Metadata, found: &mut Vec<Viola
         found.extend(causes.into_iter().map(violation));
     }
     for (name, property) in entries(schema, "properties") {
-        walk(property, &place.property(name), metadata, found);
+        check_levels(property, &place.property(name), metadata, found);
     }
-    walk(&schema["items"], &place.items(), metadata, found);
-    walk(&schema["additionalProperties"], &place.additional(), metadata, found);
+    check_levels(&schema["items"], &place.items(), metadata, found);
+    check_levels(&schema["additionalProperties"], &place.additional(), metadata, found);
 }

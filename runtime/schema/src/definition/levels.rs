@@ -14,44 +14,46 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 /// Keywords of JSON Schema that definitions must not have.
 const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 
-/// Returns the rules that a schema violates, level by level.
+/// Returns the violations of a schema and of all schemas below it, except for its structure.
 pub(super) fn check(schema: &Value, place: &Place) -> Vec<Violation> {
     let mut found = Vec::new();
-    walk(schema, place, None, &mut found);
+    check_level(schema, place, None, &mut found);
     found
 }
 
-/// Checks a schema and all schemas below it. `undefaulted` is the reason why they have no default.
-fn walk(schema: &Value, place: &Place, undefaulted: Option<&str>, found: &mut Vec<Violation>) {
+/// Checks a schema and all schemas below it. `no_default_reason` is the reason why they must not have a default, if they must
+/// not.
+fn check_level(schema: &Value, place: &Place, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
-    keywords(schema, place, undefaulted, found);
+    check_keywords(schema, place, no_default_reason, found);
     let additional = &schema["additionalProperties"];
     let has_properties = entries(schema, "properties").next().is_some();
     if !additional.is_null() && *additional != true && has_properties {
         let why = "additionalProperties and properties are mutual exclusive";
         found.push(Violation::forbidden(Rule::FieldsOrMap, place.keyword("additionalProperties"), why));
     }
-    walk(additional, &place.additional(), undefaulted, found);
+    check_level(additional, &place.additional(), no_default_reason, found);
     for (name, property) in entries(schema, "properties") {
-        let of_root = place.steps.is_empty() && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
+        let is_object_field = place.steps.is_empty() && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
         let reason = format!("in top-level {name}");
-        let undefaulted = if of_root { Some(reason.as_str()) } else { undefaulted };
-        walk(property, &place.property(name), undefaulted, found);
+        let no_default_reason = if is_object_field { Some(reason.as_str()) } else { no_default_reason };
+        check_level(property, &place.property(name), no_default_reason, found);
     }
-    walk(&schema["not"], &place.not(), undefaulted, found);
+    check_level(&schema["not"], &place.not(), no_default_reason, found);
     for key in ["allOf", "oneOf", "anyOf"] {
         for (index, nested) in list(schema, key).iter().enumerate() {
-            walk(nested, &place.branch(key, index), undefaulted, found);
+            check_level(nested, &place.branch(key, index), no_default_reason, found);
         }
     }
-    walk(&schema["items"], &place.items(), undefaulted, found);
-    list_types(schema, place, found);
-    map_keys(schema, place, found);
+    check_level(&schema["items"], &place.items(), no_default_reason, found);
+    check_list_types(schema, place, found);
+    check_map_keys(schema, place, found);
 }
 
-fn keywords(schema: &Value, place: &Place, undefaulted: Option<&str>, found: &mut Vec<Violation>) {
+/// Checks the keywords of a schema, without those of list and map types.
+fn check_keywords(schema: &Value, place: &Place, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     if !type_.is_empty() && !TYPES.contains(&type_) {
         found.push(Violation::unsupported(Rule::TypeName, place.keyword("type"), type_, &TYPES));
@@ -60,7 +62,7 @@ fn keywords(schema: &Value, place: &Place, undefaulted: Option<&str>, found: &mu
         let why = "type cannot be set to null, use nullable as an alternative";
         found.push(Violation::forbidden(Rule::NullType, place.keyword("type"), why));
     }
-    if let (Some(reason), Some(_)) = (undefaulted, schema.get("default")) {
+    if let (Some(reason), Some(_)) = (no_default_reason, schema.get("default")) {
         let why = format!("must not be set {reason}");
         found.push(Violation::forbidden(Rule::ObjectFieldDefault, place.keyword("default"), &why));
     }
@@ -83,7 +85,7 @@ fn keywords(schema: &Value, place: &Place, undefaulted: Option<&str>, found: &mu
 }
 
 /// Checks list types and map types, which decide how server-side apply merges.
-fn list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
+fn check_list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     for (rule, key, expected, known) in [
         (Rule::MapType, "x-kubernetes-map-type", "object", &["atomic", "granular"][..]),
@@ -117,8 +119,8 @@ fn list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     }
 }
 
-/// Checks the keys of a list map: required scalar fields of its items.
-fn map_keys(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
+/// Checks the keys of a list map (`x-kubernetes-list-map-keys`): required scalar fields of its items.
+fn check_map_keys(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     let written = &schema["x-kubernetes-list-map-keys"];
     let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys").iter().filter_map(Value::as_str).collect();
     let (list_type, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
@@ -130,10 +132,10 @@ fn map_keys(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
         }
         return;
     }
-    let of_keys = || place.keyword("x-kubernetes-list-map-keys");
+    let keys_place = || place.keyword("x-kubernetes-list-map-keys");
     if keys.is_empty() {
         let why = "must not be empty if x-kubernetes-list-type is map";
-        found.push(Violation::required(Rule::MapKeys, of_keys(), why));
+        found.push(Violation::required(Rule::MapKeys, keys_place(), why));
     }
     if items.is_null() {
         let why = "must have a schema if x-kubernetes-list-type is map";
@@ -147,19 +149,19 @@ fn map_keys(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     for (index, key) in keys.iter().enumerate() {
         let Some(property) = items["properties"].get(key) else {
             let why = "entries must all be names of item properties";
-            found.push(Violation::invalid(Rule::MapKeyField, of_keys(), written, why));
+            found.push(Violation::invalid(Rule::MapKeyField, keys_place(), written, why));
             continue;
         };
         if keys[..index].contains(key) {
             let why = "must not contain duplicate entries";
-            found.push(Violation::invalid(Rule::MapKeyTwice, of_keys(), written, why));
+            found.push(Violation::invalid(Rule::MapKeyTwice, keys_place(), written, why));
         }
-        map_key(key, property, items, &place.items().property(key), found);
+        check_map_key(key, property, items, &place.items().property(key), found);
     }
 }
 
 /// Checks the schema of one key of a list map.
-fn map_key(key: &str, property: &Value, items: &Value, place: &Place, found: &mut Vec<Violation>) {
+fn check_map_key(key: &str, property: &Value, items: &Value, place: &Place, found: &mut Vec<Violation>) {
     if matches!(text(property, "type"), "array" | "object") {
         let why = "must be a scalar type if parent array's x-kubernetes-list-type is map";
         found.push(Violation::invalid(Rule::MapKeyType, place.keyword("type"), &items["type"], why));

@@ -17,8 +17,8 @@ mod levels;
 mod rules;
 mod structure;
 
-/// The keywords that a root may have if the kind has a status subresource.
-const AT_ROOT: [&str; 22] = [
+/// The keywords that the root of a schema may have if the kind has a status subresource.
+const ROOT_KEYWORDS: [&str; 22] = [
     "description",
     "type",
     "format",
@@ -63,7 +63,7 @@ pub fn check(version: &Value, place: &str, options: CheckOptions) -> Vec<Violati
     }
     let mut violations = Vec::new();
     if version["subresources"]["status"].is_object() {
-        violations.extend(root(schema, &place));
+        violations.extend(check_root(schema, &place));
     }
     if schema["nullable"] == true {
         let why = "nullable cannot be true at the root";
@@ -73,43 +73,45 @@ pub fn check(version: &Value, place: &str, options: CheckOptions) -> Vec<Violati
     if structural.is_empty() {
         structural = defaults::check(schema, &place, options.metadata);
     }
-    let of_levels = levels::check(schema, &place);
-    let sound = structural.is_empty() && of_levels.is_empty();
+    let level_violations = levels::check(schema, &place);
+    let is_structural = structural.is_empty() && level_violations.is_empty();
     violations.extend(structural);
-    for violation in of_levels {
+    for violation in level_violations {
         if !violations.iter().any(|known| known.cause == violation.cause) {
             violations.push(violation);
         }
     }
-    if sound {
+    if is_structural {
         violations.extend(rules::check(schema, &place, options.compile));
     }
     violations
 }
 
-/// Checks the type and the keywords of the root of a kind with a status subresource.
-fn root(schema: &Value, place: &Place) -> Option<Violation> {
+/// Checks the type and the keywords of the root of a kind with a status subresource. Returns the first violation. `None` means
+/// that it is valid.
+fn check_root(schema: &Value, place: &Place) -> Option<Violation> {
     if schema["type"].is_string() && schema["type"] != "object" {
         let why =
             "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
         return Some(Violation::invalid(Rule::RootType, place.keyword("type"), &schema["type"], why));
     }
-    let strange = KEYWORDS.into_iter().find(|key| !AT_ROOT.contains(key) && !is_nothing(&schema[*key]))?;
-    let names: Vec<String> = AT_ROOT.iter().map(|key| go_name(key)).collect();
+    let disallowed = KEYWORDS.into_iter().find(|key| !ROOT_KEYWORDS.contains(key) && !is_zero_value(&schema[*key]))?;
+    let names: Vec<String> = ROOT_KEYWORDS.iter().map(|key| go_name(key)).collect();
     let why = format!(
         "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
         names.join(" ")
     );
     let mut violation = Violation::invalid(Rule::RootKeyword, place.clone(), schema, &why);
-    violation.path.push(Step::Keyword(strange.to_owned()));
+    violation.path.push(Step::Keyword(disallowed.to_owned()));
     Some(violation)
 }
 
-fn is_nothing(value: &Value) -> bool {
+/// Returns whether a keyword has the zero value of its Go type, which counts as absent.
+fn is_zero_value(value: &Value) -> bool {
     value.is_null() || *value == false || value == "" || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// `maxItems` as the field of Go is called.
+/// Returns the name of the Go field of a keyword: `MaxItems` for `maxItems`, `XListType` for `x-kubernetes-list-type`.
 fn go_name(key: &str) -> String {
     let words = key.strip_prefix("x-kubernetes-").map_or(vec![key], |rest| {
         let mut words = vec!["x"];

@@ -23,50 +23,57 @@ pub struct CompiledRule {
     pub causes: Vec<Cause>,
 }
 
-/// Returns what is wrong with the rules of a schema and of all schemas below it.
+/// Returns the violations of the CEL rules of a schema and of all schemas below it.
 pub(super) fn check(schema: &Value, place: &Place, compile: CompileRule) -> Vec<Violation> {
     let mut found = Vec::new();
-    walk(schema, place, None, compile, &mut found);
+    check_level(schema, place, None, compile, &mut found);
     found
 }
 
-/// `uncorrelated` is the outermost schema below which the API server can't find the old value of a new one.
-fn walk(schema: &Value, place: &Place, uncorrelated: Option<&Place>, compile: CompileRule, found: &mut Vec<Violation>) {
+/// Checks the CEL rules of a schema and of all schemas below it. `uncorrelated` is the outermost schema below which the API
+/// server can't find the old value of a new one, so that rules can't use `oldSelf`.
+fn check_level(
+    schema: &Value,
+    place: &Place,
+    uncorrelated: Option<&Place>,
+    compile: CompileRule,
+    found: &mut Vec<Violation>,
+) {
     if !schema.is_object() {
         return;
     }
     for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
         let place = place.validation(index);
         let before = found.len();
-        texts(schema, rule, &place, found);
+        check_texts(schema, rule, &place, found);
         if found.len() == before {
-            compiled(schema, rule, &place, uncorrelated, compile, found);
+            check_compiled(schema, rule, &place, uncorrelated, compile, found);
         }
     }
     for (name, property) in entries(schema, "properties") {
-        walk(property, &place.property(name), uncorrelated, compile, found);
+        check_level(property, &place.property(name), uncorrelated, compile, found);
     }
-    walk(&schema["additionalProperties"], &place.additional(), uncorrelated, compile, found);
-    let below = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(place));
-    walk(&schema["items"], &place.items(), below, compile, found);
+    check_level(&schema["additionalProperties"], &place.additional(), uncorrelated, compile, found);
+    let items_uncorrelated = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(place));
+    check_level(&schema["items"], &place.items(), items_uncorrelated, compile, found);
 }
 
-/// Checks the texts of a rule.
-fn texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Violation>) {
-    let breaks = |text: &str| text.contains(['\n', '\r']);
+/// Checks the expression, messages, reason and field path of a rule, without compiling the expression.
+fn check_texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Violation>) {
+    let has_line_break = |text: &str| text.contains(['\n', '\r']);
     let is_blank = |text: &str| !text.is_empty() && text.trim().is_empty();
     let (expression, message) = (text(rule, "rule"), text(rule, "message"));
-    let of_message = || place.keyword("message");
+    let message_place = || place.keyword("message");
     if expression.trim().is_empty() {
         found.push(Violation::required(Rule::Expression, place.keyword("rule"), "rule is not specified"));
     } else if is_blank(message) {
         let why = "must be non-empty if specified";
-        found.push(Violation::invalid(Rule::Message, of_message(), &message.into(), why));
-    } else if breaks(message.trim()) {
-        found.push(Violation::invalid(Rule::Message, of_message(), &message.into(), "must not contain line breaks"));
-    } else if breaks(expression.trim()) && message.is_empty() {
+        found.push(Violation::invalid(Rule::Message, message_place(), &message.into(), why));
+    } else if has_line_break(message.trim()) {
+        found.push(Violation::invalid(Rule::Message, message_place(), &message.into(), "must not contain line breaks"));
+    } else if has_line_break(expression.trim()) && message.is_empty() {
         let why = "message must be specified if rule contains line breaks";
-        found.push(Violation::required(Rule::Message, of_message(), why));
+        found.push(Violation::required(Rule::Message, message_place(), why));
     }
     if is_blank(text(rule, "messageExpression")) {
         let (place, why) = (place.keyword("messageExpression"), "messageExpression must be non-empty if specified");
@@ -82,7 +89,7 @@ fn texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Violation>
     if is_blank(path) {
         refuse("must be non-empty if specified");
     }
-    if breaks(path) {
+    if has_line_break(path) {
         refuse("must not contain line breaks");
     }
     if !path.is_empty() && !path.contains('[') && at_path(schema, path).is_err() {
@@ -91,7 +98,7 @@ fn texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Violation>
 }
 
 /// Compiles a rule, and checks its use of `oldSelf`.
-fn compiled(
+fn check_compiled(
     schema: &Value,
     rule: &Value,
     place: &Place,
@@ -116,7 +123,7 @@ fn compiled(
 /// Returns the schema of the field at `path`, which has the form `.spec.replicas`.
 ///
 /// # Errors
-/// The reason of kube-apiserver if the path has another form, or names no field of `schema`.
+/// The message of kube-apiserver if the path has another form, or names no field of `schema`.
 pub fn at_path<'a>(schema: &'a Value, path: &str) -> Result<&'a Value, &'static str> {
     if path.contains(['[', ']']) {
         return Err("array notation is not allowed");

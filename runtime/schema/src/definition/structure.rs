@@ -10,6 +10,7 @@ use crate::{
     violation::{Rule, Violation},
 };
 
+/// The position of a schema, by which the messages differ.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Root,
@@ -17,23 +18,24 @@ enum Level {
     Field,
 }
 
-/// Returns what keeps a schema from being structural, in the order of its fields.
+/// Returns the violations that keep a schema from being structural, sorted by field and message.
 pub(super) fn check(schema: &Value, place: &Place) -> Vec<Violation> {
     let mut found = Vec::new();
-    outline(schema, Level::Root, place, &mut found);
+    check_level(schema, Level::Root, place, &mut found);
     found.sort_by(|one, other| (&one.cause.field, &one.cause.message).cmp(&(&other.cause.field, &other.cause.message)));
     found
 }
 
-fn outline(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
+/// Checks a schema and all schemas below it outside of branches (`validateStructuralInvariants` of kube-apiserver).
+fn check_level(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     if schema["items"].is_object() {
-        outline(&schema["items"], Level::Item, &place.items(), found);
+        check_level(&schema["items"], Level::Item, &place.items(), found);
     } else if type_ == "array" {
         found.push(Violation::required(Rule::ItemsRequired, place.keyword("items"), "must be specified"));
     }
     for (name, property) in entries(schema, "properties") {
-        outline(property, Level::Field, &place.property(name), found);
+        check_level(property, Level::Field, &place.property(name), found);
     }
     let additional = &schema["additionalProperties"];
     if !additional.is_null() && level == Level::Root {
@@ -41,18 +43,19 @@ fn outline(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violatio
         found.push(Violation::forbidden(Rule::RootKeyword, place.keyword("additionalProperties"), why));
     }
     if additional.is_object() {
-        outline(additional, Level::Field, &place.additional(), found);
+        check_level(additional, Level::Field, &place.additional(), found);
     }
-    int_or_string(schema, place, found);
+    check_int_or_string(schema, place, found);
     let alternatives = json!([{"type": "integer"}, {"type": "string"}]);
     let skip_any = schema["anyOf"] == alternatives;
     let skip_first = schema["allOf"].get(0).is_some_and(|first| first["anyOf"] == alternatives);
-    values(schema, skip_any, skip_first, place, found);
-    of_type(schema, level, place, found);
-    metadata(schema, level, place, found);
+    check_branches(schema, skip_any, skip_first, place, found);
+    check_type(schema, level, place, found);
+    check_object_fields(schema, level, place, found);
 }
 
-fn int_or_string(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
+/// Reports extensions that exclude `x-kubernetes-int-or-string`.
+fn check_int_or_string(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     if !flag(schema, INT_OR_STRING) {
         return;
     }
@@ -64,14 +67,15 @@ fn int_or_string(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
     }
 }
 
-fn of_type(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
+/// Checks that the schema has a type, and that the type fits its position and its extensions.
+fn check_type(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     let embedded = flag(schema, EMBEDDED_RESOURCE);
-    let kept = flag(schema, PRESERVE_UNKNOWN_FIELDS);
+    let preserves_unknown = flag(schema, PRESERVE_UNKNOWN_FIELDS);
     if embedded && type_ != "object" {
         let why = "must be object if x-kubernetes-embedded-resource is true";
         found.push(Violation::required_or_invalid(Rule::EmbeddedResource, place.keyword("type"), type_, why));
-    } else if type_.is_empty() && !kept && !flag(schema, INT_OR_STRING) {
+    } else if type_.is_empty() && !preserves_unknown && !flag(schema, INT_OR_STRING) {
         let why = match level {
             Level::Root => "must not be empty at the root",
             Level::Item => "must not be empty for specified array items",
@@ -87,17 +91,18 @@ fn of_type(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violatio
         let why = "must be object at the root";
         found.push(Violation::invalid(Rule::RootType, place.keyword("type"), &type_.into(), why));
     }
-    if embedded && !kept && entries(schema, "properties").next().is_none() {
+    if embedded && !preserves_unknown && entries(schema, "properties").next().is_none() {
         let why =
             "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
         found.push(Violation::required(Rule::EmbeddedResource, place.keyword("properties"), why));
     }
 }
 
-/// Checks the types of `apiVersion`, `kind` and `metadata`, and that only the names in the metadata of a kind are restricted.
-fn metadata(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
-    let whole = level == Level::Root || flag(schema, EMBEDDED_RESOURCE);
-    for (name, property) in entries(schema, "properties").filter(|_| whole) {
+/// Checks the types of `apiVersion`, `kind` and `metadata` in a whole object, and that a kind restricts only names in its
+/// metadata.
+fn check_object_fields(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violation>) {
+    let is_object = level == Level::Root || flag(schema, EMBEDDED_RESOURCE);
+    for (name, property) in entries(schema, "properties").filter(|_| is_object) {
         let (type_, place) = (text(property, "type"), place.property(name));
         let expected = match name.as_str() {
             "kind" | "apiVersion" => "string",
@@ -120,19 +125,20 @@ fn metadata(schema: &Value, level: Level, place: &Place, found: &mut Vec<Violati
     }
 }
 
-/// Checks the branches of a schema, and its pattern.
-fn values(schema: &Value, skip_any: bool, skip_first: bool, place: &Place, found: &mut Vec<Violation>) {
+/// Checks the branches of a schema (`anyOf`, `allOf`, `oneOf`, `not`), and its pattern. `skip_any` and `skip_first` except the
+/// alternatives of an int-or-string, which may have types.
+fn check_branches(schema: &Value, skip_any: bool, skip_first: bool, place: &Place, found: &mut Vec<Violation>) {
     for key in ["anyOf", "allOf", "oneOf"] {
         if key == "anyOf" && skip_any {
             continue;
         }
         for (index, nested) in schema[key].as_array().into_iter().flatten().enumerate() {
             let skip = key == "allOf" && index == 0 && skip_first;
-            within(nested, skip, &place.branch(key, index), found);
+            check_branch(nested, skip, &place.branch(key, index), found);
         }
     }
     if schema["not"].is_object() {
-        within(&schema["not"], false, &place.not(), found);
+        check_branch(&schema["not"], false, &place.not(), found);
     }
     let pattern = text(schema, "pattern");
     if !pattern.is_empty()
@@ -144,13 +150,13 @@ fn values(schema: &Value, skip_any: bool, skip_first: bool, place: &Place, found
 }
 
 /// Checks a branch, which must not define types, fields, defaults or documentation.
-fn within(schema: &Value, skip_any: bool, place: &Place, found: &mut Vec<Violation>) {
-    values(schema, skip_any, false, place, found);
+fn check_branch(schema: &Value, skip_any: bool, place: &Place, found: &mut Vec<Violation>) {
+    check_branches(schema, skip_any, false, place, found);
     if schema["items"].is_object() {
-        within(&schema["items"], false, &place.items(), found);
+        check_branch(&schema["items"], false, &place.items(), found);
     }
     for (name, property) in entries(schema, "properties") {
-        within(property, false, &place.property(name), found);
+        check_branch(property, false, &place.property(name), found);
     }
     for (key, why) in [
         ("type", "must be empty to be structural"),

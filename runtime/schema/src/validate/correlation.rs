@@ -6,39 +6,40 @@ use crate::keywords::{Keywords, ListType};
 
 /// The old value that corresponds to a new one.
 #[derive(Clone, Copy, Debug)]
-pub struct Old<'a> {
+pub struct OldValue<'a> {
     /// The value; `None` if there is none, or if none corresponds for certain.
     pub value: Option<&'a Value>,
-    /// Whether the new value, or the nearest around it that has an old one, is unchanged.
+    /// Whether the new value is unchanged; if it has no old value, whether the nearest value around it with one is.
     pub unchanged: bool,
 }
 
-impl<'a> Old<'a> {
-    /// The old value of a whole object or of a part.
+impl<'a> OldValue<'a> {
+    /// Returns the old value of a whole object or of a part.
     pub fn of(new: &Value, old: Option<&'a Value>) -> Self {
         Self { value: old, unchanged: old == Some(new) }
     }
 
+    /// Returns the old value of a part. Without one, the part is unchanged if its parent is.
     fn child(self, new: &Value, old: Option<&'a Value>) -> Self {
         old.map_or(Self { value: None, ..self }, |old| Self { value: Some(old), unchanged: old == new })
     }
 
-    /// The old value of a field of an object.
+    /// Returns the old value of a field of an object.
     pub fn field(self, name: &str, new: &Value) -> Self {
         self.child(new, self.value.and_then(|old| old.as_object()?.get(name)))
     }
 
-    /// The old value of an item. Only items of list maps have one.
+    /// Returns the old value of an item. Only items of list maps have one: the item with the same keys.
     pub fn item(self, keywords: &Keywords, new: &Value) -> Self {
         let ListType::Map(keys) = &keywords.list else { return Self { value: None, ..self } };
-        let own = key(keys, new);
+        let new_key = key_values(keys, new);
         let items = self.value.and_then(Value::as_array);
-        let mut found = items.into_iter().flatten().filter(|old| key(keys, old) == own);
-        self.child(new, found.next())
+        let mut matching = items.into_iter().flatten().filter(|old| key_values(keys, old) == new_key);
+        self.child(new, matching.next())
     }
 }
 
-/// The values that tell an item apart; defaults are in them by now.
-pub(super) fn key<'a>(keys: &[String], item: &'a Value) -> Vec<Option<&'a Value>> {
+/// Returns the values of the key fields of an item. Their defaults are already set.
+pub(super) fn key_values<'a>(keys: &[String], item: &'a Value) -> Vec<Option<&'a Value>> {
     keys.iter().map(|key| item.get(key)).collect()
 }

@@ -4,14 +4,15 @@ use serde_json::Value;
 
 use crate::{accessor::text, cause::Cause, keywords::Keywords};
 
-/// What embedded resources lack.
+/// Returns an error for each embedded resource without `apiVersion` or `kind`.
 pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    walk(keywords, object, "", &mut causes);
+    check_value(keywords, object, "", &mut causes);
     causes
 }
 
-fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
+/// Checks a value at `path` and all values below it.
+fn check_value(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     match value {
         Value::Object(map) => {
             if keywords.embedded {
@@ -28,16 +29,16 @@ fn walk(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>)
             for (name, value) in map {
                 if let Some(schema) = keywords.properties.get(name) {
                     let dot = if path.is_empty() { "" } else { "." };
-                    walk(schema, value, &format!("{path}{dot}{name}"), causes);
+                    check_value(schema, value, &format!("{path}{dot}{name}"), causes);
                 } else if let Some(schema) = &keywords.additional {
-                    walk(schema, value, &format!("{path}[{name}]"), causes);
+                    check_value(schema, value, &format!("{path}[{name}]"), causes);
                 }
             }
         }
         Value::Array(items) => {
             if let Some(schema) = &keywords.items {
                 for (index, item) in items.iter().enumerate() {
-                    walk(schema, item, &format!("{path}[{index}]"), causes);
+                    check_value(schema, item, &format!("{path}[{index}]"), causes);
                 }
             }
         }

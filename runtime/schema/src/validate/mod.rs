@@ -1,10 +1,10 @@
 //! Validates custom resources by their schema, with the messages of kube-apiserver.
 
-pub use correlation::Old;
-pub use outcome::shown;
+pub use correlation::OldValue;
+pub use outcome::format_value;
 pub use resource::validate;
 pub use scale::ScalePaths;
-pub(crate) use values::part;
+pub(crate) use values::validate_part;
 
 mod correlation;
 mod embedded;

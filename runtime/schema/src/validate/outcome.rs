@@ -1,10 +1,11 @@
-//! The outcome of a validation: how many keywords matched, and the causes of failure.
+//! `ValidationOutcome`: the errors of a validation, and how many keywords matched. It also words the errors.
 
 use serde_json::Value;
 
 use crate::cause::Cause;
 
-/// Among alternatives, the one that fits most is the one that was meant.
+/// The errors of a value. `matches` counts matching keywords: the errors of a failed `anyOf` or `oneOf` are those of the
+/// alternative with max matches.
 #[derive(Default)]
 pub(super) struct ValidationOutcome {
     pub(super) matches: usize,
@@ -12,6 +13,7 @@ pub(super) struct ValidationOutcome {
 }
 
 impl ValidationOutcome {
+    /// Adds the errors and the matches of another outcome.
     pub(super) fn merge(&mut self, other: Self) {
         self.matches += other.matches;
         self.causes.extend(other.causes);
@@ -22,7 +24,7 @@ impl ValidationOutcome {
     }
 }
 
-/// Where a value is: below what is looked at, which may itself be a part of the object.
+/// The path of a value: `path` below the validated value, which is at `base` in the object.
 #[derive(Clone, Copy)]
 pub(super) struct ValuePath<'a> {
     pub(super) base: &'a str,
@@ -30,6 +32,7 @@ pub(super) struct ValuePath<'a> {
 }
 
 impl ValuePath<'_> {
+    /// Returns the field of an error; `<nil>` for the whole object.
     fn field(self) -> String {
         let path = self.path.trim_start_matches('.');
         match (self.base.is_empty(), path.is_empty()) {
@@ -44,9 +47,12 @@ impl ValuePath<'_> {
         Cause { reason, message, field: self.field() }
     }
 
-    /// `Invalid value: 0: spec.size in body should be ...`
+    /// Returns the error `Invalid value: 0: spec.size in body should be ...`
     pub(super) fn invalid(self, value: &Value, should: &str) -> Cause {
-        self.cause("FieldValueInvalid", format!("Invalid value: {}: {} in body {should}", shown(value), self.path))
+        self.cause(
+            "FieldValueInvalid",
+            format!("Invalid value: {}: {} in body {should}", format_value(value), self.path),
+        )
     }
 
     pub(super) fn wrong_type(self, value: &str, expected: &str) -> Cause {
@@ -58,24 +64,26 @@ impl ValuePath<'_> {
         self.cause("FieldValueRequired", "Required value".to_owned())
     }
 
+    /// Returns the error `Unsupported value: "x": supported values: "a", "b"`
     pub(super) fn unsupported(self, value: &Value, allowed: &[Value]) -> Cause {
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let allowed: Vec<_> = allowed.iter().map(|value| format!("{:?}", text(value))).collect();
-        let message = format!("Unsupported value: {}: supported values: {}", shown(value), allowed.join(", "));
+        let message = format!("Unsupported value: {}: supported values: {}", format_value(value), allowed.join(", "));
         self.cause("FieldValueNotSupported", message)
     }
 
-    pub(super) fn too_long(self, most: u64) -> Cause {
-        let unit = if most == 1 { "byte" } else { "bytes" };
-        self.cause("FieldValueTooLong", format!("Too long: may not be more than {most} {unit}"))
+    pub(super) fn too_long(self, max: u64) -> Cause {
+        let unit = if max == 1 { "byte" } else { "bytes" };
+        self.cause("FieldValueTooLong", format!("Too long: may not be more than {max} {unit}"))
     }
 
-    pub(super) fn too_many(self, count: usize, most: u64) -> Cause {
-        let unit = if most == 1 { "item" } else { "items" };
-        self.cause("FieldValueTooMany", format!("Too many: {count}: must have at most {most} {unit}"))
+    pub(super) fn too_many(self, count: usize, max: u64) -> Cause {
+        let unit = if max == 1 { "item" } else { "items" };
+        self.cause("FieldValueTooMany", format!("Too many: {count}: must have at most {max} {unit}"))
     }
 
-    /// One that belongs to no field, though it names its path.
+    /// Returns an error of `anyOf`, `oneOf`, `allOf` or a number range. It names the base as its field, and the path in its
+    /// message.
     pub(super) fn composite(self, message: &str) -> Cause {
         let field = if self.base.is_empty() { "<nil>" } else { self.base };
         let message = format!("Invalid value: \"\": {message}");
@@ -83,15 +91,15 @@ impl ValuePath<'_> {
     }
 }
 
-/// Writes a value as kube-apiserver does in errors.
-pub fn shown(value: &Value) -> String {
+/// Formats a value as kube-apiserver does in errors.
+pub fn format_value(value: &Value) -> String {
     match value {
         Value::Number(number) => number.as_f64().filter(|_| number.is_f64()).map_or_else(|| number.to_string(), float),
         other => other.to_string(),
     }
 }
 
-/// A number as Go's `%v` writes it: without a fraction if there is none.
+/// Formats a number as Go's `%v` does: without a fraction if there is none, with an exponent if it is very large or small.
 pub(crate) fn float(number: f64) -> String {
     let exponent = if number == 0.0 { 0.0 } else { number.abs().log10().floor() };
     if (-4.0..21.0).contains(&exponent) {

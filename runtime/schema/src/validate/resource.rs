@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Old, ScalePaths, embedded, lists, scale, values};
+use super::{OldValue, ScalePaths, embedded, lists, scale, values};
 use crate::{cause::Cause, keywords::Keywords};
 
-/// Returns what is wrong with an object: the values, the fields of its `scale` subresource, and duplicates in lists.
+/// Returns the errors of an object: its values, the fields of its `scale` subresource, and duplicates in lists.
 ///
 /// `old` is the object before an update. It is validated against the same schema, so that an unchanged value has no error. If
 /// `is_status` is true, only the status was written.
@@ -16,13 +16,16 @@ pub fn validate(
     old: Option<&Value>,
     is_status: bool,
 ) -> Vec<Cause> {
-    let mut causes =
-        if is_status { status(keywords, new, old) } else { values::check(keywords, new, Old::of(new, old), "") };
+    let mut causes = if is_status {
+        check_status(keywords, new, old)
+    } else {
+        values::check(keywords, new, OldValue::of(new, old), "")
+    };
     if let Some(paths) = paths {
         if !is_status {
-            causes.extend(scale::spec(paths, new));
+            causes.extend(scale::check_spec(paths, new));
         }
-        causes.extend(scale::status(paths, new));
+        causes.extend(scale::check_status(paths, new));
     }
     causes.extend(embedded::check(keywords, new));
     if old.is_none_or(|old| lists::check(keywords, old).is_empty()) {
@@ -31,8 +34,9 @@ pub fn validate(
     causes
 }
 
-fn status(keywords: &Keywords, new: &Value, old: Option<&Value>) -> Vec<Cause> {
+/// Validates the status alone. Returns no errors if the schema or the object has none.
+fn check_status(keywords: &Keywords, new: &Value, old: Option<&Value>) -> Vec<Cause> {
     let (Some(schema), Some(new)) = (keywords.properties.get("status"), new.get("status")) else { return Vec::new() };
     let old = old.and_then(|old| old.get("status"));
-    values::check(schema, new, Old::of(new, old), "status")
+    values::check(schema, new, OldValue::of(new, old), "status")
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{
-    Old,
+    OldValue,
     outcome::{ValidationOutcome, ValuePath, float},
 };
 use crate::{
@@ -12,31 +12,33 @@ use crate::{
     keywords::{Bound, Keywords},
 };
 
-/// What is wrong with a value that is at `base` in its object.
-pub(super) fn check(keywords: &Keywords, new: &Value, old: Old<'_>, base: &str) -> Vec<Cause> {
-    walk(keywords, new, old, ValuePath { base, path: "" }).causes
+/// Returns the errors of a value that is at `base` in its object.
+pub(super) fn check(keywords: &Keywords, new: &Value, old: OldValue<'_>, base: &str) -> Vec<Cause> {
+    validate_value(keywords, new, old, ValuePath { base, path: "" }).causes
 }
 
-fn walk(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates a value and everything below it, unless it is unchanged. `matches` counts the keywords as kube-openapi's validator
+/// does, since messages of `anyOf` and `oneOf` depend on it.
+fn validate_value(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     if old.unchanged {
         return ValidationOutcome::default();
     }
     let mut outcome = ValidationOutcome::default();
     // `null` has a type and may be one of some values; no other keyword is about it.
     if value.is_null() {
-        outcome.merge(type_of(keywords, value, place));
-        outcome.merge(one_of_values(keywords, value, place));
+        outcome.merge(validate_type(keywords, value, place));
+        outcome.merge(validate_enum(keywords, value, place));
         return outcome;
     }
     if !keywords.types.is_empty() || keywords.format.is_some() {
-        outcome.merge(type_of(keywords, value, place));
+        outcome.merge(validate_type(keywords, value, place));
         outcome.matches += 1;
     }
-    outcome.merge(combined(keywords, value, old, place));
+    outcome.merge(validate_branches(keywords, value, old, place));
     outcome.matches += 1;
     match value {
         Value::String(text) => {
-            outcome.merge(text_of(keywords, text, place));
+            outcome.merge(validate_string(keywords, text, place));
             outcome.matches += 1;
             if let Some((name, Format::Text(takes))) = &keywords.format {
                 outcome.matches += 1;
@@ -46,30 +48,32 @@ fn walk(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) 
             }
         }
         Value::Number(_) => {
-            outcome.merge(number(keywords, value, place));
+            outcome.merge(validate_number(keywords, value, place));
             outcome.matches += 1;
         }
         Value::Array(items) => {
-            outcome.merge(list(keywords, items, old, place));
+            outcome.merge(validate_list(keywords, items, old, place));
             outcome.matches += 1;
         }
         _ => {}
     }
-    outcome.merge(one_of_values(keywords, value, place));
+    outcome.merge(validate_enum(keywords, value, place));
     outcome.matches += 1;
     if let Value::Object(map) = value {
-        outcome.merge(object(keywords, map, old, place));
+        outcome.merge(validate_object(keywords, map, old, place));
         outcome.matches += 1;
     }
     outcome.matches += 1;
     outcome
 }
 
-fn wrong(cause: Cause) -> ValidationOutcome {
+/// Returns the outcome of a keyword that doesn't match.
+fn failed(cause: Cause) -> ValidationOutcome {
     ValidationOutcome { matches: 0, causes: vec![cause] }
 }
 
-fn type_of(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates `type` and `nullable`.
+fn validate_type(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let expected = keywords.types.join(",");
     let name = match value {
         Value::Null if keywords.types.is_empty() || keywords.nullable => {
@@ -83,58 +87,64 @@ fn type_of(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Validati
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    let whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    let is_whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
     let fits = keywords.has_type(name)
-        || name == "number" && whole && keywords.has_type("integer")
+        || name == "number" && is_whole && keywords.has_type("integer")
         || name == "integer" && keywords.has_type("number")
         // A format without a type is one of texts.
         || keywords.types.is_empty();
     if fits {
         ValidationOutcome { matches: 1, ..ValidationOutcome::default() }
     } else {
-        wrong(place.wrong_type(name, &expected))
+        failed(place.wrong_type(name, &expected))
     }
 }
 
-fn one_of_values(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates `enum`. Numbers are equal by value: `1` and `1.0`.
+fn validate_enum(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let same = |allowed: &Value| {
         allowed == value || allowed.as_f64().zip(value.as_f64()).is_some_and(|(allowed, value)| allowed == value)
     };
     if keywords.allowed.is_empty() || keywords.allowed.iter().any(same) {
         return ValidationOutcome::default();
     }
-    wrong(place.unsupported(value, &keywords.allowed))
+    failed(place.unsupported(value, &keywords.allowed))
 }
 
-fn text_of(keywords: &Keywords, text: &str, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates `maxLength`, `minLength` and `pattern`. It stops at the first that doesn't match.
+fn validate_string(keywords: &Keywords, text: &str, place: ValuePath<'_>) -> ValidationOutcome {
     let length = text.chars().count() as u64;
     let value = || Value::String(text.to_owned());
     if let Some(most) = keywords.max_length.filter(|most| length > *most) {
-        return wrong(place.too_long(most));
+        return failed(place.too_long(most));
     }
     if let Some(least) = keywords.min_length.filter(|least| length < *least) {
-        return wrong(place.invalid(&value(), &format!("should be at least {least} chars long")));
+        return failed(place.invalid(&value(), &format!("should be at least {least} chars long")));
     }
     match &keywords.pattern {
         Some(pattern) if !pattern.matches(text) => {
-            wrong(place.invalid(&value(), &format!("should match '{}'", pattern.written)))
+            failed(place.invalid(&value(), &format!("should match '{}'", pattern.written)))
         }
         _ => ValidationOutcome::default(),
     }
 }
 
-fn number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates `multipleOf`, `minimum` and `maximum`, and the range of the format.
+fn validate_number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let data = value.as_f64().unwrap_or_default();
     // The bounds of whole numbers are cut to whole numbers, too.
-    let whole = value.is_i64() || value.is_u64();
-    let cut = |bound: f64| if whole { bound.trunc() } else { bound };
-    outcome.causes.extend(range(keywords, data).map(|said| place.composite(&format!("{said} in {}", place.path))));
+    let is_whole = value.is_i64() || value.is_u64();
+    let cut = |bound: f64| if is_whole { bound.trunc() } else { bound };
+    outcome.causes.extend(
+        type_range_error(keywords, data).map(|message| place.composite(&format!("{message} in {}", place.path))),
+    );
     if let Some(factor) = keywords.multiple_of.map(cut) {
         let times = if factor < 1.0 { 1.0 / factor * data } else { data / factor };
         if factor <= 0.0 {
-            let said = format!("Invalid value: 0: factor MultipleOf declared for {} must be positive: 0", place.path);
-            outcome.causes.push(Cause { message: said, ..place.invalid(value, "") });
+            let message =
+                format!("Invalid value: 0: factor MultipleOf declared for {} must be positive: 0", place.path);
+            outcome.causes.push(Cause { message, ..place.invalid(value, "") });
         } else if (times - times.round()).abs() > 1e-9 * times.abs().max(1.0) {
             outcome.causes.push(place.invalid(value, &format!("should be a multiple of {}", float(factor))));
         }
@@ -151,8 +161,8 @@ fn number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Validatio
     outcome
 }
 
-/// Why a number is none of its type and format.
-fn range(keywords: &Keywords, data: f64) -> Option<&'static str> {
+/// Returns the error of a number that is no integer, or none of its format; `None` if it is valid.
+fn type_range_error(keywords: &Keywords, data: f64) -> Option<&'static str> {
     if keywords.types != ["integer"] {
         return None;
     }
@@ -166,12 +176,13 @@ fn range(keywords: &Keywords, data: f64) -> Option<&'static str> {
     }
 }
 
-fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates the items of a list, `minItems`, `maxItems` and `uniqueItems`.
+fn validate_list(keywords: &Keywords, items: &[Value], old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     if let Some(schema) = &keywords.items {
         for (index, item) in items.iter().enumerate() {
             let path = format!("{}[{index}]", place.path);
-            outcome.merge(walk(schema, item, old.item(keywords, item), ValuePath { path: &path, ..place }));
+            outcome.merge(validate_value(schema, item, old.item(keywords, item), ValuePath { path: &path, ..place }));
         }
     }
     let count = items.len() as u64;
@@ -188,7 +199,13 @@ fn list(keywords: &Keywords, items: &[Value], old: Old<'_>, place: ValuePath<'_>
     outcome
 }
 
-fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates the fields of an object, `minProperties`, `maxProperties` and `required`.
+fn validate_object(
+    keywords: &Keywords,
+    map: &Map<String, Value>,
+    old: OldValue<'_>,
+    place: ValuePath<'_>,
+) -> ValidationOutcome {
     let mut outcome = ValidationOutcome::default();
     let count = map.len() as u64;
     if let Some(least) = keywords.min_properties.filter(|least| count < *least) {
@@ -202,7 +219,7 @@ fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: Va
         // The root has no name; a value of a map has a dot before its name all the same.
         let dot = if place.path.is_empty() && keywords.properties.contains_key(name) { "" } else { "." };
         let path = format!("{}{dot}{name}", place.path);
-        outcome.merge(walk(schema, value, old.field(name, value), ValuePath { path: &path, ..place }));
+        outcome.merge(validate_value(schema, value, old.field(name, value), ValuePath { path: &path, ..place }));
     }
     for name in keywords.required.iter().filter(|name| !map.contains_key(*name)) {
         let path = format!("{}.{name}", place.path);
@@ -211,40 +228,43 @@ fn object(keywords: &Keywords, map: &Map<String, Value>, old: Old<'_>, place: Va
     outcome
 }
 
-/// `anyOf`, `oneOf`, `allOf` and `not`.
-fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'_>) -> ValidationOutcome {
+/// Validates `anyOf`, `oneOf`, `allOf` and `not`. Their schemas also apply to unchanged values.
+fn validate_branches(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
-    let tried = |schemas: &[Keywords]| -> Vec<ValidationOutcome> {
-        schemas.iter().map(|schema| walk(schema, value, Old { unchanged: false, ..old }, place)).collect()
+    let validate_all = |schemas: &[Keywords]| -> Vec<ValidationOutcome> {
+        schemas
+            .iter()
+            .map(|schema| validate_value(schema, value, OldValue { unchanged: false, ..old }, place))
+            .collect()
     };
     if !keywords.any_of.is_empty() {
-        let mut tried = tried(&keywords.any_of);
-        match tried.iter().position(ValidationOutcome::is_valid) {
-            Some(index) => outcome.merge(tried.swap_remove(index)),
+        let mut outcomes = validate_all(&keywords.any_of);
+        match outcomes.iter().position(ValidationOutcome::is_valid) {
+            Some(index) => outcome.merge(outcomes.swap_remove(index)),
             None => {
-                let said = format!("{:?} must validate at least one schema (anyOf)", place.path);
-                outcome.causes.push(place.composite(&said));
-                outcome.merge(best(tried));
+                let message = format!("{:?} must validate at least one schema (anyOf)", place.path);
+                outcome.causes.push(place.composite(&message));
+                outcome.merge(best_alternative(outcomes));
             }
         }
     }
     if !keywords.one_of.is_empty() {
-        let mut tried = tried(&keywords.one_of);
-        let valid = tried.iter().filter(|outcome| outcome.is_valid()).count();
-        let said = |found: &str| format!("{:?} must validate one and only one schema (oneOf). {found}", place.path);
-        match (valid, tried.iter().position(ValidationOutcome::is_valid)) {
-            (1, Some(index)) => outcome.merge(tried.swap_remove(index)),
+        let mut outcomes = validate_all(&keywords.one_of);
+        let valid = outcomes.iter().filter(|outcome| outcome.is_valid()).count();
+        let message = |found: &str| format!("{:?} must validate one and only one schema (oneOf). {found}", place.path);
+        match (valid, outcomes.iter().position(ValidationOutcome::is_valid)) {
+            (1, Some(index)) => outcome.merge(outcomes.swap_remove(index)),
             (0, _) => {
-                outcome.causes.push(place.composite(&said("Found none valid")));
-                outcome.merge(best(tried));
+                outcome.causes.push(place.composite(&message("Found none valid")));
+                outcome.merge(best_alternative(outcomes));
             }
-            (valid, _) => outcome.causes.push(place.composite(&said(&format!("Found {valid} valid alternatives")))),
+            (valid, _) => outcome.causes.push(place.composite(&message(&format!("Found {valid} valid alternatives")))),
         }
     }
     if !keywords.all_of.is_empty() {
-        let tried = tried(&keywords.all_of);
-        let (valid, all) = (tried.iter().filter(|outcome| outcome.is_valid()).count(), tried.len());
-        tried.into_iter().for_each(|tried| outcome.merge(tried));
+        let outcomes = validate_all(&keywords.all_of);
+        let (valid, all) = (outcomes.iter().filter(|outcome| outcome.is_valid()).count(), outcomes.len());
+        outcomes.into_iter().for_each(|branch| outcome.merge(branch));
         if valid < all {
             let none = if valid == 0 { ". None validated" } else { "" };
             outcome
@@ -253,19 +273,19 @@ fn combined(keywords: &Keywords, value: &Value, old: Old<'_>, place: ValuePath<'
         }
     }
     if let Some(not) = &keywords.not
-        && walk(not, value, Old { unchanged: false, ..old }, place).is_valid()
+        && validate_value(not, value, OldValue { unchanged: false, ..old }, place).is_valid()
     {
         outcome.causes.push(place.composite(&format!("{:?} must not validate the schema (not)", place.path)));
     }
     outcome
 }
 
-/// The failed alternative that fits most; the first of those.
-fn best(tried: Vec<ValidationOutcome>) -> ValidationOutcome {
-    tried.into_iter().reduce(|best, next| if next.matches > best.matches { next } else { best }).unwrap_or_default()
+/// Returns the failed alternative with most matches; of several, the first.
+fn best_alternative(outcomes: Vec<ValidationOutcome>) -> ValidationOutcome {
+    outcomes.into_iter().reduce(|best, next| if next.matches > best.matches { next } else { best }).unwrap_or_default()
 }
 
-/// What is wrong with a value by itself, which is blamed at `place`.
-pub(crate) fn part(keywords: &Keywords, value: &Value, place: &str) -> Vec<Cause> {
-    check(keywords, value, Old::of(value, None), place)
+/// Returns the errors of a value without an old one, with `place` as the field.
+pub(crate) fn validate_part(keywords: &Keywords, value: &Value, place: &str) -> Vec<Cause> {
+    check(keywords, value, OldValue::of(value, None), place)
 }

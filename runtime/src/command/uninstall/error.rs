@@ -30,7 +30,7 @@ impl From<CallError> for UninstallError {
     }
 }
 
-/// Returns advice for the user.
+/// Returns advice for the user; `None` if there is none.
 pub(super) fn hint(error: &UninstallError) -> Option<&'static str> {
     match error {
         UninstallError::Config(_) => Some("set KUBECONFIG to the cluster that the operator is installed in"),

@@ -1,4 +1,4 @@
-//! The verb `uninstall`: removes an operator and its installation from a cluster.
+//! Implements the verb `uninstall`: removes an operator and its installation from a cluster.
 //!
 //! # Flow
 //! 1. Deletes the objects of the operator's kinds while the operator still runs and can tear them down, or keeps them.
@@ -60,6 +60,7 @@ pub(crate) struct UninstallArgs {
 }
 
 impl UninstallArgs {
+    /// Uninstalls the operator, and prints the error if that fails.
     pub(crate) async fn run(self, operator: &Operator) -> ExitCode {
         match self.uninstall(operator).await {
             Ok(()) => ExitCode::SUCCESS,

@@ -133,8 +133,11 @@ impl Run {
 
     /// Removes the reference finalizers of objects of one kind from the objects that they reference.
     async fn release_references(&self, kind_objects: &KindObjects, operator: &Operator) -> Result<(), UninstallError> {
-        let references: Vec<_> =
-            kind_objects.objects.iter().map(|object| reference::id(&kind_objects.kind, &object.key)).collect();
+        let references: Vec<_> = kind_objects
+            .objects
+            .iter()
+            .map(|object| reference::finalizer_name(&kind_objects.kind, &object.key))
+            .collect();
         for kind in &kind_objects.references {
             let source =
                 KubernetesSource::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());
@@ -171,7 +174,7 @@ impl Run {
                 Err(error) => return Err(UninstallError::Loop(error)),
             }
             let Some(read) = self.client.get(target).await? else { return Ok(()) };
-            match header(&read) {
+            match parse_header(&read) {
                 Some(header) if header.uid == listed.uid => object = header,
                 _ => return Ok(()),
             }
@@ -179,7 +182,8 @@ impl Run {
     }
 }
 
-fn header(object: &Value) -> Option<Header> {
+/// Parses the header of an object; `None` if the object has no valid metadata.
+fn parse_header(object: &Value) -> Option<Header> {
     Header::parse(object.to_string().as_bytes()).ok()
 }
 
@@ -200,7 +204,7 @@ mod tests {
         time::Duration,
     };
 
-    /// A server with a Namespace that is held and one that is not; gives the writes that it is asked for.
+    /// Returns a server with a Namespace that is held and one that is not; gives the writes that it is asked for.
     fn server() -> (Client, Arc<Mutex<Vec<String>>>) {
         let writes = Arc::new(Mutex::new(Vec::new()));
         let noted = writes.clone();

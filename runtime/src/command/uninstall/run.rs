@@ -66,15 +66,15 @@ impl Run {
         if self.dry_run {
             return Ok(());
         }
-        let gone = async {
+        let until_gone = async {
             while self.client.get_metadata(target).await?.is_some() {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
             Ok(())
         };
         let object = || format!("{} {}", target.kind, target.name);
-        let late = |_| UninstallError::Timeout { what: object(), timeout: self.timeout };
-        tokio::time::timeout(self.timeout, gone).await.map_err(late)?
+        let timeout_error = |_| UninstallError::Timeout { what: object(), timeout: self.timeout };
+        tokio::time::timeout(self.timeout, until_gone).await.map_err(timeout_error)?
     }
 
     /// Prints one action on one object.

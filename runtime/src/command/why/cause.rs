@@ -23,6 +23,7 @@ impl Why {
         Self { object: object.into(), says: says.into(), because: Vec::new() }
     }
 
+    /// Sets the reasons for this explanation.
     pub(crate) fn because(mut self, because: Vec<Self>) -> Self {
         self.because = because;
         self

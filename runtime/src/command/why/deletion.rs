@@ -51,9 +51,13 @@ impl Examiner<'_> {
     /// Explains the object whose reference finalizer blocks the deletion.
     async fn examine_referrer(&mut self, examined: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LiveError> {
         let message = reference::describe(finalizer);
-        let referrer =
-            self.project.controllers.iter().find(|one| finalizer.starts_with(&format!("{}/", one.kind.full_name())));
-        let Some((kind, key)) = referrer.and_then(|one| Some((&one.kind, reference::referrer(&one.kind, finalizer)?)))
+        let referrer = self
+            .project
+            .controllers
+            .iter()
+            .find(|controlled| finalizer.starts_with(&format!("{}/", controlled.kind.full_name())));
+        let Some((kind, key)) =
+            referrer.and_then(|controlled| Some((&controlled.kind, reference::referrer(&controlled.kind, finalizer)?)))
         else {
             return Ok(Why::new(message, "references it; another operator has to remove this finalizer"));
         };

@@ -48,6 +48,7 @@ impl ExaminedObject<'_> {
         finalizers.into_iter().flatten().filter_map(Value::as_str).collect()
     }
 
+    /// Returns an explanation about this object.
     fn why(&self, says: impl Into<String>) -> Why {
         Why::new(&self.label, says)
     }
@@ -102,8 +103,8 @@ impl<'a> Examiner<'a> {
     /// Returns the controlled kind and its factory, if the operator controls the kind.
     pub(crate) fn controlled(&self, kind: &Kind) -> Option<(&'a KindDescription, &'a dyn Factory)> {
         let of_kind = |other: &Kind| other.group == kind.group && other.kind == kind.kind;
-        let controlled = self.project.controllers.iter().find(|one| of_kind(&one.kind))?;
-        let factory = self.operator.factories.iter().find(|one| of_kind(&one.kind()))?;
+        let controlled = self.project.controllers.iter().find(|controlled| of_kind(&controlled.kind))?;
+        let factory = self.operator.factories.iter().find(|factory| of_kind(&factory.kind()))?;
         Some((controlled, factory.as_ref()))
     }
 
@@ -154,9 +155,9 @@ impl<'a> Examiner<'a> {
     }
 
     /// Returns the text for an object that the operator has not processed yet.
-    pub(crate) fn operator_behind(&self, what: &str) -> String {
+    pub(crate) fn operator_behind(&self, problem: &str) -> String {
         let name = &self.project.name;
-        format!("is not ready: the operator {what}; check that {name} is running and check its /readyz")
+        format!("is not ready: the operator {problem}; check that {name} is running and check its /readyz")
     }
 
     /// Explains the children of an object that are missing or not ready.
@@ -253,7 +254,7 @@ fn not_selected(examined: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<
     (!selection.matches(examined.object)).then(|| examined.why(says()))
 }
 
-/// Returns whether the condition `Available` is true, with its reason and message.
+/// Returns whether the condition `Available` is true, with its reason and message; `None` if the object has no such condition.
 pub(crate) fn available_condition(object: &Value) -> Option<(bool, String)> {
     let conditions = object["status"]["conditions"].as_array()?;
     let available = conditions.iter().find(|condition| condition["type"] == "Available")?;

@@ -1,4 +1,4 @@
-//! The verb `why`: explains why an object is not ready or not deleted, down to the root causes.
+//! Implements the verb `why`: explains why an object is not ready or not deleted, down to the root causes.
 
 pub(crate) mod cause;
 mod deletion;

@@ -11,7 +11,7 @@ use crate::{
         },
     },
     kind::Kind,
-    reference::{Pointer, Selected, To},
+    reference::{Pointer, PointerTarget, ScopedSelector},
 };
 
 impl Examiner<'_> {
@@ -20,16 +20,16 @@ impl Examiner<'_> {
         let mut because = Vec::new();
         for Pointer { field, kind, to, .. } in pointers {
             match to {
-                To::One(key) => {
+                PointerTarget::One(key) => {
                     let mut why = self.examine(kind, key.namespace(), key.name()).await?;
                     if why.says == SAYS_CYCLE {
                         why.says += &format!("; change {field} of one of them");
                     }
                     because.push(why);
                 }
-                To::All(selection) => match selection.fault() {
-                    Some(fault) => because.push(Why::new(*field, format!("selects nothing: {fault}"))),
-                    None => because.extend(self.examine_selected(field, kind, selection).await?),
+                PointerTarget::All(selector) => match selector.invalid_reason() {
+                    Some(reason) => because.push(Why::new(*field, format!("selects nothing: {reason}"))),
+                    None => because.extend(self.examine_matching(field, kind, selector).await?),
                 },
             }
         }
@@ -37,14 +37,14 @@ impl Examiner<'_> {
     }
 
     /// Explains the objects that a label selector of a spec selects.
-    async fn examine_selected(
+    async fn examine_matching(
         &mut self,
         field: &str,
         kind: &Kind,
-        selection: &Selected,
+        selector: &ScopedSelector,
     ) -> Result<Vec<Why>, LiveError> {
-        let target = Target { kind, namespace: selection.namespace.as_deref(), name: "" };
-        let labels = selection.to_string();
+        let target = Target { kind, namespace: selector.namespace.as_deref(), name: "" };
+        let labels = selector.to_string();
         let list = match self.client.list(target, Some(labels.as_str()).filter(|labels| !labels.is_empty())).await {
             Ok(list) => list,
             Err(error) if error.is_forbidden() => {
@@ -65,9 +65,9 @@ impl Examiner<'_> {
 pub(crate) fn references_object(pointer: &Pointer, examined: &ExaminedObject<'_>) -> bool {
     pointer.kind == *examined.kind
         && match &pointer.to {
-            To::One(key) => *key == ObjectKey::new(examined.namespace(), examined.name()),
-            To::All(selection) => {
-                Header::parse(examined.object.to_string().as_bytes()).is_ok_and(|header| selection.has(&header))
+            PointerTarget::One(key) => *key == ObjectKey::new(examined.namespace(), examined.name()),
+            PointerTarget::All(selector) => {
+                Header::parse(examined.object.to_string().as_bytes()).is_ok_and(|header| selector.matches(&header))
             }
         }
 }

@@ -38,6 +38,7 @@ impl fmt::Display for Why {
 }
 
 impl Why {
+    /// Returns the object and the statement about it as one line.
     fn line(&self) -> String {
         format!("{} {}", self.object, self.says)
     }

@@ -33,17 +33,17 @@ impl<'a, P> Calls<'a, P> {
         Self { core, namespace: core.owner.default_namespace().map(str::to_owned), node: PhantomData }
     }
 
-    /// The same calls in another namespace, for permissions with `in "that-namespace"`.
+    /// Returns the same calls in another namespace, for permissions with `in "that-namespace"`.
     pub fn in_namespace(&self, namespace: impl Into<String>) -> Self {
         Self { core: self.core, namespace: Some(namespace.into()), node: PhantomData }
     }
 
-    /// The namespace that the operator runs in.
+    /// Returns the namespace that the operator runs in.
     pub fn operator_namespace(&self) -> &'a str {
         &self.core.shared.namespace
     }
 
-    /// The current time by the runtime's clock, which tests can set.
+    /// Returns the current time by the runtime's clock, which tests can set.
     pub fn now(&self) -> Timestamp {
         self.core.shared.environment.now()
     }
@@ -60,7 +60,7 @@ impl<'a, P> Calls<'a, P> {
         self.core.shared.recorder.record(&self.core.owner.regarding(), type_, reason, "Provision", message);
     }
 
-    /// The field manager of the operator.
+    /// Returns the field manager of the operator.
     pub(super) fn manager(&self) -> &str {
         &self.core.shared.operator
     }
@@ -79,7 +79,7 @@ impl<'a, P> Calls<'a, P> {
         self.core.write_from_node(node_type_name::<P>(), target, sent, call).await
     }
 
-    /// The target of a call, if the node has these permissions on it.
+    /// Returns the target of a call, if the node has these permissions on it.
     pub(super) fn target<'t>(
         &'t self,
         kind: &'t Kind,
@@ -102,13 +102,13 @@ impl<'a, P> Calls<'a, P> {
     }
 }
 
-/// The name of a node's type without its modules.
+/// Returns the name of a node's type without its modules.
 pub(super) fn node_type_name<P>() -> &'static str {
     let node = type_name::<P>();
     node.rsplit("::").next().unwrap_or(node)
 }
 
-/// An object as JSON with `apiVersion` and `kind`, and without nulls.
+/// Returns an object as JSON with `apiVersion` and `kind`, and without nulls.
 pub(super) fn with_type_meta(kind: &Kind, mut object: Value) -> Value {
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.kind.clone().into();

@@ -28,7 +28,8 @@ impl Permission {
         self.within.is_empty() || self.within.iter().any(|within| within.has(target.namespace, target.name))
     }
 
-    /// The error for an object outside the limits. `elsewhere` is its namespace, if that is not the default one of the calls.
+    /// Returns the error for an object outside the limits. `elsewhere` is its namespace, if that is not the default one of the
+    /// calls.
     pub(super) fn denied(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
         let Self { verb, part, .. } = self;
         let name = if target.name.is_empty() { String::new() } else { format!("({:?})", target.name) };

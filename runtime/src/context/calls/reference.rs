@@ -6,14 +6,14 @@ use crate::{
     cache::ObjectKey,
     error::{Error, Result, yield_because},
     kind::{Kind, Typed, kind_of},
-    reference::{Named, Selected, id},
+    reference::{NamedTarget, ScopedSelector, finalizer_name},
 };
 use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use std::{fmt, marker::PhantomData};
 
 impl<'a, P> Calls<'a, P> {
-    /// The references to objects of one kind: `cx.references::<Net>().add("blue")`.
+    /// Returns the references to objects of one kind: `cx.references::<Net>().add("blue")`.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Secret};
@@ -154,7 +154,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         })
     }
 
-    /// The objects with these names, with the checks that all calls share.
+    /// Returns the objects with these names, with the checks that all calls share.
     fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
         core.shared.targets(&kind)?.watched.readable()?;
@@ -163,34 +163,34 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
             let message = format!("{kind} needs a namespace; set it with `in_namespace`");
             return Err(Error::terminal("NoNamespace", message));
         }
-        let selected = Selected { namespace, labels: self.labels.clone().unwrap_or_default() };
-        if let Some(fault) = selected.fault() {
-            return Err(Error::terminal("InvalidSelector", fault));
+        let selector = ScopedSelector { namespace, labels: self.labels.clone().unwrap_or_default() };
+        if let Some(reason) = selector.invalid_reason() {
+            return Err(Error::terminal("InvalidSelector", reason));
         }
         let mut keys = Vec::new();
         for name in names {
-            let key = ObjectKey::new(selected.namespace.as_deref(), &name.into());
+            let key = ObjectKey::new(selector.namespace.as_deref(), &name.into());
             if !keys.contains(&key) {
                 keys.push(key);
             }
         }
-        Ok(SelectedReferences { reference: id(&core.owner.kind, &core.owner.key), kind, selected, keys })
+        Ok(SelectedReferences { finalizer: finalizer_name(&core.owner.kind, &core.owner.key), kind, selector, keys })
     }
 }
 
 /// Objects of one kind that a call adds, releases or checks.
 struct SelectedReferences {
     /// The finalizer by which the object of the pass references others.
-    reference: String,
+    finalizer: String,
     kind: Kind,
     /// The namespace and the labels that the objects must have.
-    selected: Selected,
+    selector: ScopedSelector,
     keys: Vec<ObjectKey>,
 }
 
 impl SelectedReferences {
-    fn named(&self, key: &ObjectKey) -> Named {
-        Named { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
+    fn named(&self, key: &ObjectKey) -> NamedTarget {
+        NamedTarget { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
     }
 
     /// Records that a node wants this reference, also if adding it fails: else the end of the pass would release it.
@@ -204,7 +204,7 @@ impl SelectedReferences {
     async fn add<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         self.check_labels(calls, key)?;
         self.check_allowed(calls, key).await?;
-        calls.core.shared.hold(&self.reference, &self.named(key)).await
+        calls.core.shared.add_finalizer_to_target(&self.finalizer, &self.named(key)).await
     }
 
     /// Checks that an object in another namespace allows the reference, and releases it if it does not.
@@ -216,7 +216,7 @@ impl SelectedReferences {
         }
         let allowed = core.shared.is_allowed_from(own_namespace, ("", &self.kind, key));
         if allowed.is_err() {
-            core.shared.release(core.shared.targets(&self.kind)?, key, &self.reference).await?;
+            core.shared.release(core.shared.targets(&self.kind)?, key, &self.finalizer).await?;
         }
         allowed
     }
@@ -224,8 +224,8 @@ impl SelectedReferences {
     /// Checks that an object has the required labels. Without them, it counts as missing.
     fn check_labels<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         match calls.core.shared.targets(&self.kind)?.get(key) {
-            Some(entry) if !self.selected.has(&entry.header) => {
-                let (kind, labels) = (&self.kind, &self.selected);
+            Some(entry) if !self.selector.matches(&entry.header) => {
+                let (kind, labels) = (&self.kind, &self.selector);
                 yield_because("ReferenceMissing", format!("{kind} {key} with the labels {labels} not found"))
             }
             _ => Ok(()),
@@ -236,12 +236,12 @@ impl SelectedReferences {
     async fn release_if<P>(&self, calls: &Calls<'_, P>, filter: impl Fn(&ObjectKey) -> bool) -> Result<()> {
         let core = calls.core;
         let targets = core.shared.targets(&self.kind)?;
-        for key in targets.keys_with(&self.reference) {
-            let is_selected = targets.get(&key).is_some_and(|entry| self.selected.has(&entry.header));
+        for key in targets.keys_with_reference(&self.finalizer) {
+            let is_selected = targets.get(&key).is_some_and(|entry| self.selector.matches(&entry.header));
             let is_in_spec = core.spec_references.iter().any(|(kind, named)| *kind == self.kind && *named == key);
             if is_selected && !is_in_spec && filter(&key) {
                 core.side_effects().added_references.retain(|(kind, named)| *kind != self.kind || *named != key);
-                core.shared.release(targets, &key, &self.reference).await?;
+                core.shared.release(targets, &key, &self.finalizer).await?;
             }
         }
         Ok(())

@@ -29,7 +29,7 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// The client itself, for requests that no method here makes. It can do all that the operator's role allows, and its
+    /// Returns the client itself, for requests that no method here makes. It can do all that the operator's role allows, and its
     /// requests are not checked against the declarations of this node. The role gets the rights that the node declares in
     /// `raw(...)`.
     pub fn raw_client(&self) -> kube::Client

@@ -100,7 +100,7 @@ impl<'a, P> Calls<'a, P> {
         .boxed()
     }
 
-    /// The calls on a subresource of one object: `cx.subresource::<Pod, part::Eviction>("web-0").create(&eviction)`.
+    /// Returns the calls on a subresource of one object: `cx.subresource::<Pod, part::Eviction>("web-0").create(&eviction)`.
     pub fn subresource<'c, K: Typed, S: Subresource>(&'c self, name: &'c str) -> SubresourceCalls<'c, 'a, P, K, S> {
         SubresourceCalls { calls: self, name, of: PhantomData }
     }

@@ -10,17 +10,17 @@ fn elector(host: &str, pod: Option<&str>, random: u64) -> Elector {
     Elector::new(CandidateIdentity::new(host, pod, random), &LeaderElection::default())
 }
 
-/// A candidate that leads since `now`, and the Lease that it wrote.
+/// Returns a candidate that leads since `now`, and the Lease that it wrote.
 fn leader(now: Instant) -> (Elector, Lease) {
     let mut elector = elector("a", None, 1);
     elector.observe(None, now);
-    let (lease, is_new) = elector.write(Timestamp::UNIX_EPOCH);
+    let (lease, is_new) = elector.lease_to_write(Timestamp::UNIX_EPOCH);
     assert!(is_new);
     elector.confirm(lease.clone(), now, now);
     (elector, lease)
 }
 
-/// The Lease of a holder, with another renewal time in each `version`.
+/// Returns the Lease of a holder, with another renewal time in each `version`.
 fn lease(holder: &str, version: u8) -> Lease {
     serde_json::from_value(json!({
         "metadata": {"name": "a", "resourceVersion": version.to_string()},
@@ -40,7 +40,7 @@ fn a_candidate_reads_first_and_takes_a_lease_that_nobody_holds() {
         assert_eq!(elector.next(now), Step::Read);
         elector.observe(free, now);
         assert_eq!((elector.next(now), elector.is_leading()), (Step::Write, false));
-        let written = elector.write(Timestamp::UNIX_EPOCH).0;
+        let written = elector.lease_to_write(Timestamp::UNIX_EPOCH).0;
         elector.confirm(written, now, now);
         assert_eq!((elector.next(now), elector.is_leading()), (Step::Wait(now + SECOND * 2), true));
     }
@@ -61,7 +61,7 @@ fn manager_m2_the_lease_duration_counts_from_the_own_last_observation_of_a_chang
     elector.observe(Some(lease("b", 2)), now + SECOND * 14);
     assert_eq!(elector.next(now + SECOND * 28), Step::Wait(now + SECOND * 29));
     assert_eq!(elector.next(now + SECOND * 29), Step::Write);
-    let (taken, is_new) = elector.write(Timestamp::UNIX_EPOCH);
+    let (taken, is_new) = elector.lease_to_write(Timestamp::UNIX_EPOCH);
     assert_eq!((taken.metadata.resource_version.as_deref(), is_new), (Some("2"), false));
     assert_eq!(taken.spec.unwrap().lease_transitions, Some(4));
 }
@@ -92,7 +92,7 @@ fn a_confirmation_after_the_deadline_is_no_lead() {
     let now = Instant::now();
     let mut elector = elector("a", None, 1);
     elector.observe(None, now);
-    let written = elector.write(Timestamp::UNIX_EPOCH).0;
+    let written = elector.lease_to_write(Timestamp::UNIX_EPOCH).0;
     elector.confirm(written, now, now + SECOND * 10);
     assert!(!elector.is_leading());
     assert_eq!(elector.next(now + SECOND * 10), Step::Write, "the Lease is its own, so it renews it at once");
@@ -103,7 +103,7 @@ fn manager_m33_a_holder_that_can_not_renew_loses_the_lead_at_its_deadline() {
     let now = Instant::now();
     let (mut elector, _) = leader(now);
     for second in 2..10 {
-        elector.fail(RequestFailure::Unknown, 0, now + SECOND * second);
+        elector.record_failure(RequestFailure::Unknown, 0, now + SECOND * second);
         assert!(elector.request_timeout(now + SECOND * second) <= SECOND * (10 - second));
         assert_eq!(elector.next(now + SECOND * second), Step::Wait(now + (SECOND * (second + 2)).min(SECOND * 10)));
     }
@@ -114,7 +114,7 @@ fn manager_m33_a_holder_that_can_not_renew_loses_the_lead_at_its_deadline() {
 fn manager_m33_a_holder_that_sees_another_loses_the_lead_at_once() {
     let now = Instant::now();
     let (mut elector, _) = leader(now);
-    elector.fail(RequestFailure::Conflict, 0, now + SECOND * 2);
+    elector.record_failure(RequestFailure::Conflict, 0, now + SECOND * 2);
     assert_eq!(elector.next(now + SECOND * 2), Step::Read);
     elector.observe(Some(lease("b", 2)), now + SECOND * 2);
     assert_eq!(elector.next(now + SECOND * 2), Step::Lost(LeadLoss::Taken("b".to_owned())));
@@ -125,12 +125,12 @@ fn manager_m33_a_holder_that_sees_another_loses_the_lead_at_once() {
 fn a_holder_whose_renewal_had_no_response_reads_and_renews_within_its_old_deadline() {
     let now = Instant::now();
     let (mut elector, mut own) = leader(now);
-    elector.fail(RequestFailure::Unknown, 0, now + SECOND * 7);
+    elector.record_failure(RequestFailure::Unknown, 0, now + SECOND * 7);
     assert_eq!(elector.next(now + SECOND * 9), Step::Read);
     own.metadata.resource_version = Some("8".to_owned());
     elector.observe(Some(own), now + SECOND * 9);
     assert_eq!(elector.next(now + SECOND * 9), Step::Write);
-    assert_eq!(elector.write(Timestamp::UNIX_EPOCH).0.metadata.resource_version.as_deref(), Some("8"));
+    assert_eq!(elector.lease_to_write(Timestamp::UNIX_EPOCH).0.metadata.resource_version.as_deref(), Some("8"));
     // To read its own name is no renewal.
     assert_eq!(elector.next(now + SECOND * 10), Step::Lost(LeadLoss::Expired(SECOND * 10)));
 }
@@ -142,7 +142,7 @@ fn a_deleted_lease_is_not_free_before_the_record_of_its_holder_would_expire() {
     elector.observe(None, now + SECOND);
     assert_eq!(elector.next(now + SECOND), Step::Wait(now + SECOND * 15));
     assert_eq!(elector.next(now + SECOND * 15), Step::Write);
-    assert!(elector.write(Timestamp::UNIX_EPOCH).1);
+    assert!(elector.lease_to_write(Timestamp::UNIX_EPOCH).1);
     let (mut holder, _) = leader(now);
     holder.observe(None, now + SECOND);
     assert_eq!(holder.next(now + SECOND), Step::Write, "the holder creates it again");
@@ -177,9 +177,9 @@ fn manager_m5_only_the_holder_releases_and_a_released_lease_is_free_at_once() {
 fn one_conflict_is_read_at_once_and_more_wait_with_a_jitter() {
     let (now, mut elector) = (Instant::now(), elector("a", None, 1));
     elector.observe(None, now);
-    elector.fail(RequestFailure::Conflict, 999, now);
+    elector.record_failure(RequestFailure::Conflict, 999, now);
     assert_eq!(elector.next(now), Step::Read);
-    elector.fail(RequestFailure::Conflict, 999, now);
+    elector.record_failure(RequestFailure::Conflict, 999, now);
     let Step::Wait(until) = elector.next(now) else { panic!("{:?}", elector.next(now)) };
     assert!((SECOND * 2..SECOND * 12 / 5).contains(&(until - now)), "{:?}", until - now);
 }

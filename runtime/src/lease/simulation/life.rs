@@ -1,4 +1,4 @@
-//! The lives of a simulated candidate: processes that stand for election, write while they lead, freeze and end.
+//! Runs the processes of a simulated candidate: each stands for election, writes while it leads, freezes and ends.
 
 use super::{
     Defects,
@@ -35,7 +35,7 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(8);
 /// The time until the workers of a process that lost the lead are aborted.
 const ABORT_TIME: Duration = Duration::from_millis(20);
 
-/// Runs one process of a candidate after the other.
+/// Runs one process of a candidate after the other, until the schedule ends.
 pub(super) async fn run(index: usize, schedule: &Arc<Schedule>, network: &Network, defects: Defects) {
     let faults = &schedule.candidates[index];
     let dice = Arc::new(Dice::new(schedule.seed, 10 + index as u64));
@@ -73,6 +73,7 @@ struct Process {
 }
 
 impl Process {
+    /// Returns a process of the candidate `index`, and the sender that stops it.
     fn new(
         index: usize,
         identity: CandidateIdentity,

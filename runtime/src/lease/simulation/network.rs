@@ -1,4 +1,4 @@
-//! The network of the simulation: delays, loses and answers the requests of candidates.
+//! Simulates the network: delays, loses and answers the requests of candidates.
 
 use super::{
     oracle::Oracle,
@@ -34,7 +34,7 @@ pub(super) struct Network {
     oracle: Oracle,
     dice: Arc<Dice>,
     /// Requests on their way, which outlive their senders.
-    on_the_way: Arc<Mutex<JoinSet<()>>>,
+    in_transit: Arc<Mutex<JoinSet<()>>>,
     /// One request is executed after the other.
     execution: Arc<tokio::sync::Mutex<()>>,
 }
@@ -46,31 +46,33 @@ struct Sender {
     identity: Arc<str>,
 }
 
+/// The sender of a response. If it is dropped, the candidate waits forever.
 type Answer = oneshot::Sender<kube::Result<Response<DelayedBody>>>;
 
 impl Network {
+    /// Returns a network in front of `server`, with the faults of a schedule.
     pub(super) fn new(server: kube::Client, schedule: Arc<Schedule>, oracle: Oracle, seed: u64) -> Self {
         Self {
             server,
             schedule,
             oracle,
             dice: Arc::new(Dice::new(seed, 1)),
-            on_the_way: Arc::default(),
+            in_transit: Arc::default(),
             execution: Arc::default(),
         }
     }
 
-    /// A client of a candidate.
+    /// Returns the client of a candidate.
     pub(super) fn client(&self, index: usize, identity: &str) -> kube::Client {
         let (network, sender) = (self.clone(), Sender { index, identity: identity.into() });
         let service = tower::service_fn(move |request: Request<Body>| {
             let (network, sender) = (network.clone(), sender.clone());
             async move {
-                let (head, body) = request.into_parts();
+                let (parts, body) = request.into_parts();
                 let body = body.collect_bytes().await?.to_vec();
                 let (answer, answered) = oneshot::channel();
-                let way = network.clone().carry(sender, Request::from_parts(head, body), answer);
-                network.on_the_way.lock().spawn(way);
+                let delivery = network.clone().deliver(sender, Request::from_parts(parts, body), answer);
+                network.in_transit.lock().spawn(delivery);
                 match answered.await {
                     Ok(response) => response,
                     // Lost: nobody answers.
@@ -81,8 +83,8 @@ impl Network {
         kube::Client::new(service, "default")
     }
 
-    /// Carries a request to the server and its response back.
-    async fn carry(self, sender: Sender, request: Request<Vec<u8>>, mut answer: Answer) {
+    /// Delivers a request to the server and its response back, unless the network loses one of them.
+    async fn deliver(self, sender: Sender, request: Request<Vec<u8>>, mut answer: Answer) {
         let faults = &self.schedule.candidates[sender.index];
         let (sent, delay) = (Instant::now(), self.delay());
         let arrival = sent + delay;
@@ -125,7 +127,7 @@ impl Network {
         let _ = answer.send(response.map(|response| response.map(body)));
     }
 
-    /// The time of a request or of a response on its way.
+    /// Returns the time of a request or of a response on its way.
     fn delay(&self) -> Duration {
         if !self.dice.percent(self.schedule.delayed) {
             return self.dice.millis(1..40);
@@ -134,7 +136,7 @@ impl Network {
     }
 }
 
-/// The holder that a write of the Lease names; `None` for other requests.
+/// Returns the holder that a write of the Lease names; `None` for other requests.
 fn holder_of(request: &Request<Vec<u8>>) -> Option<Option<String>> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     if !is_write || !request.uri().path().contains("/leases") {

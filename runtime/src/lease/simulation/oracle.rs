@@ -1,4 +1,4 @@
-//! The oracle of the simulation: checks each write, in the order of the server, against the last holder of the Lease.
+//! Checks each write of a simulation, in the order of the server, against the last holder of the Lease.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Report {
 pub(super) struct Oracle(Arc<Mutex<Report>>);
 
 impl Oracle {
-    /// The server stored the Lease with this holder.
+    /// Records that the server stored the Lease with this holder.
     pub(super) fn on_lease(&self, holder: Option<&str>) {
         let mut report = self.0.lock();
         if report.holder.as_deref() != holder {
@@ -29,7 +29,7 @@ impl Oracle {
         }
     }
 
-    /// The server executed a write of this candidate, which believed to lead.
+    /// Records that the server executed a write of this candidate, which believed to lead.
     pub(super) fn on_write(&self, candidate: &str) {
         let mut report = self.0.lock();
         report.writes += 1;

@@ -1,4 +1,4 @@
-//! The faults of one simulated election, derived from a seed.
+//! Derives the faults of one simulated election from a seed.
 
 use crate::queue::{Jitter as _, Seeded};
 use std::{ops::Range, time::Duration};
@@ -16,15 +16,17 @@ impl Dice {
         Self(Seeded::new(seed.wrapping_mul(1_000_003) ^ part))
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(super) fn below(&self, end: u64) -> u64 {
         (self.0.bits() >> 16) % end.max(1)
     }
 
+    /// Returns true with a probability of `chance` percent.
     pub(super) fn percent(&self, chance: u64) -> bool {
         self.below(100) < chance
     }
 
+    /// Returns a random duration in a range of milliseconds.
     pub(super) fn millis(&self, range: Range<u64>) -> Duration {
         Duration::from_millis(range.start + self.below(range.end - range.start))
     }
@@ -79,12 +81,13 @@ impl Schedule {
 }
 
 impl CandidateFaults {
+    /// Draws the faults of one candidate.
     fn new(dice: &Dice, start: Instant) -> Self {
         let at = |dice: &Dice| start + dice.millis(1_000..32_000);
         let windows = |chance: u64, longest: u64| -> Vec<Window> {
             let windows = (0..2).filter(|_| dice.percent(chance)).map(|_| {
-                let from = at(dice);
-                from..from + dice.millis(500..longest)
+                let begin = at(dice);
+                begin..begin + dice.millis(500..longest)
             });
             windows.collect()
         };
@@ -104,7 +107,7 @@ impl CandidateFaults {
     }
 }
 
-/// Whether one of the windows contains a time.
+/// Returns the end of the last window that contains a time; `None` if no window contains it.
 pub(super) fn contains(windows: &[Window], time: Instant) -> Option<Instant> {
     windows.iter().filter(|window| window.contains(&time)).map(|window| window.end).max()
 }

@@ -29,7 +29,7 @@ fn run(seeds: std::ops::Range<u64>, defects: Defects) -> Vec<(u64, Report)> {
     })
 }
 
-/// The first schedule in which two candidates wrote at the same time.
+/// Returns the first schedule in which two candidates wrote at the same time.
 fn first_violation(reports: &[(u64, Report)]) -> Option<String> {
     let violated = reports.iter().filter_map(|(seed, report)| Some((seed, report.violation.as_ref()?)));
     violated.min_by_key(|(seed, _)| **seed).map(|(seed, violation)| format!("seed {seed}: {violation}"))

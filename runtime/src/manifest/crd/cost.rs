@@ -32,7 +32,7 @@ pub(crate) fn check(schema: &Value, findings: &mut Findings) {
     if total.cost > SCHEMA_LIMIT {
         let severity = severity(total.certain, SCHEMA_LIMIT);
         let problem = problem("all CEL rules together", severity, total.cost / SCHEMA_LIMIT);
-        findings.push(severity, "", problem, total.fix_for());
+        findings.push(severity, "", problem, total.fix());
     }
 }
 
@@ -41,6 +41,7 @@ fn severity(certain: f64, limit: f64) -> Severity {
     if certain > limit * MARGIN { Severity::Error } else { Severity::Warning }
 }
 
+/// Returns the message for a cost above the limit by `factor`.
 fn problem(subject: &str, severity: Severity, factor: f64) -> String {
     let exceeds = if severity == Severity::Error { "exceeds" } else { "may exceed" };
     let factor = if factor > MAX_FACTOR { format!("more than {MAX_FACTOR:.0}") } else { format!("{factor:.1}") };
@@ -57,8 +58,9 @@ struct Total {
 }
 
 impl Total {
-    fn fix_for(&self) -> String {
-        if self.cost.is_infinite() { FIX_UNBOUNDED.to_owned() } else { fix_for(&self.unbounded) }
+    /// Returns the fix for a total that is too high.
+    fn fix(&self) -> String {
+        if self.cost.is_infinite() { FIX_UNBOUNDED.to_owned() } else { bounds_fix(&self.unbounded) }
     }
 }
 
@@ -71,6 +73,7 @@ struct Occurrence {
 }
 
 impl Occurrence {
+    /// Returns the occurrence of the whole object: once.
     fn root() -> Self {
         Self { bounded: Some(1.0), unbounded: BTreeSet::new() }
     }
@@ -89,6 +92,7 @@ impl Occurrence {
         inner
     }
 
+    /// Returns the number of occurrences; without a bound, as many as fit in a request.
     fn count(&self, schema: &Value) -> f64 {
         self.bounded.unwrap_or_else(|| size::max_per_request(schema))
     }
@@ -107,7 +111,7 @@ fn check_node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut T
                 let severity = severity(certain, RULE_LIMIT);
                 let expression = expression.split_whitespace().collect::<Vec<_>>().join(" ");
                 let problem = problem(&format!("the {name} `{expression}`"), severity, cost / RULE_LIMIT);
-                let fix = if cost.is_infinite() { FIX_UNBOUNDED.to_owned() } else { fix_for(&unbounded) };
+                let fix = if cost.is_infinite() { FIX_UNBOUNDED.to_owned() } else { bounds_fix(&unbounded) };
                 findings.push(severity, path, problem, fix);
             }
             total.cost += cost;
@@ -128,7 +132,8 @@ fn check_node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut T
 const FIX_UNBOUNDED: &str = "do not join, search or compare the results of `string(...)`, `format(...)` and `charAt(...)`: \
                        the API server assumes that their length is unbounded";
 
-fn fix_for(unbounded: &BTreeSet<(String, &'static str)>) -> String {
+/// Returns the fix for a rule that is too expensive: the missing bounds, each as a path and the keyword that would bound it.
+fn bounds_fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
     if unbounded.is_empty() {
         return "lower the bounds of the fields that it iterates over, or simplify it".to_owned();
     }

@@ -22,7 +22,7 @@ impl Definition {
         format!("crds/{}_{}.yaml", self.group, self.plural)
     }
 
-    /// Returns the schema of `version`.
+    /// Returns the schema of `version`; `None` if the definition has no such version.
     pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
         let versions = self.value["spec"]["versions"].as_array()?;
         versions.iter().find(|entry| entry["name"] == version).map(|entry| &entry["schema"]["openAPIV3Schema"])

@@ -44,9 +44,9 @@ impl<'a> TypeWalk<'a, '_> {
                 self.findings.error(&field(path, unmergeable), problem, fix);
             }
         }
-        for (key, child_path, child) in children(object, path) {
-            let schemas = origin.child_schemas(key);
-            self.correct_node(child, &schemas, &child_path);
+        for child in children(object, path) {
+            let schemas = origin.child_schemas(child.relation);
+            self.correct_node(child.schema, &schemas, &child.path);
         }
     }
 
@@ -69,25 +69,38 @@ impl<'a> TypeWalk<'a, '_> {
 
 /// The relation of a schema to the schema below it.
 #[derive(Clone, Copy)]
-enum SchemaChild<'a> {
+enum Relation<'a> {
     Field(&'a str),
     Items,
     Values,
 }
 
-/// Returns the schemas directly below a schema, with their relation and their path.
-fn children<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<(SchemaChild<'a>, String, &'a mut Value)> {
+/// A schema directly below another schema.
+struct SchemaChild<'a> {
+    relation: Relation<'a>,
+    path: String,
+    schema: &'a mut Value,
+}
+
+/// Returns the schemas directly below a schema.
+fn children<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<SchemaChild<'a>> {
     let mut children = Vec::new();
     for (key, value) in object {
         match (key.as_str(), value) {
-            ("properties", Value::Object(fields)) => children.extend(
-                fields.iter_mut().map(|(name, value)| (SchemaChild::Field(name.as_str()), field(path, name), value)),
-            ),
+            ("properties", Value::Object(fields)) => children.extend(fields.iter_mut().map(|(name, schema)| {
+                SchemaChild { relation: Relation::Field(name.as_str()), path: field(path, name), schema }
+            })),
             ("items", Value::Array(each)) => {
-                children.extend(each.iter_mut().map(|value| (SchemaChild::Items, items(path), value)));
+                children.extend(each.iter_mut().map(|schema| SchemaChild {
+                    relation: Relation::Items,
+                    path: items(path),
+                    schema,
+                }));
             }
-            ("items", value) => children.push((SchemaChild::Items, items(path), value)),
-            ("additionalProperties", value) => children.push((SchemaChild::Values, values(path), value)),
+            ("items", schema) => children.push(SchemaChild { relation: Relation::Items, path: items(path), schema }),
+            ("additionalProperties", schema) => {
+                children.push(SchemaChild { relation: Relation::Values, path: values(path), schema });
+            }
             _ => {}
         }
     }
@@ -120,15 +133,15 @@ impl<'a> Origin<'a> {
     }
 
     /// Returns the schemas that the types define for a child of the node.
-    fn child_schemas(&self, child: SchemaChild<'_>) -> Vec<&'a Value> {
+    fn child_schemas(&self, relation: Relation<'_>) -> Vec<&'a Value> {
         let of = |schema: &'a Value| -> Vec<&'a Value> {
-            match child {
-                SchemaChild::Field(name) => schema["properties"].get(name).into_iter().collect(),
-                SchemaChild::Items => match &schema["items"] {
+            match relation {
+                Relation::Field(name) => schema["properties"].get(name).into_iter().collect(),
+                Relation::Items => match &schema["items"] {
                     Value::Array(each) => each.iter().collect(),
                     value => Some(value).filter(|value| !value.is_null()).into_iter().collect(),
                 },
-                SchemaChild::Values => {
+                Relation::Values => {
                     let patterns = schema["patternProperties"].as_object().into_iter().flat_map(Map::values);
                     schema.get("additionalProperties").into_iter().chain(patterns).collect()
                 }

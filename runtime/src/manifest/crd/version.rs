@@ -156,7 +156,7 @@ fn by_priority(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Parses a Kubernetes version into its stability, major and minor number.
+/// Parses a Kubernetes version into its stability, major and minor number; `None` if it has another form.
 fn parse_version(version: &str) -> Option<(u8, u32, u32)> {
     let rest = version.strip_prefix('v')?;
     for (word, stability) in [("alpha", 0), ("beta", 1)] {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::super::{fixture, render::files};
 use super::*;
 
-/// What a spec with this schema and this type is refused for.
+/// Returns the errors for a spec with this schema and this type.
 fn refused<T>(spec: &Value) -> Vec<String>
 where
     T: Serialize + for<'a> Deserialize<'a>,
@@ -135,7 +135,7 @@ struct Defaulted {
     text: String,
 }
 
-/// The paths of objects that are refused since the API server drops their content.
+/// Checks the paths of objects that are refused since the API server drops their content.
 #[track_caller]
 fn check_pruned<T>(fields: &Value, expected: &[&str])
 where

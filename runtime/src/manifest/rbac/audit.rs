@@ -99,8 +99,8 @@ fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
         return Ok(None);
     }
     if text.len() as u64 >= LONGEST_LINE && !text.ends_with('\n') {
-        let what = format!("the next line is longer than {} MiB", LONGEST_LINE >> 20);
-        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        let problem = format!("the next line is longer than {} MiB", LONGEST_LINE >> 20);
+        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     Ok(Some(text))
 }

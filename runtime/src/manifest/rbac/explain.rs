@@ -21,7 +21,7 @@ pub fn explain(project: &Project) -> String {
         text.push_str(if text.is_empty() { "" } else { "\n" });
         text.push_str(&format!("{kind}\n"));
         for grant in grants {
-            let scope = scope(project, &grant);
+            let scope = describe_scope(project, &grant);
             text.push_str(&format!("  {}: {} ({scope})\n", subject(&grant.rule), grant.rule.verbs.join(", ")));
             text.push_str(&format!("    {}\n", grant.source));
         }
@@ -47,7 +47,8 @@ fn by_kind(project: &Project) -> Vec<(String, Vec<Grant>)> {
     kinds
 }
 
-fn scope(project: &Project, grant: &Grant) -> String {
+/// Returns a phrase that says where a grant applies.
+fn describe_scope(project: &Project, grant: &Grant) -> String {
     match grant.scope {
         RuleScope::OperatorNamespace => format!("in namespace {}", project.namespace),
         RuleScope::Namespace(namespace) => format!("in namespace {namespace}"),

@@ -164,7 +164,7 @@ fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
     }
 }
 
-/// The line of code of a permission: the field of a resource node, or the attribute of a custom node.
+/// Returns the line of code of a permission: the field of a resource node, or the attribute of a custom node.
 fn location_of(visit: &NodeVisit<'_>, access: &Access) -> SourceLocation {
     if access.location == SourceLocation::UNKNOWN {
         visit.edge.map_or(SourceLocation::UNKNOWN, |edge| edge.location)

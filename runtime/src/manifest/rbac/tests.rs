@@ -23,7 +23,7 @@ const fn group(children: &'static [Edge]) -> Shape {
     Shape { node: Node::SERIAL, access: &[], children }
 }
 
-/// The fixture's `Widget` alone, with this tree.
+/// Returns the fixture's `Widget` alone, with this tree.
 fn project(shape: &'static Shape, namespaced: bool) -> Project {
     let mut project = fixture::project();
     project.namespaced = namespaced;
@@ -32,7 +32,7 @@ fn project(shape: &'static Shape, namespaced: bool) -> Project {
     project
 }
 
-/// The rules of each role beyond what every operator of `Widget` has, by the role's kind, namespace and name.
+/// Returns the rules of each role beyond what every operator of `Widget` has, by the role's kind, namespace and name.
 fn roles(project: &Project) -> Vec<(String, Vec<Value>)> {
     let is_common = |rule: &Value| {
         ["demo.example.com", "events.k8s.io", "authentication.k8s.io", "authorization.k8s.io", "coordination.k8s.io"]

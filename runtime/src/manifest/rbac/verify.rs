@@ -216,13 +216,13 @@ impl Comparison {
 
 impl fmt::Display for MissingRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match (self.is_denied, self.is_granted) {
+        let difference = match (self.is_denied, self.is_granted) {
             (true, false) => "was denied",
             (true, true) => "was denied, although the generated role grants it: another role is installed",
             (false, _) => "was allowed by a role other than the generated one",
         };
         let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
-        write!(f, "{} {what}: {times}, first in line {}", self.request, self.line)
+        write!(f, "{} {difference}: {times}, first in line {}", self.request, self.line)
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn matching(pattern: &str, minimum: usize) -> Option<String> {
 }
 
 /// A recursive-descent parser that generates a text while it reads the pattern. `extra` is the number of repetitions that it adds
-/// to each open-ended quantifier.
+/// to each open-ended quantifier. Its methods return `None` for a pattern that it does not support.
 struct PatternReader<'a> {
     rest: &'a str,
     extra: usize,
@@ -71,7 +71,7 @@ impl PatternReader<'_> {
     }
 
     /// Returns the first member of a character class. For a negated class it returns the first of a few characters that is no
-    /// member.
+    /// member. `None` if there is none, or if the class is not closed.
     fn class(&mut self) -> Option<char> {
         let excludes = self.take('^');
         let mut members: Vec<(char, char)> = Vec::new();
@@ -94,21 +94,23 @@ impl PatternReader<'_> {
         "ax0-_.".chars().find(|c| !members.iter().any(|(start, end)| (start..=end).contains(&c)))
     }
 
-    /// Reads a quantifier and returns the number of repetitions of the atom.
-    fn repetitions(&mut self, width: usize) -> Option<usize> {
-        let (minimum, maximum) = match self.peek() {
-            Some('*') => (0, usize::MAX),
-            Some('+') => (1, usize::MAX),
-            Some('?') => (0, 1),
+    /// Reads the quantifier after an atom, if there is one, and returns how often to repeat the atom: the minimum, plus `extra`
+    /// if the quantifier has no maximum and the atom is not empty. `None` if the quantifier is invalid.
+    fn repetitions(&mut self, atom_length: usize) -> Option<usize> {
+        let (minimum, is_unbounded) = match self.peek() {
+            Some('*') => (0, true),
+            Some('+') => (1, true),
+            Some('?') => (0, false),
             Some('{') => return self.counted(),
             _ => return Some(1),
         };
         self.next();
+        // A lazy quantifier, such as `*?`, matches the same texts.
         self.take('?');
-        Some(if maximum == usize::MAX && width > 0 { minimum + self.extra } else { minimum })
+        Some(if is_unbounded && atom_length > 0 { minimum + self.extra } else { minimum })
     }
 
-    /// Reads a quantifier such as `{2,5}`.
+    /// Reads a quantifier such as `{2,5}`, and returns how often to repeat the atom. `None` if the quantifier is invalid.
     fn counted(&mut self) -> Option<usize> {
         let (inside, rest) = self.rest.strip_prefix('{')?.split_once('}')?;
         self.rest = rest;
@@ -128,6 +130,7 @@ impl PatternReader<'_> {
         Some(next)
     }
 
+    /// Consumes the next character if it is the expected one, and returns whether it was.
     fn take(&mut self, expected: char) -> bool {
         let matches = self.peek() == Some(expected);
         if matches {

@@ -1,4 +1,4 @@
-//! A `Project` for tests whose tree uses every option of a node.
+//! Provides a `Project` for tests whose tree uses every option of a node.
 
 use crate::{
     kind::Kind,
@@ -114,7 +114,7 @@ fn named(group: &'static str, kind: &'static str, plural: &'static str, namespac
     Kind { group: group.into(), version: "v1".into(), kind: kind.into(), plural: plural.into(), namespaced }
 }
 
-/// The operator `shops` of the kind `Shop`.
+/// Returns the operator `shops` of the kind `Shop`.
 pub(crate) fn project() -> Project {
     let kind = named("demo.example.com", "Shop", "shops", true);
     let crd = fixture::crd(&kind, &json!({"type": "object"}));

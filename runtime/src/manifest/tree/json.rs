@@ -57,6 +57,7 @@ fn access_json(access: &Access) -> Value {
     right
 }
 
+/// Returns a child node as JSON, with its name, its path and the options of its edge.
 fn child_json(child: &DiagramNode) -> Value {
     let mut value = json!({"name": child.name, "path": child.path, "node": node_json(child)});
     if let Some(edge) = child.edge {

@@ -32,7 +32,7 @@ pub(super) fn node_type(node: Node) -> &'static str {
     }
 }
 
-/// Returns the conditions of a node: `when`, `each`, and the nodes before it.
+/// Returns the options of a node as a child: its conditions `when` and `each`, and its dependencies `after` and `reads`.
 pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
     let conditions = [("when", edge.when.to_owned()), ("each", edge.each.to_owned())];
     let dependencies = [("after", edge.after.join(", ")), ("reads", edge.reads.join(", "))];

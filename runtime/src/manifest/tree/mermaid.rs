@@ -74,7 +74,7 @@ impl Chart {
     }
 }
 
-/// Returns the mermaid id of the node at a path below a group.
+/// Returns the mermaid id of the node at a path below a group; `None` if there is no such node.
 fn node_id(group: &DiagramNode, id: &str, path: &str) -> Option<String> {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
     let index = group.children.iter().position(|child| child.name == first)?;

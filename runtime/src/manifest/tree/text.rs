@@ -18,8 +18,8 @@ fn diagram_text(diagram: &Diagram) -> String {
     let version = diagram.kind.api_version();
     match &diagram.object {
         None => {
-            let head = format!("{} ({version}): ", diagram.kind);
-            wrap(&head, &continuation(&diagram.root, ""), &node_parts(&diagram.root), &mut lines);
+            let prefix = format!("{} ({version}): ", diagram.kind);
+            wrap(&prefix, &continuation(&diagram.root, ""), &node_parts(&diagram.root), &mut lines);
         }
         Some(object) => add_owner(diagram, object, &mut lines),
     }
@@ -31,17 +31,22 @@ fn diagram_text(diagram: &Diagram) -> String {
 /// Adds the lines of the owner and its conditions.
 fn add_owner(diagram: &Diagram, object: &DiagramOwner, lines: &mut Vec<String>) {
     let name = full_name(object.namespace.as_deref(), &object.name);
-    let head = format!("{} {} {name} ({}): ", object.state.symbol(), diagram.kind, diagram.kind.api_version());
+    let prefix = format!("{} {} {name} ({}): ", object.state.symbol(), diagram.kind, diagram.kind.api_version());
     let message = if object.message.is_empty() { String::new() } else { format!(": {}", object.message) };
-    wrap(&head, "    ", &[format!("{}{message}", object.state.as_str())], lines);
+    wrap(&prefix, "    ", &[format!("{}{message}", object.state.as_str())], lines);
     let text = |condition: &serde_json::Value, field: &str| condition[field].as_str().unwrap_or_default().to_owned();
     let types = object.conditions.iter().map(|condition| text(condition, "type").chars().count());
     let widest = types.max().unwrap_or_default();
     for condition in &object.conditions {
-        let head = format!("    {:widest$} {:7} ", text(condition, "type"), text(condition, "status"));
-        let rest = " ".repeat(head.chars().count());
+        let prefix = format!("    {:widest$} {:7} ", text(condition, "type"), text(condition, "status"));
+        let continuation_prefix = " ".repeat(prefix.chars().count());
         let texts = [text(condition, "reason"), text(condition, "message")];
-        wrap(&head, &rest, &texts.into_iter().filter(|texts| !texts.is_empty()).collect::<Vec<_>>(), lines);
+        wrap(
+            &prefix,
+            &continuation_prefix,
+            &texts.into_iter().filter(|texts| !texts.is_empty()).collect::<Vec<_>>(),
+            lines,
+        );
     }
 }
 
@@ -52,8 +57,8 @@ fn add_children(node: &DiagramNode, indent: &str, lines: &mut Vec<String>) {
         let (corner, child_indent) = if last { ("└─", "   ") } else { ("├─", "│  ") };
         let symbol = child.state.map_or(String::new(), |state| format!("{} ", state.symbol()));
         let indent_below = format!("{indent}{child_indent}");
-        let head = format!("{indent}{corner} {symbol}{}: ", child.name);
-        wrap(&head, &continuation(child, &indent_below), &node_parts(child), lines);
+        let prefix = format!("{indent}{corner} {symbol}{}: ", child.name);
+        wrap(&prefix, &continuation(child, &indent_below), &node_parts(child), lines);
         add_children(child, &indent_below, lines);
     }
 }

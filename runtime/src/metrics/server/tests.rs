@@ -11,7 +11,7 @@ fn metrics() -> Metrics {
     Metrics::new("shop", Counters::default())
 }
 
-/// The response to a request with these headers, as text.
+/// Returns the response to a request with these headers, as text.
 async fn ask(address: SocketAddr, path: &str, headers: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n{headers}\r\n");

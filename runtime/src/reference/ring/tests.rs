@@ -48,11 +48,12 @@ impl World {
     fn refer(&mut self, at: usize) {
         let holders = self.objects.iter().filter(|object| !object.gone && object.names.contains(&at));
         self.objects[at].member.references =
-            holders.map(|holder| id(&holder.member.kind, &holder.member.key)).collect();
+            holders.map(|holder| finalizer_name(&holder.member.kind, &holder.member.key)).collect();
     }
 
     fn find(&self, reference: &str) -> Option<Member> {
-        let of = |object: &&Object| !object.gone && id(&object.member.kind, &object.member.key) == reference;
+        let of =
+            |object: &&Object| !object.gone && finalizer_name(&object.member.kind, &object.member.key) == reference;
         self.objects.iter().find(of).map(|object| object.member.clone())
     }
 
@@ -88,12 +89,12 @@ impl World {
         let Some(ring) = ring.filter(Ring::is_dead) else { return false };
         let youngest = ring.youngest().unwrap().clone();
         assert!(ring.members.iter().all(|member| member.deleting && member.age() <= youngest.age()), "{ring}");
-        let (reference, named) = ring.first().unwrap();
+        let (reference, named) = ring.next_release().unwrap();
         assert!(!named.is_empty(), "{ring}: nothing is released");
         let named: Vec<ObjectKey> = named.iter().map(|member| member.key.clone()).collect();
         let position = |key: &ObjectKey| self.objects.iter().position(|object| object.member.key == *key).unwrap();
         let (from, onto) = (position(&youngest.key), named.iter().map(position).collect::<Vec<_>>());
-        assert_eq!(reference, id(&youngest.kind, &youngest.key));
+        assert_eq!(reference, finalizer_name(&youngest.kind, &youngest.key));
         for at in onto {
             assert!(!self.is_needed(at), "{ring}: {at} is released although something that lives needs it");
             assert!(self.objects[from].names.remove(&at));
@@ -141,15 +142,15 @@ fn the_text_of_a_ring_names_the_members_and_the_youngest() {
         uid: Uid::from(name),
         created: Timestamp::from_second(second).ok(),
         deleting: true,
-        references: vec![id(&kind_of::<ConfigMap>(), &ObjectKey::namespaced("shop", by))],
+        references: vec![finalizer_name(&kind_of::<ConfigMap>(), &ObjectKey::namespaced("shop", by))],
     };
     let all = [member("a", "b", 2), member("b", "c", 2), member("c", "a", 1)];
-    let find = |reference: &str| all.iter().find(|one| id(&one.kind, &one.key) == reference).cloned();
+    let find = |reference: &str| all.iter().find(|one| finalizer_name(&one.kind, &one.key) == reference).cloned();
     let ring = Ring::of(all[0].clone(), find).unwrap();
     let text = "a cycle of references: ConfigMap shop/a, ConfigMap shop/b, \
                 ConfigMap shop/c; the operator releases the references of the youngest, ConfigMap shop/b, first";
     assert_eq!(ring.to_string(), text);
-    assert_eq!(ring.first().unwrap().1, [&all[0]]);
+    assert_eq!(ring.next_release().unwrap().1, [&all[0]]);
     // An object that is not watched may be alive.
     assert_eq!(Ring::of(all[0].clone(), |reference| find(reference).filter(|one| one.key.name() != "c")), None);
     let alive = |reference: &str| find(reference).map(|one| Member { deleting: one.key.name() != "c", ..one });

@@ -1,28 +1,28 @@
 //! Answers the authorizer calls of CEL expressions with the RBAC policy.
 
-use super::{Review, expression::Question};
+use super::{Review, expression::AccessCheck};
 use crate::{
-    authorization::{self, About},
+    authorization::{self, AccessTarget},
     user::User,
 };
 
-/// Whether RBAC allows a check for the user of the request or for a ServiceAccount.
-pub(super) fn allows(review: &Review<'_>, question: &Question) -> bool {
+/// Returns whether RBAC allows a check for the user of the request, or for the ServiceAccount that the check names.
+pub(super) fn allows(review: &Review<'_>, check: &AccessCheck) -> bool {
     let server = review.request.server;
-    let about = match &question.path {
-        Some(path) => About::Path(path),
-        None => About::Resource {
-            group: &question.group,
-            namespace: &question.namespace,
-            resource: &question.resource,
-            subresource: &question.subresource,
-            name: &question.name,
+    let target = match &check.path {
+        Some(path) => AccessTarget::Path(path),
+        None => AccessTarget::Resource {
+            group: &check.group,
+            namespace: &check.namespace,
+            resource: &check.resource,
+            subresource: &check.subresource,
+            name: &check.name,
         },
     };
-    match &question.account {
+    match &check.account {
         Some((namespace, name)) => {
-            authorization::may(server, &User::service_account(namespace, name, ""), &question.verb, about)
+            authorization::may(server, &User::service_account(namespace, name, ""), &check.verb, target)
         }
-        None => authorization::may(server, &review.request.call.user, &question.verb, about),
+        None => authorization::may(server, &review.request.call.user, &check.verb, target),
     }
 }

@@ -14,7 +14,7 @@ use super::{
 use crate::store::Stored;
 
 /// The number of entries at which a cache is cleared.
-const REMEMBERED: usize = 1024;
+const MAX_ENTRIES: usize = 1024;
 
 /// Values compiled from objects.
 #[derive(Debug)]
@@ -30,19 +30,20 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T> Cache<T> {
-    /// Returns the value compiled from an object in its current version.
-    pub(super) fn get(&self, stored: &Stored, make: impl FnOnce(&Value) -> T) -> Arc<T> {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((version, compiled)) = held.get(&stored.uid)
+    /// Returns the value compiled from an object in its current version. Compiles the object if the cache does not hold
+    /// that version.
+    pub(super) fn get(&self, stored: &Stored, compile: impl FnOnce(&Value) -> T) -> Arc<T> {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((version, compiled)) = entries.get(&stored.uid)
             && *version == stored.version
         {
             return compiled.clone();
         }
-        if held.len() >= REMEMBERED {
-            held.clear();
+        if entries.len() >= MAX_ENTRIES {
+            entries.clear();
         }
-        let compiled = Arc::new(make(&serde_json::from_slice(&stored.json).unwrap_or_default()));
-        held.insert(stored.uid.clone(), (stored.version, compiled.clone()));
+        let compiled = Arc::new(compile(&serde_json::from_slice(&stored.json).unwrap_or_default()));
+        entries.insert(stored.uid.clone(), (stored.version, compiled.clone()));
         compiled
     }
 }

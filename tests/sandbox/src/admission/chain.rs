@@ -3,20 +3,22 @@
 use super::{plugin, policy, reinvocation::Reinvocation, review::Review, webhook};
 use crate::failure::Failure;
 
-/// Runs the mutating plugins, policies and webhooks in the order of kube-apiserver.
+/// Runs the mutating plugins, policies and webhooks in the order of kube-apiserver. Runs a second round if a policy or
+/// webhook with `reinvocationPolicy: IfNeeded` must be reinvoked.
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     let mut reinvocation = Reinvocation::default();
     loop {
-        plugins(review).await?;
+        run_mutating_plugins(review).await?;
         policy::mutate(review, &mut reinvocation)?;
         webhook::mutate(review, &mut reinvocation).await?;
-        if !reinvocation.next_round() {
+        if !reinvocation.start_next_round() {
             return Ok(());
         }
     }
 }
 
-async fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
+/// Runs the mutating part of the built-in plugins.
+async fn run_mutating_plugins(review: &mut Review<'_>) -> Result<(), Failure> {
     plugin::namespace_lifecycle::admit(review)?;
     plugin::limit_ranger::mutate(review);
     plugin::service_account::mutate(review).await?;
@@ -31,7 +33,7 @@ async fn plugins(review: &mut Review<'_>) -> Result<(), Failure> {
 
 /// Runs the validating plugins, policies and webhooks in the order of kube-apiserver.
 pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
-    policy::check(review)?;
+    policy::validate_expressions(review)?;
     plugin::limit_ranger::validate(review)?;
     plugin::service_account::validate(review)?;
     plugin::pod_security::validate(review)?;

@@ -2,27 +2,29 @@
 
 use super::expression::{Expression, Scope};
 
-/// Whether all conditions hold: a false condition takes precedence over an error.
+/// Returns whether all conditions hold. A false condition takes precedence over an error.
+///
+/// Returns an error if no condition is false, but one does not compile or its evaluation fails.
 pub(super) fn conditions_hold(conditions: &[Result<Expression, String>], scope: &Scope<'_>) -> Result<bool, String> {
-    let mut wrong = Vec::new();
+    let mut errors = Vec::new();
     for condition in conditions {
         match condition {
-            Err(why) => wrong.push(why.clone()),
-            Ok(condition) => match scope.holds(condition) {
+            Err(error) => errors.push(error.clone()),
+            Ok(condition) => match scope.evaluate_bool(condition) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false),
-                Err(why) => wrong.push(failed(condition, &why)),
+                Err(error) => errors.push(evaluation_error(condition, &error)),
             },
         }
     }
-    match wrong.as_slice() {
+    match errors.as_slice() {
         [] => Ok(true),
-        [one] => Err(one.clone()),
+        [error] => Err(error.clone()),
         several => Err(format!("[{}]", several.join(", "))),
     }
 }
 
 /// Returns the message of a failed evaluation, as in kube-apiserver.
-pub(super) fn failed(expression: &Expression, why: &str) -> String {
+pub(super) fn evaluation_error(expression: &Expression, why: &str) -> String {
     format!("expression '{}' resulted in error: {why}", expression.source)
 }

@@ -18,6 +18,7 @@ pub(crate) struct MatchRules {
     pub(super) equivalent: bool,
 }
 
+/// A rule that selects writes by operation, resource, scope and object name.
 #[derive(Debug)]
 pub(super) struct MatchRule {
     pub(super) operations: Vec<String>,
@@ -50,53 +51,56 @@ impl MatchedKind {
 }
 
 impl MatchRules {
-    /// Parses `matchConstraints` of a policy or `matchResources` of a binding; `rules` is the name of the field with the rules.
-    pub(crate) fn of(written: &Value, rules: &str) -> Self {
-        let listed =
-            |key: &str| written[key].as_array().map(|rules| rules.iter().map(MatchRule::of).collect::<Vec<_>>());
+    /// Parses `matchConstraints` of a policy, `matchResources` of a binding, or a webhook. `rules_field` is the name of
+    /// the field with the rules.
+    pub(crate) fn parse(constraints: &Value, rules_field: &str) -> Self {
+        let rule_list =
+            |key: &str| constraints[key].as_array().map(|rules| rules.iter().map(MatchRule::parse).collect::<Vec<_>>());
         Self {
-            rules: listed(rules).filter(|rules| !rules.is_empty()),
-            excluded: listed("excludeResourceRules").unwrap_or_default(),
-            namespaces: LabelSelector::of_object(&written["namespaceSelector"]),
-            objects: LabelSelector::of_object(&written["objectSelector"]),
-            equivalent: written["matchPolicy"] != "Exact",
+            rules: rule_list(rules_field).filter(|rules| !rules.is_empty()),
+            excluded: rule_list("excludeResourceRules").unwrap_or_default(),
+            namespaces: LabelSelector::of_object(&constraints["namespaceSelector"]),
+            objects: LabelSelector::of_object(&constraints["objectSelector"]),
+            equivalent: constraints["matchPolicy"] != "Exact",
         }
     }
 
-    /// Whether there are rules: a webhook without rules matches nothing.
+    /// Returns whether there are rules. A webhook without rules matches nothing.
     pub(crate) fn has_rules(&self) -> bool {
         self.rules.is_some()
     }
 }
 
 impl MatchRule {
-    pub(super) fn of(written: &Value) -> Self {
-        let words = |key: &str| -> Vec<String> {
-            written[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    /// Parses a rule: `NamedRuleWithOperations` of a policy, or `RuleWithOperations` of a webhook.
+    pub(super) fn parse(rule: &Value) -> Self {
+        let strings = |key: &str| -> Vec<String> {
+            rule[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
         };
         Self {
-            operations: words("operations"),
-            groups: words("apiGroups"),
-            versions: words("apiVersions"),
-            resources: words("resources"),
-            namespaced: match written["scope"].as_str() {
+            operations: strings("operations"),
+            groups: strings("apiGroups"),
+            versions: strings("apiVersions"),
+            resources: strings("resources"),
+            namespaced: match rule["scope"].as_str() {
                 Some("Namespaced") => Some(true),
                 Some("Cluster") => Some(false),
                 _ => None,
             },
-            names: words("resourceNames"),
+            names: strings("resourceNames"),
         }
     }
 
-    /// Whether the rule covers a resource or subresource: `pods`, `pods/status`, `pods/*`, `*/status`, `*` and `*/*`.
+    /// Returns whether the rule covers a resource or subresource: `pods`, `pods/status`, `pods/*`, `*/status`, `*` and
+    /// `*/*`.
     pub(super) fn covers(&self, subresource: Option<&str>, plural: &str) -> bool {
         self.resources.iter().any(|resource| match (resource.split_once('/'), subresource) {
             (None, None) => resource == "*" || resource == plural,
             (None, Some(_)) => false,
-            (Some((own, "*")), None) => own == "*" || own == plural,
+            (Some((listed, "*")), None) => listed == "*" || listed == plural,
             (Some(_), None) => false,
-            (Some((own, behind)), Some(subresource)) => {
-                (own == "*" || own == plural) && (behind == "*" || behind == subresource)
+            (Some((listed, listed_subresource)), Some(subresource)) => {
+                (listed == "*" || listed == plural) && (listed_subresource == "*" || listed_subresource == subresource)
             }
         })
     }

@@ -6,33 +6,35 @@ use std::collections::BTreeSet;
 #[derive(Debug, Default)]
 pub(super) struct Reinvocation {
     /// The policies and webhooks that were invoked in this round and have `reinvocationPolicy: IfNeeded`.
-    earlier: BTreeSet<String>,
+    invoked: BTreeSet<String>,
     /// The policies and webhooks to invoke in the next round.
-    next: BTreeSet<String>,
+    next_round: BTreeSet<String>,
     /// The policies and webhooks to invoke in this round; `None` means all, in the first round.
-    only: Option<BTreeSet<String>>,
+    this_round: Option<BTreeSet<String>>,
 }
 
 impl Reinvocation {
-    /// Whether a policy or webhook is invoked in this round.
-    pub(super) fn wants(&self, name: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(name))
+    /// Returns whether a policy or webhook must be invoked in this round.
+    pub(super) fn must_invoke(&self, name: &str) -> bool {
+        self.this_round.as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// Records an invocation. After a change, the earlier invocations are repeated in the next round.
-    pub(super) fn invoked(&mut self, name: String, again: bool, changed: bool) {
+    /// Records an invocation. If it `changed` the object, the policies and webhooks invoked before it are reinvoked in
+    /// the next round.
+    pub(super) fn record_invocation(&mut self, name: String, reinvoke_if_needed: bool, changed: bool) {
         if changed {
-            self.next.append(&mut self.earlier);
+            self.next_round.append(&mut self.invoked);
         }
-        if again && self.only.is_none() {
-            self.earlier.insert(name);
+        if reinvoke_if_needed && self.this_round.is_none() {
+            self.invoked.insert(name);
         }
     }
 
-    /// Starts the second round, if there is one.
-    pub(super) fn next_round(&mut self) -> bool {
-        let first = self.only.is_none();
-        self.only = Some(std::mem::take(&mut self.next));
-        first && self.only.as_ref().is_some_and(|only| !only.is_empty())
+    /// Starts the second round. Returns `false` if there is none: after the second round, or if nothing must be
+    /// reinvoked.
+    pub(super) fn start_next_round(&mut self) -> bool {
+        let first = self.this_round.is_none();
+        self.this_round = Some(std::mem::take(&mut self.next_round));
+        first && self.this_round.as_ref().is_some_and(|this_round| !this_round.is_empty())
     }
 }

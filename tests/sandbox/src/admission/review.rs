@@ -33,7 +33,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Returns the name of the operation in rules.
+    /// Returns the name of the operation as in admission rules and requests.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Create => "CREATE",
@@ -45,39 +45,42 @@ impl Operation {
 }
 
 impl<'a> Review<'a> {
+    /// Creates the review of a create; adds the type to `object` if the request omits it.
     pub(crate) fn create(request: ResourceRequest<'a>, object: Value) -> Self {
-        let object = typed(request, object);
+        let object = with_type_meta(request, object);
         Self { request, operation: Operation::Create, object, old: None, reshaped: false, warnings: Vec::new() }
     }
 
+    /// Creates the review of an update; adds the type to `object` if the request omits it.
     pub(crate) fn update(request: ResourceRequest<'a>, object: Value, old: Value) -> Self {
-        let object = typed(request, object);
+        let object = with_type_meta(request, object);
         Self { request, operation: Operation::Update, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
+    /// Creates the review of a deletion.
     pub(crate) fn delete(request: ResourceRequest<'a>, old: Value) -> Self {
         let object = Value::Null;
         Self { request, operation: Operation::Delete, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
-    /// Whether the operation applies to the object itself, not to a subresource, of this built-in kind.
+    /// Returns whether the review is this operation on an object of a built-in kind, not on a subresource.
     pub(crate) fn writes(&self, operation: Operation, group: &str, plural: &str) -> bool {
         self.operation == operation && self.request.subresource.is_none() && self.request.kind.is(group, plural)
     }
 
-    /// Returns the name of the object, or its `generateName`.
+    /// Returns the name of the object, or its `generateName` if the name is not yet generated.
     pub(crate) fn name(&self) -> &str {
-        let own = object::name(&self.object);
-        let begin = object::text(&self.object, &["metadata", "generateName"]);
-        [self.request.name, own, begin].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
+        let name_in_object = object::name(&self.object);
+        let generate_name = object::text(&self.object, &["metadata", "generateName"]);
+        [self.request.name, name_in_object, generate_name].into_iter().find(|name| !name.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the name; empty if it is not yet generated.
+    /// Returns the name of the object; empty if it is not yet generated.
     pub(crate) fn known_name(&self) -> &str {
         if self.request.name.is_empty() { object::name(&self.object) } else { self.request.name }
     }
 
-    /// Returns the namespace; for a Namespace its own name.
+    /// Returns the namespace of the object; for a Namespace its own name.
     pub(crate) fn namespace(&self) -> &str {
         if self.request.kind.is("", "namespaces") { self.known_name() } else { self.request.namespace }
     }
@@ -99,7 +102,7 @@ impl<'a> Review<'a> {
             }
             return options;
         }
-        if self.is_dry() {
+        if self.is_dry_run() {
             options["dryRun"] = json!(["All"]);
         }
         if let Some(force) = call.options.force.filter(|_| call.verb == Verb::Patch) {
@@ -108,29 +111,29 @@ impl<'a> Review<'a> {
         if let Some(manager) = &call.options.field_manager {
             options["fieldManager"] = manager.clone().into();
         }
-        if let Some(validation) = call.options.other("fieldValidation") {
+        if let Some(validation) = call.options.raw("fieldValidation") {
             options["fieldValidation"] = validation.into();
         }
         options
     }
 
     /// Returns the `request` of an `AdmissionReview`, without empty fields.
-    pub(super) fn admission_request(&self, hit: &MatchedKind) -> Value {
+    pub(super) fn admission_request(&self, matched_kind: &MatchedKind) -> Value {
         let request = self.request;
         let user = &request.call.user;
         let mut fields = json!({
-            "kind": {"group": hit.kind.group, "version": hit.kind.version, "kind": hit.kind.kind},
-            "resource": {"group": hit.kind.group, "version": hit.kind.version, "resource": hit.kind.plural},
+            "kind": {"group": matched_kind.kind.group, "version": matched_kind.kind.version, "kind": matched_kind.kind.kind},
+            "resource": {"group": matched_kind.kind.group, "version": matched_kind.kind.version, "resource": matched_kind.kind.plural},
             "requestKind": {"group": request.kind.group, "version": request.kind.version, "kind": request.kind.kind},
             "requestResource": {"group": request.kind.group, "version": request.kind.version, "resource": request.kind.plural},
             "operation": self.operation.as_str(),
             "userInfo": {"username": user.name, "groups": user.groups},
-            "dryRun": self.is_dry(),
+            "dryRun": self.is_dry_run(),
             "options": self.options(),
         });
-        let mut set = |key: &str, word: &str| {
-            if !word.is_empty() {
-                fields[key] = word.into();
+        let mut set = |key: &str, value: &str| {
+            if !value.is_empty() {
+                fields[key] = value.into();
             }
         };
         set("name", self.known_name());
@@ -145,7 +148,7 @@ impl<'a> Review<'a> {
                 .extra
                 .iter()
                 .cloned()
-                .map(|(key, words)| (key, words.into()))
+                .map(|(key, values)| (key, values.into()))
                 .collect::<serde_json::Map<_, Value>>()
                 .into();
         }
@@ -157,13 +160,14 @@ impl<'a> Review<'a> {
         Failure::forbidden(self.request.kind, self.name(), why)
     }
 
-    pub(crate) fn is_dry(&self) -> bool {
+    /// Returns whether the write must not be stored (`dryRun=All`).
+    pub(crate) fn is_dry_run(&self) -> bool {
         self.request.call.options.dry_run == DryRun::All
     }
 }
 
-/// Returns the object with its type, which a request may omit.
-fn typed(request: ResourceRequest<'_>, mut object: Value) -> Value {
+/// Returns the object with `apiVersion` and `kind`, which a request may omit.
+fn with_type_meta(request: ResourceRequest<'_>, mut object: Value) -> Value {
     if let Value::Object(map) = &mut object
         && (!map.contains_key("kind") || !map.contains_key("apiVersion"))
     {

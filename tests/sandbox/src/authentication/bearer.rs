@@ -9,30 +9,38 @@ use super::{
 use crate::{failure::Failure, server::Server, user::User};
 
 impl Server {
-    /// Returns the user of a request; without a token it is the anonymous user.
+    /// Returns the user of a request; the anonymous user if it has no token. Returns a 401 error if the token is
+    /// invalid.
     pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<User, Failure> {
-        match bearer(headers) {
+        match bearer_token(headers) {
             None => Ok(User::anonymous()),
-            Some(token) => of_token(self, token, &[]).map(|(user, _)| user).map_err(|_| Failure::unauthorized()),
+            Some(token) => {
+                authenticate_token(self, token, &[]).map(|(user, _)| user).map_err(|_| Failure::unauthorized())
+            }
         }
     }
 }
 
-/// Returns the bearer token of a request.
-pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let written = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
-    let (scheme, token) = written.split_once(' ')?;
+/// Returns the bearer token of a request; `None` if there is none.
+pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let authorization = headers.get(header::AUTHORIZATION)?.to_str().ok()?.trim();
+    let (scheme, token) = authorization.split_once(' ')?;
     let token = token.split(' ').next().unwrap_or_default();
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Returns the user of a token, and the requested audiences that the token has (the API server's if none is requested).
-pub(crate) fn of_token(server: &Server, token: &str, wanted: &[String]) -> Result<(User, Vec<String>), InvalidToken> {
-    let own = [ISSUER.to_owned()];
-    let wanted = if wanted.is_empty() { &own } else { wanted };
+/// Returns the user of a token, and the requested audiences that the token has. If none is requested, the token must
+/// have the API server's.
+pub(crate) fn authenticate_token(
+    server: &Server,
+    token: &str,
+    requested: &[String],
+) -> Result<(User, Vec<String>), InvalidToken> {
+    let server_audiences = [ISSUER.to_owned()];
+    let requested = if requested.is_empty() { &server_audiences } else { requested };
     if let Some(user) = server.authentication.tokens.get(token) {
-        let audiences = service_account::common(wanted, &own);
+        let audiences = service_account::common_audiences(requested, &server_audiences);
         return if audiences.is_empty() { Err(InvalidToken::UNKNOWN) } else { Ok((user.clone(), audiences)) };
     }
-    service_account::of_token(server, token, wanted)
+    service_account::verify_token(server, token, requested)
 }

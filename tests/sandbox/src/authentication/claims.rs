@@ -58,25 +58,31 @@ impl TokenClaims<'_> {
             "jti": server.environment.uid(),
             "kubernetes.io": private,
             "nbf": now,
-            "sub": subject(self.namespace, &self.account.name),
+            "sub": account_user_name(self.namespace, &self.account.name),
         });
         server.authentication.key(server)?.token(&claims)
     }
 }
 
-/// Returns the token for the Secret of an account; it is valid until the Secret is deleted.
-pub(crate) fn legacy(server: &Server, namespace: &str, account: &BoundObject, secret: &str) -> Result<String, NoKey> {
+/// Returns the token for the Secret of a ServiceAccount. It is valid until the Secret is deleted.
+pub(crate) fn secret_token(
+    server: &Server,
+    namespace: &str,
+    account: &BoundObject,
+    secret: &str,
+) -> Result<String, NoKey> {
     let claims = json!({
         "iss": LEGACY_ISSUER,
         "kubernetes.io/serviceaccount/namespace": namespace,
         "kubernetes.io/serviceaccount/secret.name": secret,
         "kubernetes.io/serviceaccount/service-account.name": account.name,
         "kubernetes.io/serviceaccount/service-account.uid": account.uid,
-        "sub": subject(namespace, &account.name),
+        "sub": account_user_name(namespace, &account.name),
     });
     server.authentication.key(server)?.token(&claims)
 }
 
-fn subject(namespace: &str, name: &str) -> Value {
+/// Returns the user name of a ServiceAccount.
+fn account_user_name(namespace: &str, name: &str) -> Value {
     format!("system:serviceaccount:{namespace}:{name}").into()
 }

@@ -22,7 +22,7 @@ pub(crate) struct Authentication {
 }
 
 impl Authentication {
-    /// Adds a user with a token; like every authenticated user it is in the group `system:authenticated`.
+    /// Adds a user with a token. Like every authenticated user, it gets the group `system:authenticated`.
     pub(crate) fn add_user(&mut self, token: String, mut user: User) {
         if !user.groups.iter().any(|group| group == AUTHENTICATED) {
             user.groups.push(AUTHENTICATED.to_owned());
@@ -30,18 +30,18 @@ impl Authentication {
         self.tokens.insert(token, user);
     }
 
-    /// Sets a signing key that was stored before.
-    pub(crate) fn set_key(&mut self, written: &[u8]) -> Result<(), NoKey> {
-        self.key = OnceLock::from(SigningKey::read(written)?);
+    /// Sets a signing key that [`Self::generate_key`] created. Returns an error if it is invalid.
+    pub(crate) fn set_key(&mut self, document: &[u8]) -> Result<(), NoKey> {
+        self.key = OnceLock::from(SigningKey::parse(document)?);
         Ok(())
     }
 
-    /// Creates a signing key to store.
-    pub(crate) fn fresh_key() -> Result<Vec<u8>, NoKey> {
-        SigningKey::fresh()
+    /// Creates a signing key that can be stored and passed to [`Self::set_key`].
+    pub(crate) fn generate_key() -> Result<Vec<u8>, NoKey> {
+        SigningKey::generate()
     }
 }
 
-/// The users whose last impersonation was allowed by the unconstrained right. For them that right is checked first.
+/// The users whose last impersonation was allowed by the unconstrained permission, which is checked first for them.
 #[derive(Debug, Default)]
 pub(super) struct Impersonators(pub(super) Mutex<BTreeSet<String>>);

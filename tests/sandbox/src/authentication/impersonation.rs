@@ -10,17 +10,20 @@ use percent_encoding::percent_decode_str;
 
 use super::credentials::AUTHENTICATED;
 use crate::{
-    authorization::{About, Attributes, Decision, decide},
+    authorization::{AccessTarget, Attributes, Decision, decide},
     call::Call,
     failure::Failure,
     server::Server,
     user::{MASTERS, User},
 };
 
+/// The API group of the resources whose impersonation is checked.
 const GROUP: &str = "authentication.k8s.io";
 const UNAUTHENTICATED: &str = "system:unauthenticated";
-const ACCOUNT: &str = "system:serviceaccount:";
-const NODE: &str = "system:node:";
+/// The prefix of the user names of ServiceAccounts.
+const SERVICE_ACCOUNT_PREFIX: &str = "system:serviceaccount:";
+/// The prefix of the user names of nodes.
+const NODE_PREFIX: &str = "system:node:";
 
 /// The user that the headers of a request name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,159 +31,168 @@ pub(crate) struct ImpersonationHeaders(User);
 
 impl ImpersonationHeaders {
     /// Parses the headers; `None` if there are none.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn parse(headers: &HeaderMap) -> Option<Self> {
         let mut user = User { name: String::new(), uid: String::new(), groups: Vec::new(), extra: Vec::new() };
-        let mut any = false;
+        let mut found = false;
         for (name, value) in headers {
-            let Some(what) = name.as_str().strip_prefix("impersonate-") else { continue };
+            let Some(field) = name.as_str().strip_prefix("impersonate-") else { continue };
             let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            match what {
+            match field {
                 "user" => user.name = value,
                 "uid" => user.uid = value,
                 "group" => user.groups.push(value),
                 _ => {
-                    let Some(key) = what.strip_prefix("extra-") else { continue };
+                    let Some(key) = field.strip_prefix("extra-") else { continue };
                     let key = percent_decode_str(key).decode_utf8_lossy().into_owned();
-                    match user.extra.iter_mut().find(|(own, _)| *own == key) {
+                    match user.extra.iter_mut().find(|(existing, _)| *existing == key) {
                         Some((_, values)) => values.push(value),
                         None => user.extra.push((key, vec![value])),
                     }
                 }
             }
-            any = true;
+            found = true;
         }
         user.extra.sort();
-        any.then_some(Self(user))
+        found.then_some(Self(user))
     }
 }
 
-/// Replaces the user of the request by the one that its headers name, if the request's user may impersonate that one.
+/// Replaces the user of the request by the user that its headers name. Returns a 403 error if the user may not
+/// impersonate that one, or a 400 error if the headers name no user.
 pub(crate) fn impersonate(
     server: &Server,
     call: &mut Call,
-    wanted: Option<ImpersonationHeaders>,
+    requested: Option<ImpersonationHeaders>,
 ) -> Result<(), Failure> {
-    let Some(ImpersonationHeaders(wanted)) = wanted else { return Ok(()) };
-    if wanted.name.is_empty() {
-        let why = format!("requested {} without impersonating a user name", go_syntax(&wanted));
+    let Some(ImpersonationHeaders(requested)) = requested else { return Ok(()) };
+    if requested.name.is_empty() {
+        let why = format!("requested {} without impersonating a user name", go_syntax(&requested));
         return Err(Failure::bad_request(why));
     }
     if !call.user.is_master() {
-        check_all(server, call, &wanted)?;
+        check_permissions(server, call, &requested)?;
     }
-    call.user = completed(wanted);
+    call.user = with_implied_groups(requested);
     Ok(())
 }
 
-/// Checks the constrained and the unconstrained right to impersonate. The right that allowed the user's last
-/// impersonation is checked first, and its failure is the one returned.
-fn check_all(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure> {
-    let remembered = || server.authentication.impersonators.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let constrained = || check_constrained(server, call, wanted);
-    let legacy = || check_legacy(server, call, wanted);
-    if remembered().contains(&call.user.name) {
-        let Err(refused) = legacy() else { return Ok(()) };
-        constrained().map_err(|_| refused)?;
-        remembered().remove(&call.user.name);
-    } else if let Err(refused) = constrained() {
-        legacy().map_err(|legacy| refused.unwrap_or(legacy))?;
-        remembered().insert(call.user.name.clone());
+/// Checks the constrained and the unconstrained permission to impersonate; one is enough. The one that allowed the
+/// user's last impersonation is checked first, and its failure is returned.
+fn check_permissions(server: &Server, call: &Call, requested: &User) -> Result<(), Failure> {
+    let impersonators = || server.authentication.impersonators.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let constrained = || check_constrained(server, call, requested);
+    let legacy = || check_legacy(server, call, requested);
+    if impersonators().contains(&call.user.name) {
+        let Err(failure) = legacy() else { return Ok(()) };
+        constrained().map_err(|_| failure)?;
+        impersonators().remove(&call.user.name);
+    } else if let Err(failure) = constrained() {
+        legacy().map_err(|legacy| failure.unwrap_or(legacy))?;
+        impersonators().insert(call.user.name.clone());
     }
     Ok(())
 }
 
-/// Adds the groups that the name implies.
-fn completed(mut user: User) -> User {
+/// Adds the groups that the name implies: those of a ServiceAccount, and `system:authenticated` or
+/// `system:unauthenticated`.
+fn with_implied_groups(mut user: User) -> User {
     if user.groups.is_empty()
-        && let Some((namespace, name)) = account(&user.name)
+        && let Some((namespace, name)) = parse_service_account(&user.name)
     {
         user.groups = User::service_account(namespace, name, "").groups;
     }
-    let of_all = [AUTHENTICATED, UNAUTHENTICATED];
-    if !user.groups.iter().any(|group| of_all.contains(&group.as_str())) {
-        let known = user.name != "system:anonymous";
-        user.groups.push(if known { AUTHENTICATED } else { UNAUTHENTICATED }.to_owned());
+    let authentication_groups = [AUTHENTICATED, UNAUTHENTICATED];
+    if !user.groups.iter().any(|group| authentication_groups.contains(&group.as_str())) {
+        let is_authenticated = user.name != "system:anonymous";
+        user.groups.push(if is_authenticated { AUTHENTICATED } else { UNAUTHENTICATED }.to_owned());
     }
     user
 }
 
-/// Checks the right to impersonate the user in this request; the error is `None` if there is no such right to check.
-fn check_constrained(server: &Server, call: &Call, wanted: &User) -> Result<(), Option<Failure>> {
-    let alone = wanted.groups.is_empty() && wanted.uid.is_empty() && wanted.extra.is_empty();
-    let (mode, about) = match (account(&wanted.name), wanted.name.strip_prefix(NODE)) {
-        (Some((namespace, name)), _) if alone => ("serviceaccount", resource("serviceaccounts", namespace, "", name)),
-        (None, Some(node)) if alone => ("arbitrary-node", resource("nodes", "", "", node)),
-        (None, None) => ("user-info", resource("users", "", "", &wanted.name)),
+/// Checks the permission to impersonate the user in this request (KEP-5284). The error is `None` if no mode fits the
+/// user, so that there is nothing to check.
+fn check_constrained(server: &Server, call: &Call, requested: &User) -> Result<(), Option<Failure>> {
+    let only_name = requested.groups.is_empty() && requested.uid.is_empty() && requested.extra.is_empty();
+    let (mode, target) = match (parse_service_account(&requested.name), requested.name.strip_prefix(NODE_PREFIX)) {
+        (Some((namespace, name)), _) if only_name => {
+            ("serviceaccount", resource_target("serviceaccounts", namespace, "", name))
+        }
+        (None, Some(node)) if only_name => ("arbitrary-node", resource_target("nodes", "", "", node)),
+        (None, None) => ("user-info", resource_target("users", "", "", &requested.name)),
         _ => return Err(None),
     };
-    let attributes = Attributes::of(call);
+    let attributes = Attributes::of_call(call);
     let verb = format!("impersonate-on:{mode}:{}", attributes.verb);
-    check(server, Attributes { verb: &verb, ..attributes }, "")?;
+    check_permission(server, Attributes { verb: &verb, ..attributes }, "")?;
     let verb = format!("impersonate:{mode}");
-    let may = |about, why: &str| check(server, Attributes { user: &call.user, verb: &verb, about }, why);
-    may(about, "")?;
-    for group in &wanted.groups {
+    let may = |target, why: &str| check_permission(server, Attributes { user: &call.user, verb: &verb, target }, why);
+    may(target, "")?;
+    for group in &requested.groups {
         let why = if group == MASTERS { "impersonating the system:masters group is not allowed" } else { "" };
-        may(resource("groups", "", "", group), why)?;
+        may(resource_target("groups", "", "", group), why)?;
     }
-    for (key, values) in &wanted.extra {
+    for (key, values) in &requested.extra {
         if !key.split_once('/').is_some_and(|(domain, path)| domain.contains('.') && !path.is_empty()) {
             let why = format!(
                 "impersonating an invalid key in extra is not allowed: extra.key: Invalid value: {key:?}: must be a domain-prefixed path (such as \"acme.io/foo\")"
             );
-            may(resource("userextras", "", "", ""), &why)?;
+            may(resource_target("userextras", "", "", ""), &why)?;
         }
-        values.iter().try_for_each(|value| may(resource("userextras", "", key, value), ""))?;
+        values.iter().try_for_each(|value| may(resource_target("userextras", "", key, value), ""))?;
     }
-    if !wanted.uid.is_empty() {
-        may(resource("uids", "", "", &wanted.uid), "")?;
+    if !requested.uid.is_empty() {
+        may(resource_target("uids", "", "", &requested.uid), "")?;
     }
     Ok(())
 }
 
-/// Checks the right to impersonate the user in all requests.
-fn check_legacy(server: &Server, call: &Call, wanted: &User) -> Result<(), Failure> {
-    let may = |about| match check(server, Attributes { user: &call.user, verb: "impersonate", about }, "") {
+/// Checks the permission to impersonate the user in all requests.
+fn check_legacy(server: &Server, call: &Call, requested: &User) -> Result<(), Failure> {
+    let may = |target| match check_permission(server, Attributes { user: &call.user, verb: "impersonate", target }, "")
+    {
         Err(Some(failure)) => Err(failure),
         _ => Ok(()),
     };
-    let core = |resource, namespace, name| About::Resource { group: "", namespace, resource, subresource: "", name };
-    match account(&wanted.name) {
+    let core =
+        |resource, namespace, name| AccessTarget::Resource { group: "", namespace, resource, subresource: "", name };
+    match parse_service_account(&requested.name) {
         Some((namespace, name)) => may(core("serviceaccounts", namespace, name))?,
-        None => may(core("users", "", &wanted.name))?,
+        None => may(core("users", "", &requested.name))?,
     }
-    wanted.groups.iter().try_for_each(|group| may(core("groups", "", group)))?;
-    for (key, values) in &wanted.extra {
-        values.iter().try_for_each(|value| may(resource("userextras", "", key, value)))?;
+    requested.groups.iter().try_for_each(|group| may(core("groups", "", group)))?;
+    for (key, values) in &requested.extra {
+        values.iter().try_for_each(|value| may(resource_target("userextras", "", key, value)))?;
     }
-    if wanted.uid.is_empty() { Ok(()) } else { may(resource("uids", "", "", &wanted.uid)) }
+    if requested.uid.is_empty() { Ok(()) } else { may(resource_target("uids", "", "", &requested.uid)) }
 }
 
-/// Checks a right; refuses it without a check if a reason is passed.
-fn check(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Option<Failure>> {
+/// Checks a permission. Fails without a check if `why` is not empty.
+fn check_permission(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Option<Failure>> {
     if !why.is_empty() {
-        return Err(Some(attributes.refusal(why)));
+        return Err(Some(attributes.forbidden(why)));
     }
     match decide(server, &attributes) {
         Decision::Allowed(_) => Ok(()),
-        Decision::Denied(why) => Err(Some(attributes.refusal(&why))),
+        Decision::Denied(why) => Err(Some(attributes.forbidden(&why))),
     }
 }
 
-fn resource<'a>(resource: &'a str, namespace: &'a str, subresource: &'a str, name: &'a str) -> About<'a> {
-    About::Resource { group: GROUP, namespace, resource, subresource, name }
+/// Returns a resource of the group `authentication.k8s.io` as the target of a permission check.
+fn resource_target<'a>(resource: &'a str, namespace: &'a str, subresource: &'a str, name: &'a str) -> AccessTarget<'a> {
+    AccessTarget::Resource { group: GROUP, namespace, resource, subresource, name }
 }
 
-/// Returns namespace and name of the ServiceAccount that a user name stands for.
-fn account(name: &str) -> Option<(&str, &str)> {
-    let (namespace, name) = name.strip_prefix(ACCOUNT)?.split_once(':')?;
+/// Returns the namespace and name of the ServiceAccount that a user name stands for; `None` for another user.
+fn parse_service_account(name: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = name.strip_prefix(SERVICE_ACCOUNT_PREFIX)?.split_once(':')?;
     (!namespace.is_empty() && !name.is_empty() && !name.contains(':')).then_some((namespace, name))
 }
 
 /// Formats a user as Go's `%#v` does.
 fn go_syntax(user: &User) -> String {
-    let list = |words: &[String]| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
-    let slice = |words: &[String]| if words.is_empty() { "(nil)".to_owned() } else { format!("{{{}}}", list(words)) };
+    let list = |values: &[String]| values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+    let slice =
+        |values: &[String]| if values.is_empty() { "(nil)".to_owned() } else { format!("{{{}}}", list(values)) };
     let extra = user.extra.iter().map(|(key, values)| format!("{key:?}:[]string{}", slice(values)));
     let extra = extra.collect::<Vec<_>>().join(", ");
     let extra = if extra.is_empty() { "(nil)".to_owned() } else { format!("{{{extra}}}") };

@@ -34,6 +34,7 @@ pub(super) struct SigningKey {
     id: String,
 }
 
+/// A key pair of one of the two supported algorithms.
 #[derive(Debug)]
 enum Pair {
     Rsa(Box<RsaKeyPair>),
@@ -46,27 +47,28 @@ enum Pair {
 pub(crate) struct NoKey;
 
 impl SigningKey {
-    /// Creates a key pair; with a seed it is always the same.
+    /// Creates a key pair. A sandbox with a seed always has the same key.
     pub(super) fn new(seeded: bool) -> Result<Self, NoKey> {
         if seeded {
-            return Ok(Self::of(Pair::Rsa(Box::new(RsaKeyPair::from_pkcs8(SEEDED).map_err(|_| NoKey)?))));
+            return Ok(Self::from_pair(Pair::Rsa(Box::new(RsaKeyPair::from_pkcs8(SEEDED).map_err(|_| NoKey)?))));
         }
-        Self::read(&Self::fresh()?)
+        Self::parse(&Self::generate()?)
     }
 
     /// Creates a key as PKCS #8 (RFC 5958).
-    pub(super) fn fresh() -> Result<Vec<u8>, NoKey> {
-        let written = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
-        written.map(|written| written.as_ref().to_vec()).map_err(|_| NoKey)
+    pub(super) fn generate() -> Result<Vec<u8>, NoKey> {
+        let document = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new());
+        document.map(|document| document.as_ref().to_vec()).map_err(|_| NoKey)
     }
 
-    /// Reads a key that [`Self::fresh`] created.
-    pub(super) fn read(written: &[u8]) -> Result<Self, NoKey> {
-        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, written, &SystemRandom::new());
-        Ok(Self::of(Pair::P256(Box::new(pair.map_err(|_| NoKey)?))))
+    /// Reads a key that [`Self::generate`] created.
+    pub(super) fn parse(document: &[u8]) -> Result<Self, NoKey> {
+        let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, document, &SystemRandom::new());
+        Ok(Self::from_pair(Pair::P256(Box::new(pair.map_err(|_| NoKey)?))))
     }
 
-    fn of(pair: Pair) -> Self {
+    /// Returns the signing key of a key pair, with the id that kube-apiserver derives from its public key.
+    fn from_pair(pair: Pair) -> Self {
         let public = match &pair {
             Pair::Rsa(pair) => [&RSA_HEADER[..], pair.public_key().as_ref()].concat(),
             Pair::P256(pair) => [&P256_HEADER[..], pair.public_key().as_ref()].concat(),
@@ -92,8 +94,8 @@ impl SigningKey {
         Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
     }
 
-    /// Whether the signature of a text is from this key.
-    pub(super) fn signed(&self, text: &[u8], signature: &[u8]) -> bool {
+    /// Returns whether `signature` is the signature of a text by this key.
+    pub(super) fn verifies(&self, text: &[u8], signature: &[u8]) -> bool {
         match &self.pair {
             Pair::Rsa(pair) => {
                 UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, pair.public_key()).verify(text, signature).is_ok()
@@ -104,6 +106,7 @@ impl SigningKey {
         }
     }
 
+    /// Returns the name of the signature algorithm in the token header (RFC 7518).
     fn algorithm(&self) -> &'static str {
         match self.pair {
             Pair::Rsa(_) => "RS256",
@@ -112,7 +115,7 @@ impl SigningKey {
     }
 
     /// Returns the public key as a JSON Web Key (RFC 7517).
-    pub(super) fn public(&self) -> Value {
+    pub(super) fn public_jwk(&self) -> Value {
         let mut key = match &self.pair {
             Pair::Rsa(pair) => {
                 let PublicKeyComponents::<Vec<u8>> { n, e } = pair.public().into();
@@ -143,10 +146,10 @@ mod tests {
             let token = key.token(&json!({"sub": "a"})).unwrap();
             let (text, signature) = token.rsplit_once('.').unwrap();
             let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
-            assert!(key.signed(text.as_bytes(), &signature));
-            assert!(!key.signed(b"another", &signature) && !foreign.signed(text.as_bytes(), &signature));
+            assert!(key.verifies(text.as_bytes(), &signature));
+            assert!(!key.verifies(b"another", &signature) && !foreign.verifies(text.as_bytes(), &signature));
         }
         assert_eq!(other.token(&json!({})).unwrap(), SigningKey::new(true).unwrap().token(&json!({})).unwrap());
-        assert_ne!(one.public()["kid"], SigningKey::new(false).unwrap().public()["kid"]);
+        assert_ne!(one.public_jwk()["kid"], SigningKey::new(false).unwrap().public_jwk()["kid"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Authenticates requests by bearer tokens, ServiceAccount tokens and impersonation.
 
-pub(crate) use bearer::of_token;
+pub(crate) use bearer::authenticate_token;
 pub(crate) use credentials::Authentication;
 pub(crate) use impersonation::{ImpersonationHeaders, impersonate};
 pub(crate) use openid::{configuration, keys};

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::credentials::ISSUER;
 use crate::{failure::Failure, response::ApiResponse, server::Server};
 
-/// Returns the discovery document.
+/// Returns the OpenID discovery document of the token issuer.
 pub(crate) fn configuration(server: &Server) -> Result<ApiResponse, Failure> {
-    Ok(public(&json!({
+    Ok(cacheable(&json!({
         "issuer": ISSUER,
         "jwks_uri": format!("{ISSUER}/openid/v1/jwks"),
         "response_types_supported": ["id_token"],
@@ -16,21 +16,21 @@ pub(crate) fn configuration(server: &Server) -> Result<ApiResponse, Failure> {
     })))
 }
 
-/// Returns the public keys.
+/// Returns the public keys as a JSON Web Key Set.
 pub(crate) fn keys(server: &Server) -> Result<ApiResponse, Failure> {
-    let mut answer = public(&json!({"keys": [key(server)?]}));
+    let mut answer = cacheable(&json!({"keys": [key(server)?]}));
     answer.content_type = "application/jwk-set+json";
     Ok(answer)
 }
 
-/// Returns the public key of the signing key.
+/// Returns the public key that verifies tokens, as a JSON Web Key.
 pub(super) fn key(server: &Server) -> Result<Value, Failure> {
     let key = server.authentication.key(server).map_err(|no_key| Failure::internal(no_key.to_string()))?;
-    Ok(key.public())
+    Ok(key.public_jwk())
 }
 
 /// Returns a response that everybody may cache for an hour.
-fn public(document: &Value) -> ApiResponse {
+fn cacheable(document: &Value) -> ApiResponse {
     let mut answer = ApiResponse::object(document);
     answer.headers.push(("cache-control", "public, max-age=3600".to_owned()));
     answer

@@ -17,7 +17,7 @@ fn with(written: &str) -> HeaderMap {
 
 #[test]
 fn only_a_bearer_token_authenticates() {
-    let token = |written: &str| bearer::bearer(&with(written)).map(str::to_owned);
+    let token = |written: &str| bearer::bearer_token(&with(written)).map(str::to_owned);
     assert_eq!(token("Bearer abc").as_deref(), Some("abc"));
     assert_eq!(token("bearer abc").as_deref(), Some("abc"));
     for none in ["Bearer", "Bearer ", "Basic abc", "abc", ""] {

@@ -12,25 +12,25 @@ const PATH: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
 const USER: &str = "system:serviceaccount:kube-system:clusterrole-aggregation-controller";
 const MANAGER: &str = "clusterrole-aggregation-controller";
 
-/// Aggregates rules whenever a ClusterRole changes; the initial ClusterRoles are already aggregated.
+/// Aggregates rules whenever a ClusterRole changes. The initial ClusterRoles are already aggregated.
 pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
     let mut subscription = server.store.subscribe(&GROUP_RESOURCE.into());
     async move {
         while subscription.changed().await.is_ok() {
-            gather_all(&server).await;
+            aggregate_all(&server).await;
         }
     }
 }
 
-async fn gather_all(server: &Server) {
+/// Recomputes the rules of all aggregated ClusterRoles, and writes those that changed.
+async fn aggregate_all(server: &Server) {
     let (_, roles) = server.store.list(GROUP_RESOURCE, None);
-    let may_gather = |role: &&Arc<Stored>| role.json.mentions("aggregationRule");
-    for role in roles.iter().filter(may_gather) {
-        let rules = rules_and_selectors(role);
-        let Some(selectors) = rules.1 else { continue };
-        let gathered = gathered(role, &selectors, &roles);
-        if gathered != rules.0 {
-            apply(server, &role.name, gathered).await;
+    let may_aggregate = |role: &&Arc<Stored>| role.json.contains_text("aggregationRule");
+    for role in roles.iter().filter(may_aggregate) {
+        let (rules, Some(selectors)) = rules_and_selectors(role) else { continue };
+        let aggregated = aggregated_rules(role, &selectors, &roles);
+        if aggregated != rules {
+            apply_rules(server, &role.name, aggregated).await;
         }
     }
 }
@@ -43,7 +43,7 @@ fn rules_and_selectors(role: &Stored) -> (Vec<Value>, Option<Vec<Value>>) {
 }
 
 /// Returns the rules of the selected roles without duplicates, by selector, then by name.
-fn gathered(role: &Stored, selectors: &[Value], roles: &[Arc<Stored>]) -> Vec<Value> {
+fn aggregated_rules(role: &Stored, selectors: &[Value], roles: &[Arc<Stored>]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     for selector in selectors {
         let others = roles.iter().filter(|other| other.name != role.name && selects(selector, other));
@@ -56,26 +56,28 @@ fn gathered(role: &Stored, selectors: &[Value], roles: &[Arc<Stored>]) -> Vec<Va
     rules
 }
 
-/// Whether a label selector selects an object.
+/// Returns whether a label selector selects an object.
 fn selects(selector: &Value, object: &Stored) -> bool {
-    let mut matched = selector["matchLabels"].as_object().into_iter().flatten();
+    let mut match_labels = selector["matchLabels"].as_object().into_iter().flatten();
     let expressions = selector["matchExpressions"].as_array();
-    matched.all(|(key, value)| object.label(key) == value.as_str())
+    match_labels.all(|(key, value)| object.label(key) == value.as_str())
         && expressions.into_iter().flatten().all(|expression| {
-            let held = expression["key"].as_str().and_then(|key| object.label(key));
-            let among =
-                |held: &str| expression["values"].as_array().is_some_and(|all| all.iter().any(|one| one == held));
+            let label = expression["key"].as_str().and_then(|key| object.label(key));
+            let in_values = |label: &str| {
+                expression["values"].as_array().is_some_and(|values| values.iter().any(|listed| listed == label))
+            };
             match expression["operator"].as_str() {
-                Some("In") => held.is_some_and(among),
-                Some("NotIn") => !held.is_some_and(among),
-                Some("Exists") => held.is_some(),
-                Some("DoesNotExist") => held.is_none(),
+                Some("In") => label.is_some_and(in_values),
+                Some("NotIn") => !label.is_some_and(in_values),
+                Some("Exists") => label.is_some(),
+                Some("DoesNotExist") => label.is_none(),
                 _ => false,
             }
         })
 }
 
-async fn apply(server: &Server, name: &str, rules: Vec<Value>) {
+/// Writes the aggregated rules of a ClusterRole by server-side apply.
+async fn apply_rules(server: &Server, name: &str, rules: Vec<Value>) {
     let mut role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": name},
     });
@@ -113,6 +115,6 @@ mod tests {
             json!({"matchLabels": {"first": "yes"}}),
             json!({"matchExpressions": [{"key": "second", "operator": "Exists"}]}),
         ];
-        assert_eq!(gathered(&roles[1], &selectors, &roles), [rule("x"), rule("y"), rule("z")]);
+        assert_eq!(aggregated_rules(&roles[1], &selectors, &roles), [rule("x"), rule("y"), rule("z")]);
     }
 }

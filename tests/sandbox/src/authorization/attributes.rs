@@ -12,12 +12,12 @@ pub(crate) struct Attributes<'a> {
     pub(crate) user: &'a User,
     /// The verb: `get`, `list`, ...; for a path the method in lower case.
     pub(crate) verb: &'a str,
-    pub(crate) about: About<'a>,
+    pub(crate) target: AccessTarget<'a>,
 }
 
 /// The resource or path that a request refers to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum About<'a> {
+pub(crate) enum AccessTarget<'a> {
     Resource {
         group: &'a str,
         /// Empty for all namespaces and for cluster-scoped objects.
@@ -32,10 +32,13 @@ pub(crate) enum About<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    pub(crate) fn of(call: &'a Call) -> Self {
-        let about = match &call.target {
-            Target::Path(path) => return Self { user: &call.user, verb: method(call.verb), about: About::Path(path) },
-            Target::Resource(target) => About::Resource {
+    /// Returns the attributes of a parsed request.
+    pub(crate) fn of_call(call: &'a Call) -> Self {
+        let target = match &call.target {
+            Target::Path(path) => {
+                return Self { user: &call.user, verb: http_method(call.verb), target: AccessTarget::Path(path) };
+            }
+            Target::Resource(target) => AccessTarget::Resource {
                 group: &target.group,
                 namespace: &target.namespace,
                 resource: &target.plural,
@@ -43,38 +46,40 @@ impl<'a> Attributes<'a> {
                 name: target.name.as_deref().unwrap_or_else(|| selected_name(call)),
             },
         };
-        Self { user: &call.user, verb: call.verb.as_str(), about }
+        Self { user: &call.user, verb: call.verb.as_str(), target }
     }
 
-    /// Returns the namespace whose RoleBindings apply; empty if only ClusterRoleBindings do.
+    /// Returns the namespace whose RoleBindings apply; empty if only ClusterRoleBindings apply.
     pub(crate) fn namespace(&self) -> &'a str {
-        match self.about {
-            About::Resource { namespace, .. } => namespace,
-            About::Path(_) => "",
+        match self.target {
+            AccessTarget::Resource { namespace, .. } => namespace,
+            AccessTarget::Path(_) => "",
         }
     }
 
-    /// Returns the 403 error, with further information if there is any.
-    pub(crate) fn refusal(&self, why: &str) -> Failure {
+    /// Returns the 403 error of a denied request. `why` is appended to the message; empty if there is no further
+    /// information.
+    pub(crate) fn forbidden(&self, why: &str) -> Failure {
         let (verb, why) = (self.verb, if why.is_empty() { String::new() } else { format!(": {why}") });
         let user = format!("User {:?} cannot {verb}", self.user.name);
-        match self.about {
-            About::Path(path) => Failure::forbidden_path(&format!("{user} path {path:?}{why}")),
-            About::Resource { group, namespace, resource, subresource, name } => {
-                let whole =
+        match self.target {
+            AccessTarget::Path(path) => Failure::forbidden_path(&format!("{user} path {path:?}{why}")),
+            AccessTarget::Resource { group, namespace, resource, subresource, name } => {
+                let full_resource =
                     if subresource.is_empty() { resource.to_owned() } else { format!("{resource}/{subresource}") };
-                let place = match namespace {
+                let scope = match namespace {
                     "" => "at the cluster scope".to_owned(),
                     namespace => format!("in the namespace {namespace:?}"),
                 };
-                let message = format!("{user} resource {whole:?} in API group {group:?} {place}{why}");
+                let message = format!("{user} resource {full_resource:?} in API group {group:?} {scope}{why}");
                 Failure::forbidden_resource(group, resource, name, &message)
             }
         }
     }
 }
 
-/// Returns the name that a list or watch selects by its field selector: it counts as a request for that object.
+/// Returns the name that the field selector of a list or watch selects, empty if there is none. Such a request counts
+/// as one for that object.
 fn selected_name(call: &Call) -> &str {
     if !matches!(call.verb, Verb::List | Verb::Watch) {
         return "";
@@ -83,7 +88,8 @@ fn selected_name(call: &Call) -> &str {
     name.map_or("", |name| name.strip_prefix('=').unwrap_or(name))
 }
 
-fn method(verb: Verb) -> &'static str {
+/// Returns the HTTP method of a verb in lower case, which is the RBAC verb of a non-resource path.
+fn http_method(verb: Verb) -> &'static str {
     match verb {
         Verb::Get | Verb::List | Verb::Watch => "get",
         Verb::Create => "post",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    attributes::About,
+    attributes::AccessTarget,
     authorizer::may,
     rbac::RoleRef,
     rule::{PolicyRule, format_rules, quoted, uncovered},
@@ -12,7 +12,8 @@ use crate::{failure::Failure, object, request::ResourceRequest};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Refuses a write of a role or a binding that grants rights which the writer lacks.
+/// Rejects a write of a role or binding that grants permissions which the user lacks. Members of `system:masters`, and
+/// writes that change only owners or finalizers, are exempt.
 pub(crate) fn check(request: ResourceRequest<'_>, new: &Value, old: Option<&Value>) -> Result<(), Failure> {
     let kind = request.kind;
     if kind.group != GROUP || request.call.user.is_master() || old.is_some_and(|old| only_ownership_changes(new, old)) {
@@ -25,25 +26,27 @@ pub(crate) fn check(request: ResourceRequest<'_>, new: &Value, old: Option<&Valu
     }
 }
 
+/// Checks a written Role or ClusterRole: the user must hold its rules, or have the verb `escalate`. An
+/// `aggregationRule` requires all permissions.
 fn check_role(request: ResourceRequest<'_>, new: &Value, old: Option<&Value>) -> Result<(), Failure> {
     let name = object::name(new);
     // As in all requests, the name of a created object doesn't count.
-    let about = About::Resource {
+    let target = AccessTarget::Resource {
         group: GROUP,
         namespace: request.namespace,
         resource: &request.kind.plural,
         subresource: "",
         name: request.name,
     };
-    if may(request.server, &request.call.user, "escalate", about) {
+    if may(request.server, &request.call.user, "escalate", target) {
         return Ok(());
     }
     let rules: Vec<PolicyRule> =
         new.get("rules").and_then(|rules| serde_json::from_value(rules.clone()).ok()).unwrap_or_default();
-    confirm(request, name, &rules)?;
+    confirm_no_escalation(request, name, &rules)?;
     let aggregates = |role: &Value| object::at(role, &["aggregationRule"]).is_some();
     if (aggregates(new) || old.is_some_and(aggregates))
-        && !missing(request, &[PolicyRule::all_resources(), PolicyRule::all_paths()]).0.is_empty()
+        && !missing_rules(request, &[PolicyRule::all_resources(), PolicyRule::all_paths()]).0.is_empty()
     {
         let why = "must have cluster-admin privileges to use the aggregationRule";
         return Err(Failure::forbidden(request.kind, name, why));
@@ -51,6 +54,8 @@ fn check_role(request: ResourceRequest<'_>, new: &Value, old: Option<&Value>) ->
     Ok(())
 }
 
+/// Checks a written RoleBinding or ClusterRoleBinding: the user must hold the rules of its role, or have the verb
+/// `bind` on the role. Returns a 404 error if the role does not exist.
 fn check_binding(request: ResourceRequest<'_>, new: &Value) -> Result<(), Failure> {
     let role: RoleRef =
         new.get("roleRef").and_then(|role| serde_json::from_value(role.clone()).ok()).unwrap_or_default();
@@ -63,9 +68,14 @@ fn check_binding(request: ResourceRequest<'_>, new: &Value) -> Result<(), Failur
             return Err(failure);
         }
     };
-    let about =
-        About::Resource { group: GROUP, namespace: request.namespace, resource, subresource: "", name: &role.name };
-    if may(request.server, &request.call.user, "bind", about) {
+    let target = AccessTarget::Resource {
+        group: GROUP,
+        namespace: request.namespace,
+        resource,
+        subresource: "",
+        name: &role.name,
+    };
+    if may(request.server, &request.call.user, "bind", target) {
         return Ok(());
     }
     if resource == "roles" && request.namespace.is_empty() {
@@ -75,19 +85,21 @@ fn check_binding(request: ResourceRequest<'_>, new: &Value) -> Result<(), Failur
     let rules = policy.rules_of_role(&role, request.namespace);
     // The message has the name of the role and the kind of the binding, as in Kubernetes.
     let rules = rules.ok_or_else(|| Failure::not_found(request.kind, &role.name))?;
-    confirm(request, object::name(new), rules)
+    confirm_no_escalation(request, object::name(new), rules)
 }
 
-fn confirm(request: ResourceRequest<'_>, name: &str, rules: &[PolicyRule]) -> Result<(), Failure> {
-    let (missing, unknown) = missing(request, rules);
+/// Fails if the user lacks some of the rules (`ConfirmNoEscalation` of kube-apiserver). `name` is the name of the
+/// written object, for the message.
+fn confirm_no_escalation(request: ResourceRequest<'_>, name: &str, rules: &[PolicyRule]) -> Result<(), Failure> {
+    let (missing, errors) = missing_rules(request, rules);
     if missing.is_empty() {
         return Ok(());
     }
     let user = &request.call.user;
-    let unknown = unknown.join(", ").replace("role.rbac", "roles.rbac");
-    let unknown = if unknown.is_empty() { unknown } else { format!("; resolution errors: [{unknown}]") };
+    let errors = errors.join(", ").replace("role.rbac", "roles.rbac");
+    let errors = if errors.is_empty() { errors } else { format!("; resolution errors: [{errors}]") };
     let why = format!(
-        "user {:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}{unknown}",
+        "user {:?} (groups={}) is attempting to grant RBAC permissions not currently held:\n{}{errors}",
         user.name,
         quoted(&user.groups),
         format_rules(&missing)
@@ -95,17 +107,17 @@ fn confirm(request: ResourceRequest<'_>, name: &str, rules: &[PolicyRule]) -> Re
     Err(Failure::forbidden(request.kind, name, &why))
 }
 
-/// Returns the rules that the user lacks, and the roles bound to the user that don't exist.
-fn missing(request: ResourceRequest<'_>, rules: &[PolicyRule]) -> (Vec<PolicyRule>, Vec<String>) {
+/// Returns the rules that the user lacks, and the errors for roles bound to the user that don't exist.
+fn missing_rules(request: ResourceRequest<'_>, rules: &[PolicyRule]) -> (Vec<PolicyRule>, Vec<String>) {
     let policy = request.server.policies.current(&request.server.store);
-    let (held, unknown) = policy.rules_of(&request.call.user, request.namespace);
-    (uncovered(&held, rules), unknown)
+    let (held, errors) = policy.rules_of(&request.call.user, request.namespace);
+    (uncovered(&held, rules), errors)
 }
 
-/// Whether a write changes only owners, finalizers and other metadata that grant no rights: the garbage collector
-/// always may do so.
+/// Returns whether a write changes only owners, finalizers and other metadata that grant no permissions. The garbage
+/// collector may always do so.
 fn only_ownership_changes(new: &Value, old: &Value) -> bool {
-    let rest = |object: &Value| {
+    let without_ownership = |object: &Value| {
         let mut object = object.clone();
         let metadata = object::metadata_mut(&mut object);
         metadata.retain(|field, _| {
@@ -113,5 +125,5 @@ fn only_ownership_changes(new: &Value, old: &Value) -> bool {
         });
         object
     };
-    rest(new) == rest(old)
+    without_ownership(new) == without_ownership(old)
 }

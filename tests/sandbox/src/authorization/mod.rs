@@ -1,6 +1,6 @@
 //! Authorizes requests by role-based access control (RBAC).
 
-pub(crate) use attributes::{About, Attributes};
+pub(crate) use attributes::{AccessTarget, Attributes};
 pub(crate) use authorizer::{authorize, decide, may};
 pub(crate) use escalation::check as check_escalation;
 pub(crate) use rbac::{Decision, RbacCache};

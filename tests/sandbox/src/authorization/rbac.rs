@@ -15,13 +15,14 @@ use crate::{
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// The policy of the store, computed again when it changes.
+/// The RBAC policy of the store, recomputed when a role or binding changes.
 #[derive(Debug)]
 pub(crate) struct RbacCache {
     group_resources: [Arc<str>; 4],
     state: Mutex<RbacState>,
 }
 
+/// The cached policy, and the subscriptions that tell whether it is outdated.
 #[derive(Debug)]
 struct RbacState {
     subscription: [Subscription; 4],
@@ -44,12 +45,14 @@ struct Bindings {
     of_subject: HashMap<RbacSubject, Vec<usize>>,
 }
 
+/// A Role or ClusterRole, with its rules parsed on first use.
 #[derive(Debug)]
 struct Role {
     stored: Arc<Stored>,
     rules: OnceLock<Vec<PolicyRule>>,
 }
 
+/// A RoleBinding or ClusterRoleBinding.
 #[derive(Debug)]
 struct RbacBinding {
     stored: Arc<Stored>,
@@ -60,6 +63,7 @@ struct RbacBinding {
 /// A subject: `User` or `Group` and a name; a ServiceAccount has its user name.
 type RbacSubject = (SubjectKind, String);
 
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum SubjectKind {
     User,
@@ -75,6 +79,7 @@ pub(crate) struct RoleRef {
     pub(crate) name: String,
 }
 
+/// The part of a binding that is parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BindingText {
@@ -83,6 +88,7 @@ struct BindingText {
     subjects: Option<Vec<SubjectText>>,
 }
 
+/// A subject of a binding.
 #[derive(Deserialize)]
 #[serde(default)]
 #[derive(Default)]
@@ -92,6 +98,7 @@ struct SubjectText {
     namespace: String,
 }
 
+/// The part of a role that is parsed.
 #[derive(Deserialize)]
 struct RoleText {
     rules: Option<Vec<PolicyRule>>,
@@ -107,6 +114,7 @@ pub(crate) enum Decision {
 }
 
 impl RbacCache {
+    /// Creates the cache with an empty policy, which the first use replaces by the policy of the store.
     pub(crate) fn new(store: &Store) -> Self {
         let group_resource = |plural| Arc::from(format!("{plural}.{GROUP}"));
         let group_resources = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map(group_resource);
@@ -120,7 +128,7 @@ impl RbacCache {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.subscription.iter().any(|subscription| subscription.has_changed()) {
             state.subscription.iter_mut().for_each(Subscription::mark_unchanged);
-            state.policy = Arc::new(state.policy.next(&self.group_resources, store));
+            state.policy = Arc::new(state.policy.refreshed(&self.group_resources, store));
         }
         state.policy.clone()
     }
@@ -128,29 +136,29 @@ impl RbacCache {
 
 impl RbacPolicy {
     /// Returns the current policy of the store; reuses unchanged roles and bindings.
-    fn next(&self, [cluster_roles, roles, cluster_bindings, bindings]: &[Arc<str>; 4], store: &Store) -> Self {
+    fn refreshed(&self, [cluster_roles, roles, cluster_bindings, bindings]: &[Arc<str>; 4], store: &Store) -> Self {
         let mut next = Self::default();
         for stored in [store.list(cluster_roles, None).1, store.list(roles, None).1].concat() {
             let key = (stored.namespace.clone(), stored.name.clone());
-            let held = self.roles.get(&key).filter(|held| Arc::ptr_eq(&held.stored, &stored)).cloned();
-            next.roles.insert(key, held.unwrap_or_else(|| Arc::new(Role { stored, rules: OnceLock::new() })));
+            let cached = self.roles.get(&key).filter(|cached| Arc::ptr_eq(&cached.stored, &stored)).cloned();
+            next.roles.insert(key, cached.unwrap_or_else(|| Arc::new(Role { stored, rules: OnceLock::new() })));
         }
-        let known: HashMap<_, _> =
-            self.bindings.values().flat_map(|own| &own.all).map(|own| (own.key(), own)).collect();
+        let cached_bindings: HashMap<_, _> =
+            self.bindings.values().flat_map(|bindings| &bindings.all).map(|binding| (binding.key(), binding)).collect();
         for stored in [store.list(cluster_bindings, None).1, store.list(bindings, None).1].concat() {
-            let held = known.get(&(&*stored.namespace, &*stored.name)).copied();
-            let held = held.filter(|held| Arc::ptr_eq(&held.stored, &stored)).cloned();
-            let binding = held.unwrap_or_else(|| Arc::new(RbacBinding::of(stored)));
+            let cached = cached_bindings.get(&(&*stored.namespace, &*stored.name)).copied();
+            let cached = cached.filter(|cached| Arc::ptr_eq(&cached.stored, &stored)).cloned();
+            let binding = cached.unwrap_or_else(|| Arc::new(RbacBinding::parse(stored)));
             next.bindings.entry(binding.stored.namespace.clone()).or_default().add(binding);
         }
         next
     }
 
-    /// Decides whether a request is allowed.
+    /// Decides whether a request is allowed: by the first binding of the user whose role has a rule that allows it.
     pub(crate) fn decide(&self, attributes: &Attributes<'_>) -> Decision {
         let mut missing = Vec::new();
-        for (binding, subject) in self.bound(attributes.user, attributes.namespace()) {
-            match self.rules(binding) {
+        for (binding, subject) in self.bindings_of(attributes.user, attributes.namespace()) {
+            match self.rules_of_binding(binding) {
                 Ok(rules) if rules.iter().any(|rule| rule.allows(attributes)) => {
                     return Decision::Allowed(binding.reason(subject));
                 }
@@ -158,29 +166,29 @@ impl RbacPolicy {
                 Err(unknown) => missing.push(unknown),
             }
         }
-        Decision::Denied(errors("RBAC: ", &missing, ""))
+        Decision::Denied(join_errors("RBAC: ", &missing, ""))
     }
 
-    /// Returns all rules of a user in a namespace, and the roles that were not found.
+    /// Returns all rules of a user in a namespace, and the errors for bound roles that do not exist.
     pub(crate) fn rules_of(&self, user: &User, namespace: &str) -> (Vec<&PolicyRule>, Vec<String>) {
         let (mut rules, mut missing) = (Vec::new(), Vec::new());
-        for (binding, _) in self.bound(user, namespace) {
-            match self.rules(binding) {
-                Ok(own) => rules.extend(own),
+        for (binding, _) in self.bindings_of(user, namespace) {
+            match self.rules_of_binding(binding) {
+                Ok(role_rules) => rules.extend(role_rules),
                 Err(unknown) => missing.push(unknown),
             }
         }
         (rules, missing)
     }
 
-    /// Returns the rules of the role that a binding in a namespace refers to.
+    /// Returns the rules of the role that a binding in a namespace refers to; `None` if the role does not exist.
     pub(crate) fn rules_of_role(&self, role: &RoleRef, namespace: &str) -> Option<&[PolicyRule]> {
         let namespace = if role.kind == "Role" { namespace } else { "" };
         self.roles.get(&(namespace.into(), role.name.as_str().into())).map(|role| role.rules())
     }
 
     /// Returns the bindings of a user, ClusterRoleBindings first, each with the subject that matches the user.
-    fn bound<'a>(
+    fn bindings_of<'a>(
         &'a self,
         user: &'a User,
         namespace: &str,
@@ -188,26 +196,29 @@ impl RbacPolicy {
         let scopes = ["", namespace].into_iter().enumerate();
         let scopes = scopes.filter(|(at, namespace)| *at == 0 || !namespace.is_empty());
         let bindings: Vec<_> = scopes.filter_map(|(_, namespace)| self.bindings.get(namespace)).collect();
-        bindings.into_iter().flat_map(|bindings| bindings.of(user))
+        bindings.into_iter().flat_map(|bindings| bindings.of_user(user))
     }
 
-    fn rules(&self, binding: &RbacBinding) -> Result<&[PolicyRule], String> {
+    /// Returns the rules of the role that a binding refers to. Returns an error if the role does not exist.
+    fn rules_of_binding(&self, binding: &RbacBinding) -> Result<&[PolicyRule], String> {
         let RoleRef { kind, name } = &binding.role;
         self.rules_of_role(&binding.role, &binding.stored.namespace)
             .ok_or_else(|| format!("{}.{GROUP} {name:?} not found", kind.to_lowercase()))
     }
 }
 
-/// Joins errors as Go does: one alone, several in brackets.
-pub(crate) fn errors(before: &str, messages: &[String], after: &str) -> String {
+/// Joins error messages as Go does: one alone, several in brackets, each case between `before` and `after`. Returns an
+/// empty text if there are none.
+pub(crate) fn join_errors(before: &str, messages: &[String], after: &str) -> String {
     match messages {
         [] => String::new(),
-        [one] => format!("{before}{one}{after}"),
-        more => format!("{before}[{}]{after}", more.join(", ")),
+        [message] => format!("{before}{message}{after}"),
+        several => format!("{before}[{}]{after}", several.join(", ")),
     }
 }
 
 impl Bindings {
+    /// Adds a binding and its position in the list to the index by subject.
     fn add(&mut self, binding: Arc<RbacBinding>) {
         for subject in &binding.subjects {
             self.of_subject.entry(subject.clone()).or_default().push(self.all.len());
@@ -216,22 +227,23 @@ impl Bindings {
     }
 
     /// Returns the bindings of a user in order, each with the first of its subjects that matches the user.
-    fn of<'a>(&'a self, user: &User) -> impl Iterator<Item = (&'a RbacBinding, &'a RbacSubject)> + use<'a> {
-        let mut found: BTreeMap<usize, &RbacSubject> = BTreeMap::new();
+    fn of_user<'a>(&'a self, user: &User) -> impl Iterator<Item = (&'a RbacBinding, &'a RbacSubject)> + use<'a> {
+        let mut subjects: BTreeMap<usize, &RbacSubject> = BTreeMap::new();
         let account =
             user.name.starts_with("system:serviceaccount:").then_some((SubjectKind::ServiceAccount, &user.name));
         let groups = user.groups.iter().map(|group| (SubjectKind::Group, group));
         for (kind, name) in [(SubjectKind::User, &user.name)].into_iter().chain(account).chain(groups) {
-            let Some((subject, places)) = self.of_subject.get_key_value(&(kind, name.clone())) else { continue };
-            for at in places {
-                found.entry(*at).or_insert(subject);
+            let Some((subject, positions)) = self.of_subject.get_key_value(&(kind, name.clone())) else { continue };
+            for position in positions {
+                subjects.entry(*position).or_insert(subject);
             }
         }
-        found.into_iter().filter_map(|(at, subject)| Some((&**self.all.get(at)?, subject)))
+        subjects.into_iter().filter_map(|(position, subject)| Some((&**self.all.get(position)?, subject)))
     }
 }
 
 impl Role {
+    /// Returns the rules of the role, which are parsed on first use.
     fn rules(&self) -> &[PolicyRule] {
         self.rules.get_or_init(|| {
             let text: Option<RoleText> = serde_json::from_slice(&self.stored.json).ok();
@@ -241,7 +253,9 @@ impl Role {
 }
 
 impl RbacBinding {
-    fn of(stored: Arc<Stored>) -> Self {
+    /// Parses a stored binding. Omits subjects of unknown kinds; a ServiceAccount without a namespace gets that of the
+    /// binding.
+    fn parse(stored: Arc<Stored>) -> Self {
         let text: Option<BindingText> = serde_json::from_slice(&stored.json).ok();
         let (role, subjects) = text.map(|text| (text.role_ref, text.subjects.unwrap_or_default())).unwrap_or_default();
         let subject = |subject: SubjectText| match subject.kind.as_str() {
@@ -257,13 +271,14 @@ impl RbacBinding {
         Self { stored, subjects, role }
     }
 
+    /// Returns the namespace and the name.
     fn key(&self) -> (&str, &str) {
         (&self.stored.namespace, &self.stored.name)
     }
 
     /// Returns the reason of a decision, as access reviews report it.
     fn reason(&self, (kind, subject): &RbacSubject) -> String {
-        let RoleRef { kind: of, name: role } = &self.role;
+        let RoleRef { kind: role_kind, name: role } = &self.role;
         let (namespace, name) = self.key();
         let binding = if namespace.is_empty() {
             format!("ClusterRoleBinding {name:?}")
@@ -276,6 +291,6 @@ impl RbacBinding {
             }
             _ => format!("{kind:?} {subject:?}"),
         };
-        format!("RBAC: allowed by {binding} of {of} {role:?} to {subject}")
+        format!("RBAC: allowed by {binding} of {role_kind} {role:?} to {subject}")
     }
 }

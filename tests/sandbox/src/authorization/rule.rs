@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-use super::attributes::{About, Attributes};
+use super::attributes::{AccessTarget, Attributes};
 
 /// A `PolicyRule`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -40,17 +40,17 @@ impl PolicyRule {
         Self { verbs: all(), paths: all(), ..Self::default() }
     }
 
-    /// Whether the rule allows a request.
+    /// Returns whether the rule allows a request.
     pub(crate) fn allows(&self, attributes: &Attributes<'_>) -> bool {
-        if !has(&self.verbs, attributes.verb) {
+        if !lists(&self.verbs, attributes.verb) {
             return false;
         }
-        match attributes.about {
-            About::Path(path) => self.paths.iter().any(|own| path_covers(own, path)),
-            About::Resource { group, resource, subresource, name, .. } => {
-                has(&self.api_groups, group)
-                    && self.resources.iter().any(|own| resource_covers(own, resource, subresource))
-                    && (self.resource_names.is_empty() || self.resource_names.iter().any(|own| own == name))
+        match attributes.target {
+            AccessTarget::Path(path) => self.paths.iter().any(|listed| path_covers(listed, path)),
+            AccessTarget::Resource { group, resource, subresource, name, .. } => {
+                lists(&self.api_groups, group)
+                    && self.resources.iter().any(|listed| resource_covers(listed, resource, subresource))
+                    && (self.resource_names.is_empty() || self.resource_names.iter().any(|listed| listed == name))
             }
         }
     }
@@ -78,51 +78,51 @@ impl PolicyRule {
         parts
     }
 
-    /// Whether the rule allows everything that a part of another rule allows.
+    /// Returns whether the rule allows everything that a part of another rule allows.
     pub(crate) fn covers(&self, part: &Self) -> bool {
-        let resource = |wanted: &String| {
-            let (resource, subresource) = wanted.split_once('/').unwrap_or((wanted, ""));
-            self.resources.iter().any(|own| resource_covers(own, resource, subresource))
+        let covers_resource = |name: &String| {
+            let (resource, subresource) = name.split_once('/').unwrap_or((name, ""));
+            self.resources.iter().any(|listed| resource_covers(listed, resource, subresource))
         };
-        part.verbs.iter().all(|verb| has(&self.verbs, verb))
-            && part.api_groups.iter().all(|group| has(&self.api_groups, group))
-            && part.resources.iter().all(resource)
-            && part.paths.iter().all(|path| self.paths.iter().any(|own| path_covers(own, path)))
+        part.verbs.iter().all(|verb| lists(&self.verbs, verb))
+            && part.api_groups.iter().all(|group| lists(&self.api_groups, group))
+            && part.resources.iter().all(covers_resource)
+            && part.paths.iter().all(|path| self.paths.iter().any(|listed| path_covers(listed, path)))
             && (self.resource_names.is_empty()
                 || !part.resource_names.is_empty()
                     && part.resource_names.iter().all(|name| self.resource_names.contains(name)))
     }
 }
 
-/// Returns the parts of `wanted` that no rule of `held` covers.
+/// Returns the parts of `wanted` that no rule of `held` covers (`Covers` of kube-apiserver).
 pub(crate) fn uncovered(held: &[&PolicyRule], wanted: &[PolicyRule]) -> Vec<PolicyRule> {
     let parts = wanted.iter().flat_map(PolicyRule::parts);
-    parts.filter(|part| !held.iter().any(|own| own.covers(part))).collect()
+    parts.filter(|part| !held.iter().any(|rule| rule.covers(part))).collect()
 }
 
 /// Formats parts of rules for messages; parts that differ only in the verb are joined.
 pub(crate) fn format_rules(parts: &[PolicyRule]) -> String {
     let mut joined: Vec<PolicyRule> = Vec::new();
     for part in parts {
-        let same = |own: &&mut PolicyRule| {
-            own.paths.is_empty()
+        let is_same_resource = |rule: &&mut PolicyRule| {
+            rule.paths.is_empty()
                 && part.paths.is_empty()
-                && (&own.api_groups, &own.resources, &own.resource_names)
+                && (&rule.api_groups, &rule.resources, &rule.resource_names)
                     == (&part.api_groups, &part.resources, &part.resource_names)
         };
-        match joined.iter_mut().find(same) {
-            Some(own) => own.verbs.extend(part.verbs.iter().cloned()),
+        match joined.iter_mut().find(is_same_resource) {
+            Some(rule) => rule.verbs.extend(part.verbs.iter().cloned()),
             None => joined.push(part.clone()),
         }
     }
-    let mut lines: Vec<String> = joined.iter().map(line).collect();
+    let mut lines: Vec<String> = joined.iter().map(format_rule).collect();
     lines.sort_unstable();
     lines.dedup();
     lines.join("\n")
 }
 
 /// Formats a rule as `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`.
-fn line(rule: &PolicyRule) -> String {
+fn format_rule(rule: &PolicyRule) -> String {
     let fields = [
         ("APIGroups", &rule.api_groups),
         ("Resources", &rule.resources),
@@ -130,40 +130,46 @@ fn line(rule: &PolicyRule) -> String {
         ("ResourceNames", &rule.resource_names),
         ("Verbs", &rule.verbs),
     ];
-    let fields = fields.into_iter().filter(|(_, words)| !words.is_empty());
-    let fields: Vec<_> = fields.map(|(name, words)| format!("{name}:{}", quoted(words))).collect();
+    let fields = fields.into_iter().filter(|(_, values)| !values.is_empty());
+    let fields: Vec<_> = fields.map(|(name, values)| format!("{name}:{}", quoted(values))).collect();
     format!("{{{}}}", fields.join(", "))
 }
 
 /// Formats a list of strings as Go's `%q` does.
-pub(crate) fn quoted(words: &[String]) -> String {
+pub(crate) fn quoted(values: &[String]) -> String {
     let mut text = String::from("[");
-    for (at, word) in words.iter().enumerate() {
-        let space = if at == 0 { "" } else { " " };
-        let _ = write!(text, "{space}{word:?}");
+    for (index, value) in values.iter().enumerate() {
+        let space = if index == 0 { "" } else { " " };
+        let _ = write!(text, "{space}{value:?}");
     }
     text + "]"
 }
 
-fn has(own: &[String], word: &str) -> bool {
-    own.iter().any(|own| own == "*" || own == word)
+/// Returns whether a list of a rule contains a value or `*`.
+fn lists(values: &[String], value: &str) -> bool {
+    values.iter().any(|listed| listed == "*" || listed == value)
 }
 
-/// Whether a resource of a rule covers a resource: `*` covers all, `pods/*` only itself, `*/scale` the subresource of
-/// every resource.
-fn resource_covers(own: &str, resource: &str, subresource: &str) -> bool {
-    if own == "*" {
+/// Returns whether a resource of a rule covers a resource: `*` covers all, `pods/*` only itself, `*/scale` the
+/// subresource of every resource.
+fn resource_covers(listed: &str, resource: &str, subresource: &str) -> bool {
+    if listed == "*" {
         return true;
     }
-    match own.split_once('/') {
-        None => subresource.is_empty() && own == resource,
-        Some((of, sub)) => !subresource.is_empty() && sub == subresource && (of == "*" || of == resource),
+    match listed.split_once('/') {
+        None => subresource.is_empty() && listed == resource,
+        Some((listed_resource, listed_subresource)) => {
+            !subresource.is_empty()
+                && listed_subresource == subresource
+                && (listed_resource == "*" || listed_resource == resource)
+        }
     }
 }
 
-/// Whether a path of a rule covers a path: a path covers itself; a trailing star covers all paths with that prefix.
-fn path_covers(own: &str, path: &str) -> bool {
-    own == path || own.strip_suffix('*').is_some_and(|begin| path.starts_with(begin))
+/// Returns whether a path of a rule covers a path: a path covers itself; a trailing star covers all paths with that
+/// prefix.
+fn path_covers(listed: &str, path: &str) -> bool {
+    listed == path || listed.strip_suffix('*').is_some_and(|prefix| path.starts_with(prefix))
 }
 
 #[cfg(test)]

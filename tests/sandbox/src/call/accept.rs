@@ -1,9 +1,9 @@
-//! Parses the `Accept` header.
+//! Parses the `Accept` header into the representations that a client accepts.
 
 /// The accepted representations, the preferred one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Accept {
-    forms: Vec<Representation>,
+    representations: Vec<Representation>,
     /// Whether the first one is requested as `v=v1beta1`.
     beta: bool,
     /// Whether OpenAPI v2 in protobuf is accepted.
@@ -24,36 +24,47 @@ pub(crate) enum Representation {
     Discovery,
     Yaml,
     /// JSON in an unknown shape, `as=Nothing`.
-    Shapeless,
+    UnknownShape,
     /// Protobuf, CBOR: not supported.
-    Foreign,
+    Unsupported,
 }
 
 impl Accept {
-    pub(crate) fn of(header: &str) -> Self {
-        let forms: Vec<Representation> =
-            header.split(',').map(str::trim).filter(|form| !form.is_empty()).map(Representation::of).collect();
+    /// Parses the header in the order of its entries, without regard to `q`. An empty header accepts JSON.
+    pub(crate) fn parse(header: &str) -> Self {
+        let representations: Vec<Representation> = header
+            .split(',')
+            .map(str::trim)
+            .filter(|representation| !representation.is_empty())
+            .map(Representation::parse)
+            .collect();
         let first = header.split(',').next().unwrap_or_default();
         let beta = first.split(';').any(|part| part.trim() == "v=v1beta1");
         let gnostic = header.contains("proto-openapi.spec.v2");
-        Self { forms: if forms.is_empty() { vec![Representation::Json] } else { forms }, beta, gnostic }
+        Self {
+            representations: if representations.is_empty() { vec![Representation::Json] } else { representations },
+            beta,
+            gnostic,
+        }
     }
 
-    /// Returns the first supported representation.
-    pub(crate) fn form(&self) -> Representation {
-        self.forms
+    /// Returns the first supported representation; [`Representation::Unsupported`] if there is none.
+    pub(crate) fn representation(&self) -> Representation {
+        self.representations
             .iter()
             .copied()
-            .find(|form| !matches!(form, Representation::Foreign | Representation::Shapeless))
-            .unwrap_or(Representation::Foreign)
+            .find(|representation| {
+                !matches!(representation, Representation::Unsupported | Representation::UnknownShape)
+            })
+            .unwrap_or(Representation::Unsupported)
     }
 
-    /// Whether a representation is accepted.
-    pub(crate) fn has(&self, form: Representation) -> bool {
-        self.forms.contains(&form)
+    /// Returns whether a representation is accepted.
+    pub(crate) fn contains(&self, representation: Representation) -> bool {
+        self.representations.contains(&representation)
     }
 
-    /// Whether protobuf is accepted for OpenAPI v2, the only document that the server encodes so.
+    /// Returns whether protobuf is accepted for OpenAPI v2, the only document that the server encodes in protobuf.
     pub(crate) fn is_gnostic(&self) -> bool {
         self.gnostic
     }
@@ -65,8 +76,9 @@ impl Accept {
 }
 
 impl Representation {
-    fn of(written: &str) -> Self {
-        let mut parts = written.split(';').map(str::trim);
+    /// Parses one media type with its parameters.
+    fn parse(media_range: &str) -> Self {
+        let mut parts = media_range.split(';').map(str::trim);
         let media = parts.next().unwrap_or_default();
         let shape = parts.find_map(|part| part.strip_prefix("as="));
         match (media, shape) {
@@ -75,9 +87,9 @@ impl Representation {
             ("application/json", Some("PartialObjectMetadata")) => Self::Metadata,
             ("application/json", Some("PartialObjectMetadataList")) => Self::MetadataList,
             ("application/json", Some("APIGroupDiscoveryList")) => Self::Discovery,
-            ("application/json", Some(_)) => Self::Shapeless,
+            ("application/json", Some(_)) => Self::UnknownShape,
             ("application/yaml", None) => Self::Yaml,
-            _ => Self::Foreign,
+            _ => Self::Unsupported,
         }
     }
 }

@@ -2,32 +2,38 @@
 
 use super::requirement::{Operator, Requirement};
 
+/// The reason of an invalid name in a label key.
 const NAME: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an \
                     alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
                     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+/// The reason of an invalid prefix in a label key.
 const PREFIX: &str = "prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' \
                       or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for \
                       validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+/// The reason of an invalid label value.
 const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and \
                      must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', \
                      regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const LONGEST: usize = 63;
+/// The maximum length of the name in a key, and of a value.
+const MAX_LENGTH: usize = 63;
 
-/// Parses `a=b,c!=d,e in (f,g),!h,i`.
-pub(super) fn parse(written: &str) -> Result<Vec<Requirement>, String> {
-    let mut parser = Parser { rest: written };
+/// Parses `a=b,c!=d,e in (f,g),!h,i` as `labels.Parse` of apimachinery. Returns its error message if the selector is
+/// invalid.
+pub(super) fn parse(selector: &str) -> Result<Vec<Requirement>, String> {
+    let mut parser = Parser { input: selector };
     let mut requirements = Vec::new();
     loop {
         match parser.peek() {
             "" => return Ok(requirements),
-            word if word == "!" || is_word(word) => {
-                let requirement = parser.requirement().map_err(|why| format!("unable to parse requirement: {why}"))?;
+            token if token == "!" || is_identifier(token) => {
+                let requirement =
+                    parser.parse_requirement().map_err(|why| format!("unable to parse requirement: {why}"))?;
                 requirements.push(requirement);
-                match parser.take() {
+                match parser.next_token() {
                     "" => return Ok(requirements),
                     "," => {
                         let next = parser.peek();
-                        if next != "!" && !is_word(next) {
+                        if next != "!" && !is_identifier(next) {
                             return Err(format!("found '{next}', expected: identifier after ','"));
                         }
                     }
@@ -39,44 +45,49 @@ pub(super) fn parse(written: &str) -> Result<Vec<Requirement>, String> {
     }
 }
 
+/// The parser of a label selector, with the input that is not yet parsed.
 struct Parser<'a> {
-    rest: &'a str,
+    input: &'a str,
 }
 
+/// The characters that are tokens, or parts of operators.
 const SPECIAL: &str = "=!(),<>";
 
-fn is_word(token: &str) -> bool {
-    token.chars().next().is_some_and(|letter| !SPECIAL.contains(letter))
+/// Returns whether a token is a key, a value or a word operator. The empty token, the end of the input, is none.
+fn is_identifier(token: &str) -> bool {
+    token.chars().next().is_some_and(|character| !SPECIAL.contains(character))
 }
 
 impl<'a> Parser<'a> {
+    /// Returns the next token without consuming it; empty at the end.
     fn peek(&self) -> &'a str {
-        Self { rest: self.rest }.take()
+        Self { input: self.input }.next_token()
     }
 
     /// Consumes the next token; empty at the end.
-    fn take(&mut self) -> &'a str {
-        let text = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
-        let length = if let Some(double) = ["==", "!="].into_iter().find(|double| text.starts_with(double)) {
-            double.len()
-        } else if text.starts_with(|letter| SPECIAL.contains(letter)) {
+    fn next_token(&mut self) -> &'a str {
+        let text = self.input.trim_start_matches([' ', '\t', '\r', '\n']);
+        let length = if let Some(operator) = ["==", "!="].into_iter().find(|operator| text.starts_with(operator)) {
+            operator.len()
+        } else if text.starts_with(|character| SPECIAL.contains(character)) {
             1
         } else {
-            let end = |letter: char| SPECIAL.contains(letter) || matches!(letter, ' ' | '\t' | '\r' | '\n');
-            text.find(end).unwrap_or(text.len())
+            let is_end = |character: char| SPECIAL.contains(character) || matches!(character, ' ' | '\t' | '\r' | '\n');
+            text.find(is_end).unwrap_or(text.len())
         };
-        let (token, rest) = text.split_at(length);
-        self.rest = rest;
+        let (token, input) = text.split_at(length);
+        self.input = input;
         token
     }
 
-    fn requirement(&mut self) -> Result<Requirement, String> {
-        let mut key = self.take();
+    /// Parses one requirement. Returns an error if a token is unexpected or the key or a value is invalid.
+    fn parse_requirement(&mut self) -> Result<Requirement, String> {
+        let mut key = self.next_token();
         let absent = key == "!";
         if absent {
-            key = self.take();
+            key = self.next_token();
         }
-        if !is_word(key) {
+        if !is_identifier(key) {
             return Err(format!("found '{key}', expected: identifier"));
         }
         check_key(key)?;
@@ -87,33 +98,34 @@ impl<'a> Parser<'a> {
         if matches!(self.peek(), "" | ",") {
             return Ok(new(Operator::Exists, Vec::new()));
         }
-        let operator = match self.take() {
+        let operator = match self.next_token() {
             "in" => Operator::In,
             "notin" => Operator::NotIn,
-            "=" | "==" => return Ok(new(Operator::In, vec![self.value(key)?])),
-            "!=" => return Ok(new(Operator::NotIn, vec![self.value(key)?])),
-            ">" => return Ok(new(Operator::Greater, vec![self.number(key)?])),
-            "<" => return Ok(new(Operator::Less, vec![self.number(key)?])),
+            "=" | "==" => return Ok(new(Operator::In, vec![self.parse_value(key)?])),
+            "!=" => return Ok(new(Operator::NotIn, vec![self.parse_value(key)?])),
+            ">" => return Ok(new(Operator::Greater, vec![self.parse_number(key)?])),
+            "<" => return Ok(new(Operator::Less, vec![self.parse_number(key)?])),
             other => return Err(format!("found '{other}', expected: in, notin, =, ==, !=, gt, lt")),
         };
-        Ok(new(operator, self.values(key)?))
+        Ok(new(operator, self.parse_values(key)?))
     }
 
-    /// Parses one value; a missing one is empty.
-    fn value(&mut self, key: &str) -> Result<String, String> {
+    /// Parses one value; a missing one is empty. Returns an error if it is no valid label value.
+    fn parse_value(&mut self, key: &str) -> Result<String, String> {
         if matches!(self.peek(), "" | ",") {
             return Ok(String::new());
         }
-        let value = self.take();
-        if !is_word(value) {
+        let value = self.next_token();
+        if !is_identifier(value) {
             return Err(format!("found '{value}', expected: identifier"));
         }
         check_value(key, 0, value)?;
         Ok(value.to_owned())
     }
 
-    fn number(&mut self, key: &str) -> Result<String, String> {
-        let value = self.value(key)?;
+    /// Parses the value of `>` or `<`. Returns an error if it is not an integer.
+    fn parse_number(&mut self, key: &str) -> Result<String, String> {
+        let value = self.parse_value(key)?;
         match value.parse::<i64>() {
             Ok(_) => Ok(value),
             Err(_) => {
@@ -123,25 +135,25 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a list of values: `(a, b)`.
-    fn values(&mut self, key: &str) -> Result<Vec<String>, String> {
-        let open = self.take();
+    /// Parses a list of values: `(a, b)`. Returns an error if a token is unexpected or a value is invalid.
+    fn parse_values(&mut self, key: &str) -> Result<Vec<String>, String> {
+        let open = self.next_token();
         if open != "(" {
             return Err(format!("found '{open}' expected: '('"));
         }
         let mut values = Vec::new();
         loop {
-            let token = self.take();
+            let token = self.next_token();
             match token {
                 ")" => {
                     values.push(String::new());
                     return Ok(values);
                 }
                 "," => values.push(String::new()),
-                word if is_word(word) => {
-                    check_value(key, values.len(), word)?;
-                    values.push(word.to_owned());
-                    match self.take() {
+                value if is_identifier(value) => {
+                    check_value(key, values.len(), value)?;
+                    values.push(value.to_owned());
+                    match self.next_token() {
                         ")" => return Ok(values),
                         "," => {}
                         other => return Err(format!("found '{other}', expected: ',' or ')'")),
@@ -153,38 +165,42 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Returns whether a text consists of the characters of a label name and starts and ends with an alphanumeric one.
 fn is_name(text: &str) -> bool {
-    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    text.bytes().all(inner) && ends(text.as_bytes().first()) && ends(text.as_bytes().last())
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let is_alphanumeric = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    text.bytes().all(is_allowed) && is_alphanumeric(text.as_bytes().first()) && is_alphanumeric(text.as_bytes().last())
 }
 
+/// Fails if a label key is invalid (`validateLabelKey` of apimachinery).
 fn check_key(key: &str) -> Result<(), String> {
     let invalid = |why: &str| Err(format!("<nil>: Invalid value: {key:?}: {why}"));
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if let Some(prefix) = prefix {
-        let part = |part: &str| {
+        let is_dns_label = |part: &str| {
             is_name(part) && !part.contains(['_', '.']) && part.bytes().all(|byte| !byte.is_ascii_uppercase())
         };
         if prefix.is_empty() {
             return invalid("prefix part must be non-empty");
         }
-        if !prefix.split('.').all(part) {
+        if !prefix.split('.').all(is_dns_label) {
             return invalid(PREFIX);
         }
     }
     match name {
         "" => invalid("name part must be non-empty"),
-        name if name.len() > LONGEST => invalid("name part must be no more than 63 bytes"),
+        name if name.len() > MAX_LENGTH => invalid("name part must be no more than 63 bytes"),
         name if !is_name(name) => invalid(NAME),
         _ => Ok(()),
     }
 }
 
+/// Fails if a label value is invalid (`validateLabelValue` of apimachinery). `index` is its position in the
+/// requirement.
 fn check_value(key: &str, index: usize, value: &str) -> Result<(), String> {
     let invalid = |why: &str| Err(format!("values[{index}][{key}]: Invalid value: {value:?}: {why}"));
     match value {
-        value if value.len() > LONGEST => invalid("must be no more than 63 bytes"),
+        value if value.len() > MAX_LENGTH => invalid("must be no more than 63 bytes"),
         value if !value.is_empty() && !is_name(value) => invalid(VALUE),
         _ => Ok(()),
     }

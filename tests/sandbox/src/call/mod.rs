@@ -46,6 +46,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
+    /// Returns the name of the verb in RBAC rules.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -61,35 +62,36 @@ impl Verb {
 }
 
 impl Call {
-    /// Parses the request of a user.
+    /// Parses the request of a user. Returns an error for an unsupported method or an invalid query parameter.
     pub(crate) fn new(user: User, request: http::Request<Bytes>) -> Result<Self, Failure> {
-        let (head, body) = request.into_parts();
-        let target = Target::of(head.uri.path());
-        let mut options = Options::of(head.uri.query().unwrap_or_default(), kind_of_options(&head.method))?;
-        options.watch |= target::is_watch(head.uri.path());
-        let verb = verb(&head.method, &target, &options)?;
-        let words = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (parts, body) = request.into_parts();
+        let target = Target::parse(parts.uri.path());
+        let mut options = Options::parse(parts.uri.query().unwrap_or_default(), kind_of_options(&parts.method))?;
+        options.watch |= target::is_watch(parts.uri.path());
+        let verb = verb_of(&parts.method, &target, &options)?;
+        let header_value = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         Ok(Self {
             user,
             verb,
             target,
             options,
-            accept: Accept::of(words(header::ACCEPT)),
-            content_type: media_type(&head.headers),
-            user_agent: words(header::USER_AGENT).to_owned(),
-            uri: head.uri.path_and_query().map_or_else(|| head.uri.to_string(), ToString::to_string),
+            accept: Accept::parse(header_value(header::ACCEPT)),
+            content_type: media_type(&parts.headers),
+            user_agent: header_value(header::USER_AGENT).to_owned(),
+            uri: parts.uri.path_and_query().map_or_else(|| parts.uri.to_string(), ToString::to_string),
             body,
         })
     }
 
-    /// Returns the field manager: the parameter, else the first word of the user agent, as in Kubernetes.
+    /// Returns the field manager: the parameter `fieldManager`, else the program name of the user agent, as in
+    /// kube-apiserver.
     pub(crate) fn field_manager(&self) -> &str {
         let program = self.user_agent.split('/').next().unwrap_or_default();
         self.options.field_manager.as_deref().unwrap_or(if program.is_empty() { "unknown" } else { program })
     }
 }
 
-/// Returns the kind of the options of a method.
+/// Returns the kind of the options of a method, for error messages.
 fn kind_of_options(method: &Method) -> &'static str {
     match *method {
         Method::POST => "CreateOptions",
@@ -99,23 +101,25 @@ fn kind_of_options(method: &Method) -> &'static str {
     }
 }
 
-fn verb(method: &Method, target: &Target, options: &Options) -> Result<Verb, Failure> {
-    let named = match target {
+/// Returns the verb of a request. Returns a 405 error for an unsupported method.
+fn verb_of(method: &Method, target: &Target, options: &Options) -> Result<Verb, Failure> {
+    let has_name = match target {
         Target::Resource(target) => target.name.is_some(),
         Target::Path(_) => true,
     };
     match *method {
         Method::GET if options.watch && matches!(target, Target::Resource(_)) => Ok(Verb::Watch),
-        Method::GET => Ok(if named { Verb::Get } else { Verb::List }),
+        Method::GET => Ok(if has_name { Verb::Get } else { Verb::List }),
         Method::POST => Ok(Verb::Create),
         Method::PUT => Ok(Verb::Update),
         Method::PATCH => Ok(Verb::Patch),
-        Method::DELETE => Ok(if named { Verb::Delete } else { Verb::DeleteCollection }),
+        Method::DELETE => Ok(if has_name { Verb::Delete } else { Verb::DeleteCollection }),
         _ => Err(Failure::method_not_allowed()),
     }
 }
 
+/// Returns the media type of the body without parameters; empty if there is none.
 fn media_type(headers: &HeaderMap) -> String {
-    let written = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    written.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

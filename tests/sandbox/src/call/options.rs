@@ -55,43 +55,47 @@ pub(crate) enum Propagation {
 }
 
 impl Options {
-    /// Parses a query; errors name the kind of options `of`.
-    pub(crate) fn of(query: &str, of: &str) -> Result<Self, Failure> {
+    /// Parses a query. `kind` is the kind of the options, such as `PatchOptions`, for the messages.
+    ///
+    /// Returns a 400 error if a number is invalid, or a 422 error if another value is not supported.
+    pub(crate) fn parse(query: &str, kind: &str) -> Result<Self, Failure> {
         let mut options = Self::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (key, value) = (decoded(key), decoded(value));
-            options.set(of, &key, &value)?;
+            let (key, value) = (percent_decoded(key), percent_decoded(value));
+            options.set(kind, &key, &value)?;
             options.all.push((key, value));
         }
         Ok(options)
     }
 
-    /// Returns a raw parameter.
-    pub(crate) fn other(&self, name: &str) -> Option<&str> {
+    /// Returns the raw value of a parameter; `None` if the query does not contain it.
+    pub(crate) fn raw(&self, name: &str) -> Option<&str> {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    fn set(&mut self, of: &str, key: &str, value: &str) -> Result<(), Failure> {
+    /// Sets one parameter. Ignores unknown parameters. `orphanDependents` counts only without `propagationPolicy`
+    /// before it.
+    fn set(&mut self, kind: &str, key: &str, value: &str) -> Result<(), Failure> {
         match key {
             "labelSelector" => value.clone_into(&mut self.label_selector),
             "fieldSelector" => value.clone_into(&mut self.field_selector),
             "resourceVersion" => value.clone_into(&mut self.resource_version),
             "resourceVersionMatch" => value.clone_into(&mut self.resource_version_match),
             "continue" => value.clone_into(&mut self.continue_token),
-            "limit" => self.limit = usize::try_from(number(value)?).ok().filter(|limit| *limit > 0),
-            "watch" => self.watch = truth(value),
-            "allowWatchBookmarks" => self.bookmarks = truth(value),
-            "sendInitialEvents" => self.send_initial_events = Some(truth(value)),
-            "timeoutSeconds" => self.timeout_seconds = u64::try_from(number(value)?).ok(),
+            "limit" => self.limit = usize::try_from(parse_int(value)?).ok().filter(|limit| *limit > 0),
+            "watch" => self.watch = parse_bool(value),
+            "allowWatchBookmarks" => self.bookmarks = parse_bool(value),
+            "sendInitialEvents" => self.send_initial_events = Some(parse_bool(value)),
+            "timeoutSeconds" => self.timeout_seconds = u64::try_from(parse_int(value)?).ok(),
             "fieldManager" => self.field_manager = Some(value.to_owned()).filter(|value| !value.is_empty()),
-            "force" => self.force = Some(truth(value)),
-            "dryRun" => self.dry_run = DryRun::of(value, of)?,
-            "fieldValidation" => self.field_validation = Strictness::of(value, of)?,
-            "gracePeriodSeconds" => self.grace_period_seconds = Some(number(value)?),
-            "propagationPolicy" => self.propagation = Some(Propagation::of(value)?),
+            "force" => self.force = Some(parse_bool(value)),
+            "dryRun" => self.dry_run = DryRun::parse(value, kind)?,
+            "fieldValidation" => self.field_validation = Strictness::parse(value, kind)?,
+            "gracePeriodSeconds" => self.grace_period_seconds = Some(parse_int(value)?),
+            "propagationPolicy" => self.propagation = Some(Propagation::parse(value)?),
             "orphanDependents" if self.propagation.is_none() => {
-                let orphan = truth(value);
+                let orphan = parse_bool(value);
                 self.propagation = Some(if orphan { Propagation::Orphan } else { Propagation::Background });
             }
             _ => {}
@@ -101,20 +105,22 @@ impl Options {
 }
 
 impl DryRun {
-    fn of(value: &str, of: &str) -> Result<Self, Failure> {
+    /// Parses `dryRun`. Returns a 422 error for an unsupported value.
+    fn parse(value: &str, kind: &str) -> Result<Self, Failure> {
         match value {
             "" => Ok(Self::No),
             "All" => Ok(Self::All),
             _ => {
                 let cause = Cause::unsupported("dryRun", &serde_json::json!([value]), &["All"]);
-                Err(Failure::invalid_options(of, &cause))
+                Err(Failure::invalid_options(kind, &cause))
             }
         }
     }
 }
 
 impl Strictness {
-    fn of(value: &str, of: &str) -> Result<Option<Self>, Failure> {
+    /// Parses `fieldValidation`; `None` if it is empty. Returns a 422 error for an unsupported value.
+    fn parse(value: &str, kind: &str) -> Result<Option<Self>, Failure> {
         match value {
             "" => Ok(None),
             "Ignore" => Ok(Some(Self::Ignore)),
@@ -123,14 +129,15 @@ impl Strictness {
             _ => {
                 let known = ["", "Ignore", "Strict", "Warn"];
                 let cause = Cause::unsupported("fieldValidation", &value.into(), &known);
-                Err(Failure::invalid_options(of, &cause))
+                Err(Failure::invalid_options(kind, &cause))
             }
         }
     }
 }
 
 impl Propagation {
-    pub(crate) fn of(value: &str) -> Result<Self, Failure> {
+    /// Parses `propagationPolicy`. Returns a 422 error for an unsupported value.
+    pub(crate) fn parse(value: &str) -> Result<Self, Failure> {
         match value {
             "Orphan" => Ok(Self::Orphan),
             "Background" => Ok(Self::Background),
@@ -144,12 +151,13 @@ impl Propagation {
     }
 }
 
-/// Parses a boolean as Go's query conversion does: only `false`, `0` and empty are false.
-fn truth(value: &str) -> bool {
+/// Parses a boolean as Go's query conversion does: only `false` and `0` are false.
+fn parse_bool(value: &str) -> bool {
     !matches!(value.to_ascii_lowercase().as_str(), "false" | "0")
 }
 
-fn number(value: &str) -> Result<i64, Failure> {
+/// Parses an integer. Returns a 400 error with the words of Go's `strconv.ParseInt` if it is invalid.
+fn parse_int(value: &str) -> Result<i64, Failure> {
     value.parse().map_err(|error: std::num::ParseIntError| {
         let why = match error.kind() {
             IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
@@ -159,6 +167,7 @@ fn number(value: &str) -> Result<i64, Failure> {
     })
 }
 
-fn decoded(word: &str) -> String {
-    percent_decode_str(&word.replace('+', " ")).decode_utf8_lossy().into_owned()
+/// Decodes a key or value of a query, in which `+` is a space.
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
 }

@@ -1,5 +1,6 @@
 //! Evaluates one requirement of a label selector.
 
+/// One requirement of a label selector, on the label `key`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Requirement {
     pub(super) key: String,
@@ -7,6 +8,7 @@ pub(super) struct Requirement {
     pub(super) values: Vec<String>,
 }
 
+/// The operator of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     In,
@@ -18,17 +20,19 @@ pub(super) enum Operator {
 }
 
 impl Requirement {
-    pub(super) fn holds(&self, label: Option<&str>) -> bool {
-        let among = |label: &str| self.values.iter().any(|value| value == label);
-        let number = |text: &str| text.parse::<i64>().ok();
-        let compared = |label: &str| Some(number(label)?.cmp(&number(self.values.first()?)?));
+    /// Returns whether the value of the label `key` meets the requirement; `None` if the object does not have the
+    /// label.
+    pub(super) fn matches(&self, label: Option<&str>) -> bool {
+        let in_values = |label: &str| self.values.iter().any(|value| value == label);
+        let parse_number = |text: &str| text.parse::<i64>().ok();
+        let compare = |label: &str| Some(parse_number(label)?.cmp(&parse_number(self.values.first()?)?));
         match self.operator {
-            Operator::In => label.is_some_and(among),
-            Operator::NotIn => !label.is_some_and(among),
+            Operator::In => label.is_some_and(in_values),
+            Operator::NotIn => !label.is_some_and(in_values),
             Operator::Exists => label.is_some(),
             Operator::Absent => label.is_none(),
-            Operator::Greater => label.and_then(compared).is_some_and(std::cmp::Ordering::is_gt),
-            Operator::Less => label.and_then(compared).is_some_and(std::cmp::Ordering::is_lt),
+            Operator::Greater => label.and_then(compare).is_some_and(std::cmp::Ordering::is_gt),
+            Operator::Less => label.and_then(compare).is_some_and(std::cmp::Ordering::is_lt),
         }
     }
 }

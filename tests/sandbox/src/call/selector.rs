@@ -11,40 +11,43 @@ use crate::failure::Failure;
 pub(crate) struct LabelSelector(Vec<Requirement>);
 
 impl LabelSelector {
-    /// Parses `a=b,c!=d,e in (f,g),!h,i`.
-    pub(crate) fn of(written: &str) -> Result<Self, Failure> {
-        label_parser::parse(written).map(Self).map_err(Failure::bad_request)
+    /// Parses `a=b,c!=d,e in (f,g),!h,i`. Returns a 400 error if the selector is invalid.
+    pub(crate) fn parse(selector: &str) -> Result<Self, Failure> {
+        label_parser::parse(selector).map(Self).map_err(Failure::bad_request)
     }
 
-    /// Parses a selector object (`matchLabels`, `matchExpressions`); an empty one selects everything.
+    /// Parses a selector object (`matchLabels`, `matchExpressions`). An empty one selects everything.
     pub(crate) fn of_object(selector: &serde_json::Value) -> Self {
-        let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        let string = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let labels = selector["matchLabels"].as_object().into_iter().flatten();
         let labels = labels.map(|(key, value)| Requirement {
             key: key.clone(),
             operator: Operator::In,
-            values: vec![word(value)],
+            values: vec![string(value)],
         });
         let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
         let expressions = expressions.map(|expression| Requirement {
-            key: word(&expression["key"]),
+            key: string(&expression["key"]),
             operator: match expression["operator"].as_str() {
                 Some("NotIn") => Operator::NotIn,
                 Some("Exists") => Operator::Exists,
                 Some("DoesNotExist") => Operator::Absent,
                 _ => Operator::In,
             },
-            values: expression["values"].as_array().into_iter().flatten().map(word).collect(),
+            values: expression["values"].as_array().into_iter().flatten().map(string).collect(),
         });
         Self(labels.chain(expressions).collect())
     }
 
+    /// Returns whether the selector selects everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Returns whether all requirements match. `label` returns the value of a label of the object; `None` if the object
+    /// does not have it.
     pub(crate) fn matches<'a>(&self, label: impl Fn(&str) -> Option<&'a str>) -> bool {
-        self.0.iter().all(|requirement| requirement.holds(label(&requirement.key)))
+        self.0.iter().all(|requirement| requirement.matches(label(&requirement.key)))
     }
 }
 
@@ -62,24 +65,25 @@ pub(crate) struct FieldRequirement {
 }
 
 impl FieldSelector {
-    /// Parses `metadata.name=a,status.phase!=Running`.
-    pub(crate) fn of(written: &str) -> Result<Self, Failure> {
-        let parts = written.split(',').filter(|part| !part.trim().is_empty());
+    /// Parses `metadata.name=a,status.phase!=Running`. Returns a 400 error if a requirement is invalid.
+    pub(crate) fn parse(selector: &str) -> Result<Self, Failure> {
+        let parts = selector.split(',').filter(|part| !part.trim().is_empty());
         parts
-            .map(FieldRequirement::of)
+            .map(FieldRequirement::parse)
             .collect::<Result<_, _>>()
             .map(Self)
-            .map_err(|part| Failure::bad_request(format!("invalid selector: '{written}'; can't understand '{part}'")))
+            .map_err(|part| Failure::bad_request(format!("invalid selector: '{selector}'; can't understand '{part}'")))
     }
 
+    /// Returns whether the selector selects everything.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl FieldRequirement {
-    /// Parses a requirement; the error is the invalid text.
-    fn of(part: &str) -> Result<Self, &str> {
+    /// Parses a requirement. The error is the invalid text.
+    fn parse(part: &str) -> Result<Self, &str> {
         let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
         let equal =
             || part.split_once("==").or_else(|| part.split_once('=')).map(|(field, value)| (field, value, true));
@@ -94,7 +98,7 @@ mod tests {
     use super::*;
 
     fn selects(selector: &str, labels: &[(&str, &str)]) -> bool {
-        let selector = LabelSelector::of(selector).unwrap();
+        let selector = LabelSelector::parse(selector).unwrap();
         selector.matches(|key| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value))
     }
 
@@ -109,11 +113,11 @@ mod tests {
         for selector in ["app=db", "app!=web", "app notin (web,db)", "!app", "gone", "tier<1", "gone in (x)"] {
             assert!(!selects(selector, &labels), "{selector}");
         }
-        let wrong = |selector| LabelSelector::of(selector).unwrap_err().message;
+        let wrong = |selector| LabelSelector::parse(selector).unwrap_err().message;
         let unparsable = "unable to parse requirement: found";
         assert_eq!(wrong("a b"), format!("{unparsable} 'b', expected: in, notin, =, ==, !=, gt, lt"));
         assert_eq!(wrong("a===b"), format!("{unparsable} '=', expected: identifier"));
         assert!(wrong("%").starts_with("unable to parse requirement: <nil>: Invalid value: \"%\": name part must"));
-        assert_eq!(LabelSelector::of("a in ()").unwrap(), LabelSelector::of("a=").unwrap());
+        assert_eq!(LabelSelector::parse("a in ()").unwrap(), LabelSelector::parse("a=").unwrap());
     }
 }

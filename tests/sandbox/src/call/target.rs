@@ -26,12 +26,13 @@ pub(crate) struct ResourceTarget {
 }
 
 impl Target {
-    /// Parses a path.
-    pub(crate) fn of(path: &str) -> Self {
+    /// Parses the path of a request. A path outside `/api/VERSION` and `/apis/GROUP/VERSION`, or without a resource, is
+    /// a non-resource path.
+    pub(crate) fn parse(path: &str) -> Self {
         // An encoded slash counts as a slash.
-        let whole = decoded(path);
-        let words: Vec<&str> = whole.split('/').filter(|word| !word.is_empty()).collect();
-        let (group, version, rest) = match words[..] {
+        let decoded_path = percent_decoded(path);
+        let segments: Vec<&str> = decoded_path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let (group, version, rest) = match segments[..] {
             ["api", version, ref rest @ ..] => ("", version, rest),
             ["apis", group, version, ref rest @ ..] => (group, version, rest),
             _ => return Self::path(path),
@@ -47,31 +48,33 @@ impl Target {
             ["namespaces", namespace, ref rest @ ..] => (namespace, rest),
             _ => ("", rest),
         };
-        let word = |at: usize| rest.get(at).map(|word| (*word).to_owned());
+        let segment = |index: usize| rest.get(index).map(|segment| (*segment).to_owned());
         Self::Resource(ResourceTarget {
             group: group.to_owned(),
             version: version.to_owned(),
             namespace: namespace.to_owned(),
-            plural: word(0).unwrap_or_default(),
-            name: word(1),
-            subresource: word(2),
+            plural: segment(0).unwrap_or_default(),
+            name: segment(1),
+            subresource: segment(2),
             rest: rest.get(3..).unwrap_or_default().join("/"),
         })
     }
 
+    /// Returns the target of a non-resource path, without its trailing slashes.
     fn path(path: &str) -> Self {
         Self::Path(if path.len() > 1 { path.trim_end_matches('/').to_owned() } else { path.to_owned() })
     }
 }
 
-/// Whether a path is a watch in the deprecated form `/api/v1/watch/...`.
+/// Returns whether a path is a watch in the deprecated form `/api/v1/watch/...`.
 pub(super) fn is_watch(path: &str) -> bool {
-    let words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).take(5).collect();
-    matches!(words[..], ["api", _, "watch", _, ..] | ["apis", _, _, "watch", _])
+    let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).take(5).collect();
+    matches!(segments[..], ["api", _, "watch", _, ..] | ["apis", _, _, "watch", _])
 }
 
-fn decoded(word: &str) -> String {
-    percent_decode_str(word).decode_utf8_lossy().into_owned()
+/// Decodes percent-encoded characters of a path.
+fn percent_decoded(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -80,7 +83,7 @@ mod tests {
     use super::*;
 
     fn resource(path: &str) -> (String, String, String, Option<String>, Option<String>) {
-        match Target::of(path) {
+        match Target::parse(path) {
             Target::Resource(t) => (format!("{}/{}", t.group, t.version), t.namespace, t.plural, t.name, t.subresource),
             Target::Path(path) => panic!("{path} is no resource"),
         }
@@ -97,7 +100,7 @@ mod tests {
         assert_eq!(resource("/api/v1/namespaces/a/pods/b/log"), at("/v1", "a", "pods", some("b"), some("log")));
         assert_eq!(resource("/apis/apps/v1/namespaces/a/deployments"), at("apps/v1", "a", "deployments", None, None));
         assert_eq!(resource("/apis/g/v1/things/%61"), at("g/v1", "", "things", some("a"), None));
-        assert_eq!(Target::of("/apis/apps/v1"), Target::Path("/apis/apps/v1".into()));
-        assert_eq!(Target::of("/readyz/"), Target::Path("/readyz".into()));
+        assert_eq!(Target::parse("/apis/apps/v1"), Target::Path("/apis/apps/v1".into()));
+        assert_eq!(Target::parse("/readyz/"), Target::Path("/readyz".into()));
     }
 }

@@ -32,8 +32,8 @@ impl Controller for Accounts {
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
         let name = &*event.object.name;
         match group_resource {
-            NAMESPACES if !event.gone && event.before.is_none() => vec![name.to_owned()],
-            ACCOUNTS if event.gone && name == ACCOUNT => vec![event.object.namespace.to_string()],
+            NAMESPACES if !event.deleted && event.before.is_none() => vec![name.to_owned()],
+            ACCOUNTS if event.deleted && name == ACCOUNT => vec![event.object.namespace.to_string()],
             // Also for a created ConfigMap: the server may have started to listen on a new certificate in the meantime.
             MAPS if name == ROOT_CA => vec![event.object.namespace.to_string()],
             _ => Vec::new(),
@@ -42,19 +42,19 @@ impl Controller for Accounts {
 
     async fn reconcile(&mut self, client: &ControllerClient, namespace: &String) -> ReconcileResult {
         let store = &client.server.store;
-        if store.get(NAMESPACES, "", namespace).is_none_or(|held| held.deleting) {
+        if store.get(NAMESPACES, "", namespace).is_none_or(|stored| stored.deleting) {
             return Ok(Action::AwaitChange);
         }
         if store.get(ACCOUNTS, namespace, ACCOUNT).is_none() {
             let metadata = json!({"name": ACCOUNT, "namespace": namespace});
-            make(client, ACCOUNTS, json!({"metadata": metadata})).await?;
+            create_if_missing(client, ACCOUNTS, json!({"metadata": metadata})).await?;
         }
         let data = json!({"ca.crt": client.server.authorities()});
         match client.kind(MAPS).and_then(|kind| client.get(&kind, namespace, ROOT_CA).map(|map| (kind, map))) {
             None => {
                 let annotations = json!({"kubernetes.io/description": DESCRIPTION});
                 let metadata = json!({"name": ROOT_CA, "namespace": namespace, "annotations": annotations});
-                make(client, MAPS, json!({"metadata": metadata, "data": data})).await?;
+                create_if_missing(client, MAPS, json!({"metadata": metadata, "data": data})).await?;
             }
             Some((kind, mut map)) if map["data"] != data => {
                 map["data"] = data;
@@ -67,37 +67,38 @@ impl Controller for Accounts {
 }
 
 /// Creates the default ServiceAccounts of a new cluster before the first request: a Pod needs one.
-pub(super) fn begin(server: &Server) {
+pub(super) fn create_default_accounts(server: &Server) {
     let Some(kind) = server.kinds.find("", "v1", ACCOUNTS) else { return };
     for namespace in server.store.list(NAMESPACES, None).1 {
-        let at = (&*namespace.name, ACCOUNT);
-        if server.store.get(ACCOUNTS, at.0, at.1).is_some() {
+        let key = (&*namespace.name, ACCOUNT);
+        if server.store.get(ACCOUNTS, key.0, key.1).is_some() {
             continue;
         }
         let (uid, time) = (server.environment.uid(), server.environment.time());
-        let metadata = json!({"name": at.1, "namespace": at.0, "uid": uid, "creationTimestamp": time});
+        let metadata = json!({"name": ACCOUNT, "namespace": key.0, "uid": uid, "creationTimestamp": time});
         let account = json!({"metadata": metadata});
         // There is no other writer before the start.
-        let _ = server.store.commit(&kind.group_resource, at, Expect::Absent, Some(account), &kind.api_version());
+        let _ = server.store.commit(&kind.group_resource, key, Expect::Absent, Some(account), &kind.api_version());
     }
 }
 
 /// Writes the CA certificate of the server that has just started to listen into the ConfigMap of every namespace.
 pub(crate) fn certify(server: &Server, authority: &str) {
     let data = json!({"ca.crt": server.trust(authority)});
-    for held in server.store.list(MAPS, None).1.iter().filter(|held| *held.name == *ROOT_CA) {
-        let mut map: Value = serde_json::from_slice(&held.json).unwrap_or_default();
+    for stored in server.store.list(MAPS, None).1.iter().filter(|stored| *stored.name == *ROOT_CA) {
+        let mut map: Value = serde_json::from_slice(&stored.json).unwrap_or_default();
         map["data"] = data.clone();
-        let (at, expected) = ((&*held.namespace, ROOT_CA), Expect::Version(held.version));
+        let (key, expected) = ((&*stored.namespace, ROOT_CA), Expect::Version(stored.version));
         // On a conflict the controller receives the event of the other write.
-        let _ = server.store.commit(&Arc::from(MAPS), at, expected, Some(map), &held.api_version);
+        let _ = server.store.commit(&Arc::from(MAPS), key, expected, Some(map), &stored.api_version);
     }
 }
 
-async fn make(client: &ControllerClient, group_resource: &str, object: Value) -> Result<(), ApiError> {
+/// Creates an object. Succeeds if the object already exists, or if its namespace or kind does not exist.
+async fn create_if_missing(client: &ControllerClient, group_resource: &str, object: Value) -> Result<(), ApiError> {
     let Some(kind) = client.kind(group_resource) else { return Ok(()) };
     match client.create(&kind, &object).await {
-        Err(refused) if !refused.is_there_already() && !refused.is_gone() => Err(refused),
+        Err(refused) if !refused.is_already_exists() && !refused.is_not_found() => Err(refused),
         _ => Ok(()),
     }
 }

@@ -7,10 +7,12 @@ use crate::object;
 
 const SERVICES: &str = "apiservices.apiregistration.k8s.io";
 
+/// Reports the local APIServices as available; those of an extension API server (`spec.service`) are left alone.
 #[derive(Debug)]
 pub(super) struct ApiServices;
 
 impl Controller for ApiServices {
+    /// The name of an APIService.
     type Key = String;
 
     fn sources(&self) -> EventSources {
@@ -22,10 +24,10 @@ impl Controller for ApiServices {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
-        let kind = client.known(SERVICES)?;
+        let kind = client.served_kind(SERVICES)?;
         let Some(mut service) = client.get(&kind, "", name) else { return Ok(Action::AwaitChange) };
-        let elsewhere = object::at(&service, &["spec", "service"]).is_some();
-        if elsewhere || object::at(&service, &["status", "conditions"]).is_some() {
+        let is_extension = object::at(&service, &["spec", "service"]).is_some();
+        if is_extension || object::at(&service, &["status", "conditions"]).is_some() {
             return Ok(Action::AwaitChange);
         }
         service["status"] = json!({"conditions": [{
@@ -33,7 +35,7 @@ impl Controller for ApiServices {
             "reason": "Local", "message": "Local APIServices are always available",
         }]});
         match client.replace(&kind, "status", &service).await {
-            Err(refused) if !refused.is_gone() => Err(refused),
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }

@@ -24,28 +24,28 @@ pub(super) async fn run(server: Arc<Server>) {
     let mut crds = Crds {
         server: server.clone(),
         group_resource: group_resource.clone(),
-        known: BTreeMap::new(),
+        states: BTreeMap::new(),
         removals: JoinSet::new(),
     };
     let (mut after, items) = server.store.list(&group_resource, None);
-    let mut due: BTreeSet<String> = items.iter().map(|item| item.name.to_string()).collect();
+    let mut pending: BTreeSet<String> = items.iter().map(|item| item.name.to_string()).collect();
     loop {
-        while let Some(name) = due.pop_first() {
-            due.extend(crds.sync(&name).await);
+        while let Some(name) = pending.pop_first() {
+            pending.extend(crds.sync(&name).await);
         }
         subscription.mark_unchanged();
         match server.store.changes(&group_resource, after) {
             Ok(changes) => {
                 after = changes.last().map_or(after, |change| change.version);
-                due.extend(changes.iter().map(|change| change.object.name.to_string()));
+                pending.extend(changes.iter().map(|change| change.object.name.to_string()));
             }
             Err(_) => {
                 let (version, items) = server.store.list(&group_resource, None);
                 after = version;
-                due.extend(items.iter().map(|item| item.name.to_string()).chain(crds.known.keys().cloned()));
+                pending.extend(items.iter().map(|item| item.name.to_string()).chain(crds.states.keys().cloned()));
             }
         }
-        if due.is_empty() && subscription.changed().await.is_err() {
+        if pending.is_empty() && subscription.changed().await.is_err() {
             return;
         }
     }
@@ -55,21 +55,32 @@ pub(super) async fn run(server: Arc<Server>) {
 struct Crds {
     server: Arc<Server>,
     group_resource: Arc<str>,
-    known: BTreeMap<String, Known>,
+    /// The state of each CRD by name.
+    states: BTreeMap<String, CrdState>,
     /// The tasks that wait until the objects of deleted CRDs are gone.
     removals: JoinSet<()>,
 }
 
 /// The last state of a CRD that the controller saw.
-struct Known {
+struct CrdState {
     uid: String,
     group: String,
+    /// The accepted names.
     names: Value,
-    /// The generation, names and termination for which its kinds were served.
-    served: Option<(i64, Value, bool)>,
+    /// The state for which its kinds were served last; `None` if they are not served yet.
+    served: Option<ServedState>,
     /// The first version of the store at which its current schemas apply.
-    since: u64,
-    removed: bool,
+    schema_version: u64,
+    /// Whether a task deletes its objects.
+    is_removing: bool,
+}
+
+/// The state of a CRD that determines the kinds it serves.
+#[derive(PartialEq)]
+struct ServedState {
+    generation: i64,
+    names: Value,
+    terminating: bool,
 }
 
 impl Crds {
@@ -79,14 +90,14 @@ impl Crds {
             self.server.kinds.define(name, Vec::new());
             // Ends the watches of the kind, which tells their clients that it is gone.
             self.server.store.end_watches(name);
-            let Some(gone) = self.known.remove(name) else { return Vec::new() };
-            return self.others_of(&gone.group, name);
+            let Some(deleted) = self.states.remove(name) else { return Vec::new() };
+            return self.others_in_group(&deleted.group, name);
         };
         let crd = self.read(&stored);
-        let known = self.remember(name, &crd);
-        let first = !known.removed && object::is_deleting(&crd);
-        if first && object::finalizers(&crd).contains(&definition::CLEANUP) {
-            known.removed = true;
+        let state = self.update_state(name, &crd);
+        let starts_removal = !state.is_removing && object::is_deleting(&crd);
+        if starts_removal && object::finalizers(&crd).contains(&definition::CLEANUP) {
+            state.is_removing = true;
             self.serve(name, &crd);
             self.removals.spawn(crd_removal::remove(self.server.clone(), crd));
             return Vec::new();
@@ -94,7 +105,7 @@ impl Crds {
         if let Some(changed) = self.resolve_names(&crd) {
             let group = text(&crd, &["spec", "group"]).to_owned();
             write(&self.server, &changed, "/status").await;
-            return self.others_of(&group, name);
+            return self.others_in_group(&group, name);
         }
         self.serve(name, &crd);
         if definition::has_condition(&crd, "NamesAccepted") && !definition::has_condition(&crd, "Established") {
@@ -107,53 +118,70 @@ impl Crds {
         Vec::new()
     }
 
+    /// Returns the CRD in version `v1`; null if CRDs are not served.
     fn read(&self, stored: &Stored) -> Value {
         let kind = self.server.kinds.find(definition::GROUP, "v1", definition::PLURAL);
         kind.map(|kind| stored.object(&kind)).unwrap_or_default()
     }
 
-    fn remember(&mut self, name: &str, crd: &Value) -> &mut Known {
+    /// Stores the uid, group and accepted names of a CRD, and returns its state. A CRD with another uid is a new one,
+    /// whose state starts anew.
+    fn update_state(&mut self, name: &str, crd: &Value) -> &mut CrdState {
         let (uid, group) = (object::uid(crd).to_owned(), text(crd, &["spec", "group"]).to_owned());
         let names = crd["status"]["acceptedNames"].clone();
-        let fresh = || Known { uid: uid.clone(), group, names: Value::Null, served: None, since: 0, removed: false };
-        let known = self.known.entry(name.to_owned()).or_insert_with(fresh);
-        if known.uid != uid {
-            *known =
-                Known { uid, group: known.group.clone(), names: Value::Null, served: None, since: 0, removed: false };
+        let new_state = || CrdState {
+            uid: uid.clone(),
+            group,
+            names: Value::Null,
+            served: None,
+            schema_version: 0,
+            is_removing: false,
+        };
+        let state = self.states.entry(name.to_owned()).or_insert_with(new_state);
+        if state.uid != uid {
+            *state = CrdState {
+                uid,
+                group: state.group.clone(),
+                names: Value::Null,
+                served: None,
+                schema_version: 0,
+                is_removing: false,
+            };
         }
-        known.names = names;
-        known
+        state.names = names;
+        state
     }
 
-    /// Returns the CRD with its names resolved; `None` if nothing changed.
+    /// Returns the CRD with its names resolved against the other CRDs of its group; `None` if nothing changed.
     fn resolve_names(&self, crd: &Value) -> Option<Value> {
         let group = text(crd, &["spec", "group"]);
-        let of_group = self.known.values().filter(|known| known.group == group);
-        naming::settle(crd, of_group.map(|known| &known.names), &self.server.environment.time())
+        let in_group = self.states.values().filter(|state| state.group == group);
+        naming::resolve(crd, in_group.map(|state| &state.names), &self.server.environment.time())
     }
 
-    /// Serves the kinds that the CRD defines now.
+    /// Serves the kinds that the CRD defines now, if its names are accepted. Does nothing if they are served already.
     fn serve(&mut self, name: &str, crd: &Value) {
         if !definition::has_condition(crd, "NamesAccepted") && !definition::has_condition(crd, "Established") {
             return;
         }
-        let Some(known) = self.known.get_mut(name) else { return };
+        let Some(state) = self.states.get_mut(name) else { return };
         let terminating = definition::has_condition(crd, "Terminating");
         let generation = object::number(crd, &["metadata", "generation"]).unwrap_or(0);
-        let made_from = Some((generation, known.names.clone(), terminating));
-        if known.served != made_from {
+        let current = Some(ServedState { generation, names: state.names.clone(), terminating });
+        if state.served != current {
             // Objects written before the schema changed are validated again when they are read.
-            let changed = known.served.as_ref().map_or(generation > 1, |(before, ..)| *before != generation);
+            let changed = state.served.as_ref().map_or(generation > 1, |served| served.generation != generation);
             if changed {
-                known.since = self.server.store.version() + 1;
+                state.schema_version = self.server.store.version() + 1;
             }
-            self.server.kinds.define(name, custom::kinds(crd, known.since));
-            known.served = made_from;
+            self.server.kinds.define(name, custom::kinds(crd, state.schema_version));
+            state.served = current;
         }
     }
 
-    fn others_of(&self, group: &str, name: &str) -> Vec<String> {
-        let others = self.known.iter().filter(|(other, known)| known.group == group && *other != name);
+    /// Returns the names of the other CRDs of a group, whose names may conflict.
+    fn others_in_group(&self, group: &str, name: &str) -> Vec<String> {
+        let others = self.states.iter().filter(|(other, state)| state.group == group && *other != name);
         others.map(|(other, _)| other.clone()).collect()
     }
 }

@@ -13,13 +13,15 @@ use crate::{
 
 const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Replaces a CRD; a conflict does no harm, because the newer state is reconciled, too.
-pub(super) async fn write(server: &Server, crd: &Value, part: &str) -> Option<Value> {
-    let path = format!("{COLLECTION}/{}{part}", object::name(crd));
+/// Replaces a CRD, or its subresource such as `/status`; `None` if the write is refused. A conflict does no harm,
+/// because the newer state is reconciled, too.
+pub(super) async fn write(server: &Server, crd: &Value, subresource: &str) -> Option<Value> {
+    let path = format!("{COLLECTION}/{}{subresource}", object::name(crd));
     call(server, Method::PUT, &path, crd.to_string()).await
 }
 
-/// Sends a request as the API server's own user; `None` if it is refused.
+/// Sends a request as the API server's own user, and returns the object in the response; `None` if the request is
+/// refused.
 pub(super) async fn call(server: &Server, method: Method, path: &str, body: String) -> Option<Value> {
     let request = Request::builder()
         .method(method)
@@ -28,9 +30,9 @@ pub(super) async fn call(server: &Server, method: Method, path: &str, body: Stri
         .header(header::USER_AGENT, "kube-apiserver/v1.36")
         .body(Bytes::from(body))
         .ok()?;
-    let answer = server.answer(system(), request).await;
-    match answer.content {
-        Content::Whole(text) if answer.code.is_success() => serde_json::from_slice(&text).ok(),
+    let response = server.answer(system_user(), request).await;
+    match response.content {
+        Content::Whole(text) if response.code.is_success() => serde_json::from_slice(&text).ok(),
         Content::Whole(text) => {
             tracing::debug!(path, answer = %String::from_utf8_lossy(&text), "refused");
             None
@@ -39,17 +41,19 @@ pub(super) async fn call(server: &Server, method: Method, path: &str, body: Stri
     }
 }
 
-fn system() -> User {
+/// Returns the user of the API server's own requests.
+fn system_user() -> User {
     let groups = vec![MASTERS.to_owned(), "system:authenticated".to_owned()];
     User { name: "system:apiserver".to_owned(), uid: String::new(), groups, extra: Vec::new() }
 }
 
-/// Returns the path of a kind's collection, in one namespace or in the whole cluster.
+/// Returns the path of the collection of a CRD's kind in its first served version, in one namespace or in the whole
+/// cluster.
 pub(super) fn collection(crd: &Value, namespace: &str) -> String {
     let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
     let served = versions.into_iter().flatten().find(|version| version["served"] == true);
     let version = served.map(|version| text(version, &["name"])).unwrap_or_default();
     let (group, plural) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "plural"]));
-    let within = if namespace.is_empty() { String::new() } else { format!("namespaces/{namespace}/") };
-    format!("/apis/{group}/{version}/{within}{plural}")
+    let namespace_segments = if namespace.is_empty() { String::new() } else { format!("namespaces/{namespace}/") };
+    format!("/apis/{group}/{version}/{namespace_segments}{plural}")
 }

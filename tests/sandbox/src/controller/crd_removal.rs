@@ -1,4 +1,4 @@
-//! Deletes the custom resources of a deleted CustomResourceDefinition, then releases it.
+//! Deletes the custom resources of a deleted CustomResourceDefinition, then removes the finalizer of the definition.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,49 +14,52 @@ use crate::{
     store::{Expect, Stored},
 };
 
-/// Deletes the objects of a CRD, waits until the last one is gone, and releases the CRD.
+/// Deletes the objects of a CRD, waits until the last one is gone, and removes the finalizer of the CRD.
 pub(super) async fn remove(server: Arc<Server>, crd: Value) {
-    let begun = |crd: &mut Value| {
+    let begin = |crd: &mut Value| {
         let message = "CustomResource deletion is in progress";
-        let begun = Condition::new("Terminating", true, "InstanceDeletionInProgress", message);
-        set_condition(crd, &begun, &server.environment.time());
+        let terminating = Condition::new("Terminating", true, "InstanceDeletionInProgress", message);
+        set_condition(crd, &terminating, &server.environment.time());
     };
-    if change(&server, &crd, "/status", begun).await.is_none() {
+    if change(&server, &crd, "/status", begin).await.is_none() {
         return;
     }
     if definition::has_condition(&crd, "Established") {
         delete_objects(&server, &crd).await;
-        all_gone(&server, &crd).await;
+        wait_until_deleted(&server, &crd).await;
     }
     let release = |crd: &mut Value| {
-        let kept = object::finalizers(crd).into_iter().filter(|finalizer| *finalizer != definition::CLEANUP);
-        let kept = kept.map(str::to_owned).collect();
-        object::set_finalizers(crd, kept);
+        let remaining = object::finalizers(crd).into_iter().filter(|finalizer| *finalizer != definition::CLEANUP);
+        let remaining = remaining.map(str::to_owned).collect();
+        object::set_finalizers(crd, remaining);
     };
     change(&server, &crd, "", release).await;
 }
 
-/// Changes the current CRD and retries on conflicts; `None` if it is gone.
-async fn change(server: &Server, crd: &Value, part: &str, change: impl Fn(&mut Value)) -> Option<Value> {
+/// Changes the stored CRD and retries on conflicts; `None` if it is gone, or if the server refuses the change for
+/// another reason.
+async fn change(server: &Server, crd: &Value, subresource: &str, change: impl Fn(&mut Value)) -> Option<Value> {
     let kind = server.kinds.find(definition::GROUP, "v1", definition::PLURAL)?;
     loop {
-        let held = server.store.get(&kind.group_resource, "", object::name(crd))?;
-        let before = held.version;
-        let mut now = held.object(&kind);
-        if object::uid(&now) != object::uid(crd) {
+        let stored = server.store.get(&kind.group_resource, "", object::name(crd))?;
+        let before = stored.version;
+        let mut current = stored.object(&kind);
+        if object::uid(&current) != object::uid(crd) {
             return None;
         }
-        change(&mut now);
-        if let Some(written) = write(server, &now, part).await {
+        change(&mut current);
+        if let Some(written) = write(server, &current, subresource).await {
             return Some(written);
         }
         // The write failed although nobody wrote in between: a retry would not help.
-        if server.store.get(&kind.group_resource, "", object::name(crd)).is_some_and(|held| held.version == before) {
+        if server.store.get(&kind.group_resource, "", object::name(crd)).is_some_and(|stored| stored.version == before)
+        {
             return None;
         }
     }
 }
 
+/// Deletes the objects of a CRD: through the API, then the remaining ones in the store.
 async fn delete_objects(server: &Server, crd: &Value) {
     let (_, items) = server.store.list(&group_resource(crd), None);
     let namespaces: BTreeSet<&str> = items.iter().map(|item| &*item.namespace).collect();
@@ -65,32 +68,33 @@ async fn delete_objects(server: &Server, crd: &Value) {
     }
     let group_resource = group_resource(crd);
     for item in server.store.list(&group_resource, None).1.iter().filter(|item| !item.deleting) {
-        delete_held(server, &group_resource, item);
+        delete_stored(server, &group_resource, item);
     }
 }
 
-/// Deletes an object from the store directly, because no API path leads to it or an admission webhook refuses the
-/// deletion.
-fn delete_held(server: &Server, group_resource: &Arc<str>, item: &Arc<Stored>) {
-    let mut held = item.clone();
+/// Deletes an object in the store, because no API path leads to it or an admission webhook refuses the deletion. An
+/// object with finalizers gets a deletion timestamp instead.
+fn delete_stored(server: &Server, group_resource: &Arc<str>, item: &Arc<Stored>) {
+    let mut stored = item.clone();
     loop {
-        let Ok(mut object) = serde_json::from_slice::<Value>(&held.json) else { return };
-        let next = (!object::finalizers(&object).is_empty()).then(|| {
+        let Ok(mut object) = serde_json::from_slice::<Value>(&stored.json) else { return };
+        let terminating_object = (!object::finalizers(&object).is_empty()).then(|| {
             let metadata = object::metadata_mut(&mut object);
             metadata.insert("deletionTimestamp".into(), server.environment.time().into());
             metadata.insert("deletionGracePeriodSeconds".into(), 0.into());
             object
         });
-        let (at, expected) = ((&*held.namespace, &*held.name), Expect::Version(held.version));
-        let done = server.store.commit(group_resource, at, expected, next, &held.api_version);
-        match server.store.get(group_resource, &held.namespace, &held.name) {
-            Some(newer) if done.is_err() && !newer.deleting => held = newer,
+        let (key, expected) = ((&*stored.namespace, &*stored.name), Expect::Version(stored.version));
+        let result = server.store.commit(group_resource, key, expected, terminating_object, &stored.api_version);
+        match server.store.get(group_resource, &stored.namespace, &stored.name) {
+            Some(newer) if result.is_err() && !newer.deleting => stored = newer,
             _ => return,
         }
     }
 }
 
-async fn all_gone(server: &Server, crd: &Value) {
+/// Waits until no object of a CRD exists.
+async fn wait_until_deleted(server: &Server, crd: &Value) {
     let group_resource = group_resource(crd);
     let mut subscription = server.store.subscribe(&group_resource);
     loop {
@@ -101,6 +105,7 @@ async fn all_gone(server: &Server, crd: &Value) {
     }
 }
 
+/// Returns the group resource that a CRD defines.
 fn group_resource(crd: &Value) -> Arc<str> {
     let (group, plural) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "plural"]));
     format!("{plural}.{group}").into()

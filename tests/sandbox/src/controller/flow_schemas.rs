@@ -25,9 +25,9 @@ impl Controller for FlowSchemas {
 
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
         if group_resource == SCHEMAS {
-            return if event.gone { Vec::new() } else { vec![event.object.name.to_string()] };
+            return if event.deleted { Vec::new() } else { vec![event.object.name.to_string()] };
         }
-        if !event.gone && event.before.is_some() {
+        if !event.deleted && event.before.is_some() {
             return Vec::new();
         }
         let (_, schemas) = client.server.store.list(SCHEMAS, None);
@@ -35,20 +35,20 @@ impl Controller for FlowSchemas {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
-        let kind = client.known(SCHEMAS)?;
+        let kind = client.served_kind(SCHEMAS)?;
         let Some(schema) = client.get(&kind, "", name) else { return Ok(Action::AwaitChange) };
         let level = text(&schema, &["spec", "priorityLevelConfiguration", "name"]);
-        let found = client.server.store.get(&client.known(LEVELS)?.group_resource, "", level).is_some();
-        let (status, reason, then) = if found {
+        let level_exists = client.server.store.get(&client.served_kind(LEVELS)?.group_resource, "", level).is_some();
+        let (status, reason, clause) = if level_exists {
             ("False", "Found", "and it exists")
         } else {
             ("True", "NotFound", "but there is no such object")
         };
         let message =
-            format!("This FlowSchema references the PriorityLevelConfiguration object named {level:?} {then}");
+            format!("This FlowSchema references the PriorityLevelConfiguration object named {level:?} {clause}");
         let conditions = schema["status"]["conditions"].as_array().into_iter().flatten();
-        let held = conditions.into_iter().find(|condition| condition["type"] == "Dangling");
-        if held.is_some_and(|held| held["status"] == status && held["message"] == message.as_str()) {
+        let existing = conditions.into_iter().find(|condition| condition["type"] == "Dangling");
+        if existing.is_some_and(|existing| existing["status"] == status && existing["message"] == message.as_str()) {
             return Ok(Action::AwaitChange);
         }
         let condition = json!({
@@ -60,7 +60,7 @@ impl Controller for FlowSchemas {
             "metadata": {"name": object::name(&schema)}, "status": {"conditions": [condition]},
         });
         match client.apply(&kind, "status", &applied).await {
-            Err(refused) if !refused.is_gone() => Err(refused),
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }

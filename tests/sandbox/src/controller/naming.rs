@@ -1,4 +1,4 @@
-//! Resolves name conflicts between CustomResourceDefinitions of a group.
+//! Accepts the names of a CustomResourceDefinition unless another one of its group uses them (`NamesAccepted`).
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
     object,
 };
 
-/// The single names, and the reason of the condition that reports a conflict.
+/// The names that are compared one by one, each with the reason that reports its conflict.
 const NAMES: [(&str, &str); 4] = [
     ("plural", "PluralConflict"),
     ("singular", "SingularConflict"),
@@ -19,41 +19,44 @@ const NAMES: [(&str, &str); 4] = [
 ];
 
 /// Returns the CRD with its accepted names, given the names of the other CRDs of its group; `None` if nothing changed.
-pub(super) fn settle<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, time: &str) -> Option<Value> {
-    let wanted = &crd["spec"]["names"];
+pub(super) fn resolve<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, time: &str) -> Option<Value> {
+    let requested = &crd["spec"]["names"];
     let accepted = &crd["status"]["acceptedNames"];
-    if wanted == accepted {
+    if requested == accepted {
         return None;
     }
-    let taken = Taken::of(group);
+    let used_names = UsedNames::collect(group);
     let mut conflict = None;
     let mut names = accepted.clone();
     for (key, reason) in NAMES {
-        let name = wanted[key].as_str().unwrap_or_default();
-        if name != accepted[key].as_str().unwrap_or_default() && taken.has(key, name) {
-            conflict = Some((reason, in_use(name)));
+        let name = requested[key].as_str().unwrap_or_default();
+        if name != accepted[key].as_str().unwrap_or_default() && used_names.contains(key, name) {
+            conflict = Some((reason, in_use_message(name)));
         } else {
             names[key] = name.into();
         }
         if key == "singular" {
-            match short_names(wanted, accepted, &taken) {
-                Ok(()) => copy(&mut names, wanted, "shortNames"),
+            match check_short_names(requested, accepted, &used_names) {
+                Ok(()) => copy_or_remove(&mut names, requested, "shortNames"),
                 Err(message) => conflict = Some(("ShortNamesConflict", message)),
             }
         }
     }
-    copy(&mut names, wanted, "categories");
-    let named = match &conflict {
+    copy_or_remove(&mut names, requested, "categories");
+    let names_accepted = match &conflict {
         None => Condition::new("NamesAccepted", true, "NoConflicts", "no conflicts found"),
         Some((reason, message)) => Condition::new("NamesAccepted", false, reason, message),
     };
-    if names == *accepted && condition::find(&crd["status"], "NamesAccepted").is_some_and(|own| named.is_said_by(own)) {
+    if names == *accepted
+        && condition::find(&crd["status"], "NamesAccepted")
+            .is_some_and(|existing| names_accepted.matches_message(existing))
+    {
         return None;
     }
     let mut changed = crd.clone();
     object::map_at(&mut changed, &["status"]).insert("acceptedNames".into(), names);
-    let accepted = named.status;
-    set_condition(&mut changed, &named, time);
+    let accepted = names_accepted.status;
+    set_condition(&mut changed, &names_accepted, time);
     if !has_condition(crd, "Established") {
         let established = if accepted {
             Condition::new("Established", false, "Installing", "the initial names have been accepted")
@@ -68,49 +71,59 @@ pub(super) fn settle<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, ti
 }
 
 /// The names in use: resource names and kinds, which don't conflict with each other.
-struct Taken {
+struct UsedNames {
     resources: BTreeSet<String>,
     kinds: BTreeSet<String>,
 }
 
-impl Taken {
-    fn of<'a>(group: impl Iterator<Item = &'a Value>) -> Self {
-        let mut taken = Self { resources: BTreeSet::new(), kinds: BTreeSet::new() };
+impl UsedNames {
+    /// Collects the accepted names of several CRDs.
+    fn collect<'a>(group: impl Iterator<Item = &'a Value>) -> Self {
+        let mut used_names = Self { resources: BTreeSet::new(), kinds: BTreeSet::new() };
         for names in group {
             let text = |key: &str| names[key].as_str().map(str::to_owned);
-            let short = names["shortNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
-            taken.resources.extend([text("plural"), text("singular")].into_iter().flatten());
-            taken.resources.extend(short.map(str::to_owned));
-            taken.kinds.extend([text("kind"), text("listKind")].into_iter().flatten());
+            let short_names = names["shortNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            used_names.resources.extend([text("plural"), text("singular")].into_iter().flatten());
+            used_names.resources.extend(short_names.map(str::to_owned));
+            used_names.kinds.extend([text("kind"), text("listKind")].into_iter().flatten());
         }
-        taken
+        used_names
     }
 
-    fn has(&self, key: &str, name: &str) -> bool {
+    /// Returns whether a name is in use, among the kinds or among the resource names as its field requires.
+    fn contains(&self, key: &str, name: &str) -> bool {
         if key == "kind" || key == "listKind" { self.kinds.contains(name) } else { self.resources.contains(name) }
     }
 }
 
-fn short_names(wanted: &Value, accepted: &Value, taken: &Taken) -> Result<(), String> {
+/// Checks the requested short names that are not accepted yet.
+///
+/// # Errors
+/// The message of a conflict, if another CRD uses one of them.
+fn check_short_names(requested: &Value, accepted: &Value, used_names: &UsedNames) -> Result<(), String> {
     let list = |names: &Value| names["shortNames"].as_array().cloned().unwrap_or_default();
-    let own = list(accepted);
-    let strange = list(wanted).into_iter().filter(|name| !own.contains(name));
-    let strange: Vec<String> = strange.filter_map(|name| name.as_str().map(str::to_owned)).collect();
-    let mut used: Vec<String> =
-        strange.iter().filter(|name| taken.has("shortNames", name)).map(|name| in_use(name)).collect();
-    match used.len() {
+    let old_names = list(accepted);
+    let new_names = list(requested).into_iter().filter(|name| !old_names.contains(name));
+    let new_names: Vec<String> = new_names.filter_map(|name| name.as_str().map(str::to_owned)).collect();
+    let mut conflicts: Vec<String> = new_names
+        .iter()
+        .filter(|name| used_names.contains("shortNames", name))
+        .map(|name| in_use_message(name))
+        .collect();
+    match conflicts.len() {
         0 => Ok(()),
-        1 => Err(used.remove(0)),
-        _ => Err(format!("[{}]", used.join(", "))),
+        1 => Err(conflicts.remove(0)),
+        _ => Err(format!("[{}]", conflicts.join(", "))),
     }
 }
 
-fn in_use(name: &str) -> String {
+fn in_use_message(name: &str) -> String {
     format!("{name:?} is already in use")
 }
 
-fn copy(names: &mut Value, wanted: &Value, key: &str) {
-    match wanted.get(key).filter(|value| **value != json!([]) && !value.is_null()) {
+/// Copies a list of names; removes the field if the list is absent or empty.
+fn copy_or_remove(names: &mut Value, requested: &Value, key: &str) {
+    match requested.get(key).filter(|value| **value != json!([]) && !value.is_null()) {
         Some(value) => names[key] = value.clone(),
         None => {
             if let Value::Object(names) = names {

@@ -1,9 +1,10 @@
-//! Removes the protection finalizers of deleted claims and volumes that are no longer in use.
+//! Removes the protection finalizers of terminating claims, volumes and volume attributes classes that are no longer in
+//! use.
 
 use serde_json::Value;
 
 use super::{Action, ChangeEvent, Controller, ControllerClient, EventSources, ReconcileResult};
-use crate::object;
+use crate::{object, store::Stored};
 
 const CLAIMS: &str = "persistentvolumeclaims";
 const VOLUMES: &str = "persistentvolumes";
@@ -16,13 +17,31 @@ const FINALIZERS: [(&str, &str); 3] = [
     (CLASSES, "kubernetes.io/vac-protection"),
 ];
 
-/// Checks whether the protected objects are in use.
+/// Removes the finalizer of a terminating object once nothing uses it.
 #[derive(Debug)]
 pub(super) struct Protection;
 
+/// The identity of a protected object.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ProtectedObject {
+    group_resource: String,
+    namespace: String,
+    name: String,
+}
+
+impl ProtectedObject {
+    /// Returns the identity of a stored object.
+    fn new(group_resource: &str, object: &Stored) -> Self {
+        Self {
+            group_resource: group_resource.to_owned(),
+            namespace: object.namespace.to_string(),
+            name: object.name.to_string(),
+        }
+    }
+}
+
 impl Controller for Protection {
-    /// Group resource, namespace and name.
-    type Key = (String, String, String);
+    type Key = ProtectedObject;
 
     fn sources(&self) -> EventSources {
         EventSources::Lifecycle
@@ -30,46 +49,43 @@ impl Controller for Protection {
 
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<Self::Key> {
         let (group_resource, namespace) = match group_resource {
-            CLAIMS | VOLUMES | CLASSES if !event.gone => {
-                let object = &event.object;
-                return vec![(group_resource.to_owned(), object.namespace.to_string(), object.name.to_string())];
+            CLAIMS | VOLUMES | CLASSES if !event.deleted => {
+                return vec![ProtectedObject::new(group_resource, &event.object)];
             }
             // A deleted Pod or claim may have been the last user.
             "pods" => (CLAIMS, Some(&*event.object.namespace)),
             CLAIMS => {
-                return [deleting(client, VOLUMES, None), deleting(client, CLASSES, None)].concat();
+                return [terminating(client, VOLUMES, None), terminating(client, CLASSES, None)].concat();
             }
             VOLUMES => (CLASSES, None),
             _ => return Vec::new(),
         };
-        deleting(client, group_resource, namespace)
+        terminating(client, group_resource, namespace)
     }
 
-    async fn reconcile(
-        &mut self,
-        client: &ControllerClient,
-        (group_resource, namespace, name): &Self::Key,
-    ) -> ReconcileResult {
-        let kind = client.known(group_resource)?;
-        let Some(held) = client.get(&kind, namespace, name).filter(object::is_deleting) else {
+    async fn reconcile(&mut self, client: &ControllerClient, key: &ProtectedObject) -> ReconcileResult {
+        let ProtectedObject { group_resource, namespace, name } = key;
+        let kind = client.served_kind(group_resource)?;
+        let Some(object) = client.get(&kind, namespace, name).filter(object::is_deleting) else {
             return Ok(Action::AwaitChange);
         };
-        let finalizer = FINALIZERS.iter().find(|(own, _)| own == group_resource).map_or("", |(_, finalizer)| finalizer);
-        if object::finalizers(&held).contains(&finalizer) && !is_used(client, group_resource, &held) {
-            client.release(&kind, &held, finalizer).await?;
+        let finalizer =
+            FINALIZERS.iter().find(|(resource, _)| resource == group_resource).map_or("", |(_, finalizer)| finalizer);
+        if object::finalizers(&object).contains(&finalizer) && !is_used(client, group_resource, &object) {
+            client.remove_finalizer(&kind, &object, finalizer).await?;
         }
         Ok(Action::AwaitChange)
     }
 }
 
-/// Returns the terminating objects of a group resource.
-fn deleting(client: &ControllerClient, group_resource: &str, namespace: Option<&str>) -> Vec<(String, String, String)> {
+/// Returns the terminating objects of a group resource, in one namespace or in all.
+fn terminating(client: &ControllerClient, group_resource: &str, namespace: Option<&str>) -> Vec<ProtectedObject> {
     let (_, items) = client.server.store.list(group_resource, namespace);
-    let deleting = items.iter().filter(|item| item.deleting);
-    deleting.map(|item| (group_resource.to_owned(), item.namespace.to_string(), item.name.to_string())).collect()
+    let terminating = items.iter().filter(|item| item.deleting);
+    terminating.map(|item| ProtectedObject::new(group_resource, item)).collect()
 }
 
-/// Whether a claim or a volume refers to a class.
+/// Returns whether a claim or a volume refers to a VolumeAttributesClass.
 fn is_class_used(client: &ControllerClient, class: &Value) -> bool {
     let names = |group_resource: &str, path: &[&str]| {
         let Some(kind) = client.kind(group_resource) else { return false };
@@ -80,22 +96,24 @@ fn is_class_used(client: &ControllerClient, class: &Value) -> bool {
         || names(VOLUMES, &["spec", "volumeAttributesClassName"])
 }
 
-fn is_used(client: &ControllerClient, group_resource: &str, held: &Value) -> bool {
+/// Returns whether an object is in use: a claim by a Pod that has not ended, a volume by a bound claim, a class by a
+/// claim or a volume.
+fn is_used(client: &ControllerClient, group_resource: &str, object: &Value) -> bool {
     if group_resource == CLASSES {
-        return is_class_used(client, held);
+        return is_class_used(client, object);
     }
     if group_resource == VOLUMES {
-        return held["status"]["phase"] == "Bound";
+        return object["status"]["phase"] == "Bound";
     }
     let Some(pods) = client.kind("pods") else { return false };
-    client.list(&pods, Some(object::namespace(held))).iter().any(|pod| {
+    client.list(&pods, Some(object::namespace(object))).iter().any(|pod| {
         let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
-        let ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
-        !ended
+        let is_ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
+        !is_ended
             && volumes.into_iter().any(|volume| {
-                volume["persistentVolumeClaim"]["claimName"] == held["metadata"]["name"]
+                volume["persistentVolumeClaim"]["claimName"] == object["metadata"]["name"]
                     || volume["ephemeral"].is_object()
-                        && format!("{}-{}", object::name(pod), object::text(volume, &["name"])) == object::name(held)
+                        && format!("{}-{}", object::name(pod), object::text(volume, &["name"])) == object::name(object)
             })
     })
 }

@@ -1,4 +1,4 @@
-//! Implements a work queue with deduplication, delays and exponential backoff.
+//! `Queue`: a work queue with deduplication, delays and exponential backoff, like client-go's `workqueue`.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -7,61 +7,68 @@ use std::{
 
 use tokio::time::Instant;
 
-/// The delay after the first failure; each further failure doubles it.
-const FIRST_WAIT: Duration = Duration::from_millis(5);
-const LONGEST_WAIT: Duration = Duration::from_secs(1000);
+/// The delay after the first failure; each further failure doubles it, up to `MAX_DELAY`.
+const BASE_DELAY: Duration = Duration::from_millis(5);
+const MAX_DELAY: Duration = Duration::from_secs(1000);
 
 /// A work queue of keys.
 #[derive(Debug)]
 pub(super) struct Queue<K> {
+    /// The keys to reconcile now, in order.
     ready: VecDeque<K>,
-    waiting: BTreeSet<K>,
-    later: BTreeSet<(Instant, K)>,
+    /// The same keys, for deduplication.
+    queued: BTreeSet<K>,
+    /// The keys to add at a later time.
+    delayed: BTreeSet<(Instant, K)>,
+    /// The number of failures of each key since its last success.
     failures: BTreeMap<K, u32>,
 }
 
 impl<K: Ord + Clone> Queue<K> {
     pub(super) fn new() -> Self {
-        Self { ready: VecDeque::new(), waiting: BTreeSet::new(), later: BTreeSet::new(), failures: BTreeMap::new() }
+        Self { ready: VecDeque::new(), queued: BTreeSet::new(), delayed: BTreeSet::new(), failures: BTreeMap::new() }
     }
 
+    /// Adds a key unless it is already queued.
     pub(super) fn add(&mut self, key: K) {
-        if self.waiting.insert(key.clone()) {
+        if self.queued.insert(key.clone()) {
             self.ready.push_back(key);
         }
     }
 
+    /// Adds a key at a later time.
     pub(super) fn add_at(&mut self, at: Instant, key: K) {
-        self.later.insert((at, key));
+        self.delayed.insert((at, key));
     }
 
-    /// Adds a failed key again with its backoff.
-    pub(super) fn failed(&mut self, now: Instant, key: K) {
+    /// Adds a failed key again after its backoff.
+    pub(super) fn add_rate_limited(&mut self, now: Instant, key: K) {
         let failures = self.failures.entry(key.clone()).or_default();
-        let wait = FIRST_WAIT.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX)).min(LONGEST_WAIT);
+        let delay = BASE_DELAY.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX)).min(MAX_DELAY);
         *failures = failures.saturating_add(1);
-        self.add_at(now + wait, key);
+        self.add_at(now + delay, key);
     }
 
-    pub(super) fn succeeded(&mut self, key: &K) {
+    /// Resets the backoff of a key, after it was reconciled successfully.
+    pub(super) fn forget(&mut self, key: &K) {
         self.failures.remove(key);
     }
 
-    /// Returns the next key that is due.
+    /// Removes the next key that is due and returns it; `None` if no key is due.
     pub(super) fn next(&mut self, now: Instant) -> Option<K> {
-        while self.later.first().is_some_and(|(at, _)| *at <= now) {
-            if let Some((_, key)) = self.later.pop_first() {
+        while self.delayed.first().is_some_and(|(at, _)| *at <= now) {
+            if let Some((_, key)) = self.delayed.pop_first() {
                 self.add(key);
             }
         }
         let key = self.ready.pop_front()?;
-        self.waiting.remove(&key);
+        self.queued.remove(&key);
         Some(key)
     }
 
-    /// Returns the time at which the next delayed key is due.
-    pub(super) fn due(&self) -> Option<Instant> {
-        self.later.first().map(|(at, _)| *at)
+    /// Returns the time at which the next delayed key is due; `None` if no key is delayed.
+    pub(super) fn next_due(&self) -> Option<Instant> {
+        self.delayed.first().map(|(at, _)| *at)
     }
 }
 
@@ -77,14 +84,14 @@ mod tests {
         queue.add("a");
         assert_eq!(queue.next(start), Some("a"));
         assert_eq!(queue.next(start), None, "each is there once");
-        for wait in [5, 10, 20] {
-            queue.failed(start, "a");
-            assert_eq!(queue.due(), Some(start + Duration::from_millis(wait)));
+        for delay in [5, 10, 20] {
+            queue.add_rate_limited(start, "a");
+            assert_eq!(queue.next_due(), Some(start + Duration::from_millis(delay)));
             assert_eq!(queue.next(start), None);
-            assert_eq!(queue.next(start + Duration::from_millis(wait)), Some("a"));
+            assert_eq!(queue.next(start + Duration::from_millis(delay)), Some("a"));
         }
-        queue.succeeded(&"a");
-        queue.failed(start, "a");
-        assert_eq!(queue.due(), Some(start + FIRST_WAIT));
+        queue.forget(&"a");
+        queue.add_rate_limited(start, "a");
+        assert_eq!(queue.next_due(), Some(start + BASE_DELAY));
     }
 }

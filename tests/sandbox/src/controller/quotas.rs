@@ -32,12 +32,12 @@ impl Controller for Quotas {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let namespace = &*event.object.namespace;
         if group_resource == QUOTAS {
-            let own = (namespace.to_owned(), event.object.name.to_string());
-            return if event.gone { Vec::new() } else { vec![own] };
+            let key = (namespace.to_owned(), event.object.name.to_string());
+            return if event.deleted { Vec::new() } else { vec![key] };
         }
         // Admission has already counted new objects.
-        let less = event.gone || group_resource == PODS && event.before.is_some();
-        if !less || namespace.is_empty() {
+        let may_decrease = event.deleted || group_resource == PODS && event.before.is_some();
+        if !may_decrease || namespace.is_empty() {
             return Vec::new();
         }
         let (_, quotas) = client.server.store.list(QUOTAS, Some(namespace));
@@ -45,16 +45,16 @@ impl Controller for Quotas {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(QUOTAS)?;
+        let kind = client.served_kind(QUOTAS)?;
         let Some(mut quota) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let before = quota["status"].clone();
-        let used = quota_usage::counted(&client.server, &quota, &quota_usage::limits(&quota));
+        let used = quota_usage::count_usage(&client.server, &quota, &quota_usage::limits(&quota));
         quota_usage::set_status(&mut quota, &used);
         if quota["status"] == before || object::is_deleting(&quota) {
             return Ok(Action::AwaitChange);
         }
         match client.replace(&kind, "status", &quota).await {
-            Err(refused) if !refused.is_gone() => Err(refused),
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }

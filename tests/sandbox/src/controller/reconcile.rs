@@ -19,6 +19,7 @@ pub(crate) trait Controller: Send + 'static {
     /// The key of an item in the work queue.
     type Key: Ord + Clone + Send + std::fmt::Debug;
 
+    /// Returns the events that the controller receives.
     fn sources(&self) -> EventSources;
 
     /// Returns the keys to reconcile before the first event.
@@ -41,6 +42,7 @@ pub(crate) trait Controller: Send + 'static {
 /// The events that a controller receives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EventSources {
+    /// Events of some group resources.
     Resources(&'static [&'static str]),
     /// Events of some group resources, and of one more group resource only those of objects with one name.
     ResourcesAndName(&'static [&'static str], (&'static str, &'static str)),
@@ -65,8 +67,10 @@ pub(crate) enum Action {
 pub(crate) struct ChangeEvent {
     /// The new state; for a deleted object, the last state.
     pub(crate) object: Arc<Stored>,
+    /// The previous state; `None` for a created object, and for each object of an initial list.
     pub(crate) before: Option<Arc<Stored>>,
-    pub(crate) gone: bool,
+    /// Whether the object was deleted.
+    pub(crate) deleted: bool,
 }
 
 /// Runs a controller forever.
@@ -79,27 +83,31 @@ pub(crate) async fn run<C: Controller>(mut controller: C, client: ControllerClie
             controller.keys_for(&client, &group_resource, &event).into_iter().for_each(|key| queue.add(key));
         }
         let Some(key) = queue.next(Instant::now()) else {
-            informer.wait(queue.due()).await;
+            informer.wait(queue.next_due()).await;
             continue;
         };
         // Yields to other tasks, however long the queue is.
         tokio::task::consume_budget().await;
         match controller.reconcile(&client, &key).await {
-            Ok(next) => {
-                queue.succeeded(&key);
-                if let Action::RequeueAt(at) = next {
+            Ok(action) => {
+                queue.forget(&key);
+                if let Action::RequeueAt(at) = action {
                     queue.add_at(at, key);
                 }
             }
             Err(refused) => {
                 tracing::debug!(%refused, ?key, "tried again later");
-                queue.failed(Instant::now(), key);
+                queue.add_rate_limited(Instant::now(), key);
             }
         }
     }
 }
 
-/// Returns the changes of some group resources after a version, and the version up to which they reach.
+/// Returns the changes of some group resources after a version, and the version up to which they reach. A name limits
+/// the changes of its group resource to objects of that name.
+///
+/// # Errors
+/// If the history does not reach back to the version.
 fn changes_of(
     store: &Store,
     version_seen: u64,
@@ -121,15 +129,18 @@ type Events = Vec<(Arc<str>, ChangeEvent)>;
 
 /// Collects the events of a controller.
 struct Informer {
-    watches: EventSources,
+    /// The events to collect.
+    sources: EventSources,
     /// The version up to which events are collected; `None` at first.
     version_seen: Option<u64>,
-    subscription: Vec<Subscription>,
+    /// The subscriptions that wake the controller: one for each group resource, or one for all lifecycle events.
+    subscriptions: Vec<Subscription>,
 }
 
 impl Informer {
-    fn new(store: &Store, watches: EventSources) -> Self {
-        let subscription = match watches {
+    /// Returns an informer that is subscribed to the sources; its first poll returns all existing objects.
+    fn new(store: &Store, sources: EventSources) -> Self {
+        let subscriptions = match sources {
             EventSources::Resources(group_resources) => {
                 group_resources.iter().map(|group_resource| store.subscribe(&Arc::from(*group_resource))).collect()
             }
@@ -139,30 +150,35 @@ impl Informer {
             }
             EventSources::Lifecycle => vec![store.subscribe_lifecycle()],
         };
-        Self { watches, version_seen: None, subscription }
+        Self { sources, version_seen: None, subscriptions }
     }
 
-    /// Returns the events since the last call; events of all existing objects if the history is lost.
-    fn poll(&mut self, store: &Store, forget: impl FnOnce()) -> Events {
-        let mut is_new = false;
-        for subscription in &mut self.subscription {
-            is_new |= subscription.has_changed();
+    /// Returns the events since the last call. Returns events of all existing objects at the first call, and after the
+    /// history is lost; `on_lost_history` is called before.
+    fn poll(&mut self, store: &Store, on_lost_history: impl FnOnce()) -> Events {
+        let mut has_changed = false;
+        for subscription in &mut self.subscriptions {
+            has_changed |= subscription.has_changed();
             subscription.mark_unchanged();
         }
-        if self.version_seen.is_some() && !is_new {
+        if self.version_seen.is_some() && !has_changed {
             return Vec::new();
         }
         let changes = self.version_seen.ok_or(Expired).and_then(|version_seen| self.changes(store, version_seen));
-        let (version, event) = changes.unwrap_or_else(|Expired| {
-            forget();
-            self.everything(store)
+        let (version, events) = changes.unwrap_or_else(|Expired| {
+            on_lost_history();
+            self.list_all(store)
         });
         self.version_seen = Some(version);
-        event
+        events
     }
 
+    /// Returns the changes after a version, and the version up to which they reach.
+    ///
+    /// # Errors
+    /// If the history does not reach back to the version.
     fn changes(&self, store: &Store, version_seen: u64) -> Result<(u64, Events), Expired> {
-        let (version, changes) = match self.watches {
+        let (version, changes) = match self.sources {
             EventSources::Lifecycle => store.lifecycle_changes(version_seen)?,
             EventSources::Resources(group_resources) => {
                 changes_of(store, version_seen, group_resources.iter().map(|group_resource| (*group_resource, None)))?
@@ -172,17 +188,18 @@ impl Informer {
                 changes_of(store, version_seen, whole.chain([(group_resource, Some(name))]))?
             }
         };
-        let event = changes.into_iter().map(|(group_resource, change)| {
+        let events = changes.into_iter().map(|(group_resource, change)| {
             let (object, before) = (change.object.clone(), change.before.clone());
-            (group_resource, ChangeEvent { object, before, gone: change.kind == ChangeKind::Deleted })
+            (group_resource, ChangeEvent { object, before, deleted: change.kind == ChangeKind::Deleted })
         });
-        Ok((version, event.collect()))
+        Ok((version, events.collect()))
     }
 
-    fn everything(&self, store: &Store) -> (u64, Events) {
+    /// Returns an event for each existing object of the sources, and the version up to which they are complete.
+    fn list_all(&self, store: &Store) -> (u64, Events) {
         // Writes during the lists follow as changes in the next poll.
         let version = store.version();
-        let group_resources = match self.watches {
+        let group_resources = match self.sources {
             EventSources::Lifecycle => store.group_resources(),
             EventSources::Resources(group_resources) => {
                 group_resources.iter().map(|group_resource| Arc::from(*group_resource)).collect()
@@ -193,27 +210,27 @@ impl Informer {
                 .map(|group_resource| Arc::from(*group_resource))
                 .collect(),
         };
-        let there = group_resources.into_iter().flat_map(|group_resource| {
+        let events = group_resources.into_iter().flat_map(|group_resource| {
             let (_, items) = store.list(&group_resource, None);
             items
                 .into_iter()
-                .map(move |object| (group_resource.clone(), ChangeEvent { object, before: None, gone: false }))
+                .map(move |object| (group_resource.clone(), ChangeEvent { object, before: None, deleted: false }))
         });
-        (version, there.collect())
+        (version, events.collect())
     }
 
+    /// Waits until an object of the sources changes, or until `due` if it is set.
     async fn wait(&mut self, due: Option<Instant>) {
-        let subscription =
-            select_all(self.subscription.iter_mut().map(|subscription| Box::pin(subscription.changed())));
+        let any_change = select_all(self.subscriptions.iter_mut().map(|subscription| Box::pin(subscription.changed())));
         match due {
             Some(due) => tokio::select! {
                 biased;
-                _ = subscription => {}
+                _ = any_change => {}
                 () = sleep_until(due) => {}
             },
-            None => drop(subscription.await),
+            None => drop(any_change.await),
         }
         // `poll` returns their events.
-        self.subscription.iter_mut().for_each(Subscription::mark_changed);
+        self.subscriptions.iter_mut().for_each(Subscription::mark_changed);
     }
 }

@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{authorization, server::Server};
 
-/// Starts the controllers on the current runtime.
+/// Starts the controllers on the current tokio runtime; the workload controllers only if the options enable them.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
-    accounts::begin(server);
+    accounts::create_default_accounts(server);
     let tasks =
         vec![tokio::spawn(crd::run(server.clone())), tokio::spawn(authorization::aggregation::run(server.clone()))];
     let mut all = Controllers { tasks };

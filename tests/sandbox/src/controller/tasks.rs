@@ -1,4 +1,4 @@
-//! Holds the tasks of the running controllers.
+//! `Controllers`: the tasks of the running controllers.
 
 use std::sync::Arc;
 
@@ -23,11 +23,12 @@ impl Drop for Controllers {
 }
 
 impl Controllers {
+    /// Starts a controller of kube-controller-manager with its ServiceAccount.
     pub(super) fn add(&mut self, server: &Arc<Server>, account: &str, controller: impl Controller) {
         self.add_as(ControllerClient::controller(server, account), controller);
     }
 
-    /// Adds a controller that starts when the first object of a group resource exists.
+    /// Starts a controller once the first object of a group resource exists.
     pub(super) fn add_with_first(
         &mut self,
         server: &Arc<Server>,
@@ -39,14 +40,15 @@ impl Controllers {
         let (store, group_resource) = (server.store.clone(), Arc::<str>::from(group_resource));
         let mut subscription = store.subscribe(&group_resource);
         self.tasks.push(tokio::spawn(async move {
-            let (_, there) = store.list(&group_resource, None);
-            if there.is_empty() && subscription.changed().await.is_err() {
+            let (_, existing) = store.list(&group_resource, None);
+            if existing.is_empty() && subscription.changed().await.is_err() {
                 return;
             }
             reconcile::run(controller, client).await;
         }));
     }
 
+    /// Starts a controller with a client.
     pub(super) fn add_as(&mut self, client: ControllerClient, controller: impl Controller) {
         self.tasks.push(tokio::spawn(reconcile::run(controller, client)));
     }

@@ -32,12 +32,12 @@ impl Controller for Tokens {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let namespace = event.object.namespace.to_string();
         match group_resource {
-            SECRETS if !event.gone && event.object.json.mentions(TYPE) => {
+            SECRETS if !event.deleted && event.object.json.contains_text(TYPE) => {
                 vec![(namespace, event.object.name.to_string())]
             }
-            ACCOUNTS if event.gone => {
+            ACCOUNTS if event.deleted => {
                 let (_, secrets) = client.server.store.list(SECRETS, Some(&namespace));
-                let of_accounts = secrets.iter().filter(|secret| secret.json.mentions(TYPE));
+                let of_accounts = secrets.iter().filter(|secret| secret.json.contains_text(TYPE));
                 of_accounts.map(|secret| (namespace.clone(), secret.name.to_string())).collect()
             }
             _ => Vec::new(),
@@ -52,20 +52,20 @@ impl Controller for Tokens {
         }
         let annotation = |key: &str| object::text(&secret, &["metadata", "annotations", key]).to_owned();
         let (account, uid) = (annotation(ACCOUNT_NAME), annotation(ACCOUNT_UID));
-        let held = client.server.store.get(ACCOUNTS, namespace, &account);
-        let Some(held) = held.filter(|held| uid.is_empty() || *held.uid == *uid) else {
-            let only_this = json!({"preconditions": {"uid": object::uid(&secret)}});
-            client.delete(&kind, (namespace, name), &only_this).await?;
+        let stored = client.server.store.get(ACCOUNTS, namespace, &account);
+        let Some(stored) = stored.filter(|stored| uid.is_empty() || *stored.uid == *uid) else {
+            let options = json!({"preconditions": {"uid": object::uid(&secret)}});
+            client.delete(&kind, (namespace, name), &options).await?;
             return Ok(Action::AwaitChange);
         };
-        let account = BoundObject { kind: "serviceaccount", name: account, uid: held.uid.to_string() };
+        let account = BoundObject { kind: "serviceaccount", name: account, uid: stored.uid.to_string() };
         let data = object::map_at(&mut secret, &["data"]);
         if !uid.is_empty() && ["token", "namespace"].iter().all(|key| data.contains_key(*key)) {
             return Ok(Action::AwaitChange);
         }
         data.insert("namespace".into(), STANDARD.encode(namespace).into());
         if !data.contains_key("token") {
-            let Ok(token) = claims::legacy(&client.server, namespace, &account, name) else {
+            let Ok(token) = claims::secret_token(&client.server, namespace, &account, name) else {
                 return Ok(Action::AwaitChange);
             };
             data.insert("token".into(), STANDARD.encode(token).into());

@@ -1,4 +1,4 @@
-//! Converts built-in kinds that have more than one version: Events and HorizontalPodAutoscalers.
+//! Converts Events and HorizontalPodAutoscalers between their versions.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     object::{at, map_at, number},
 };
 
-/// The field names of core Events and of Events of `events.k8s.io`.
+/// The fields that core Events and Events of `events.k8s.io` name differently: the core name, then the new name.
 const EVENT_FIELDS: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
     ("message", "note"),
@@ -30,11 +30,12 @@ pub(super) fn convert(object: &mut Value, kind: &Kind) {
     }
 }
 
+/// Converts an Event to the core group, with the fields that it always encodes.
 fn to_core_event(fields: &mut Map<String, Value>) {
     for (core, new) in EVENT_FIELDS {
-        rename(fields, new, core);
+        rename_field(fields, new, core);
     }
-    for (name, nothing) in [
+    for (name, empty) in [
         ("source", json!({})),
         ("firstTimestamp", Value::Null),
         ("lastTimestamp", Value::Null),
@@ -42,69 +43,73 @@ fn to_core_event(fields: &mut Map<String, Value>) {
         ("reportingComponent", json!("")),
         ("reportingInstance", json!("")),
     ] {
-        fields.entry(name).or_insert(nothing);
+        fields.entry(name).or_insert(empty);
     }
 }
 
+/// Converts an Event to `events.k8s.io`, with the fields that it always encodes.
 fn to_event(fields: &mut Map<String, Value>) {
     for (core, new) in EVENT_FIELDS {
-        rename(fields, core, new);
+        rename_field(fields, core, new);
     }
     for name in ["note", "reportingController", "reportingInstance"] {
         if fields.get(name).is_some_and(|text| *text == "") {
             fields.remove(name);
         }
     }
-    for (name, nothing) in [
+    for (name, empty) in [
         ("eventTime", Value::Null),
         ("deprecatedSource", json!({})),
         ("deprecatedFirstTimestamp", Value::Null),
         ("deprecatedLastTimestamp", Value::Null),
     ] {
-        fields.entry(name).or_insert(nothing);
+        fields.entry(name).or_insert(empty);
     }
 }
 
-fn rename(fields: &mut Map<String, Value>, from: &str, to: &str) {
+/// Renames a field, if it exists.
+fn rename_field(fields: &mut Map<String, Value>, from: &str, to: &str) {
     if let Some(value) = fields.remove(from) {
         fields.insert(to.to_owned(), value);
     }
 }
 
-/// The annotations that hold the metrics and behavior that `autoscaling/v1` has no fields for: it has only the CPU
-/// metric.
+/// The annotation that holds the metrics other than CPU, which `autoscaling/v1` has no field for.
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
+/// The annotation that holds the behavior, which `autoscaling/v1` has no field for.
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
+/// Converts a HorizontalPodAutoscaler to `autoscaling/v1`. Fields that this version lacks move to annotations.
 fn to_autoscaler_v1(object: &mut Value) {
     let is_cpu = |metric: &Value| metric["resource"]["name"] == "cpu";
     let usage = |metric: Option<&Value>, part: &str| number(metric?, &["resource", part, "averageUtilization"]);
-    let listed = |list: &Value| list.as_array().cloned().unwrap_or_default();
-    let (cpu, others): (Vec<_>, Vec<_>) = listed(&object["spec"]["metrics"]).into_iter().partition(is_cpu);
-    let measured = listed(&object["status"]["currentMetrics"]);
-    let is = usage(measured.iter().find(|metric| is_cpu(metric)), "current");
-    let mut waiting: Vec<(&str, Value)> = Vec::new();
+    let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let (cpu, others): (Vec<_>, Vec<_>) = items(&object["spec"]["metrics"]).into_iter().partition(is_cpu);
+    let current_metrics = items(&object["status"]["currentMetrics"]);
+    let current_cpu = usage(current_metrics.iter().find(|metric| is_cpu(metric)), "current");
+    let mut annotations: Vec<(&str, Value)> = Vec::new();
     if !others.is_empty() {
-        waiting.push((METRICS, others.into()));
+        annotations.push((METRICS, others.into()));
     }
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
         spec.remove("metrics");
-        waiting.extend(spec.remove("behavior").map(|behavior| (BEHAVIOR, behavior)));
-        let wanted = usage(cpu.first(), "target");
-        spec.extend(wanted.map(|wanted| ("targetCPUUtilizationPercentage".to_owned(), wanted.into())));
+        annotations.extend(spec.remove("behavior").map(|behavior| (BEHAVIOR, behavior)));
+        let target_cpu = usage(cpu.first(), "target");
+        spec.extend(target_cpu.map(|target_cpu| ("targetCPUUtilizationPercentage".to_owned(), target_cpu.into())));
     }
-    for (annotation, value) in waiting {
+    for (annotation, value) in annotations {
         map_at(object, &["metadata", "annotations"]).insert(annotation.into(), value.to_string().into());
     }
     if let Some(Value::Object(status)) = object.get_mut("status") {
         ["currentMetrics", "conditions"].into_iter().for_each(|field| drop(status.remove(field)));
         status.entry("currentReplicas").or_insert_with(|| 0.into());
-        status.extend(is.map(|is| ("currentCPUUtilizationPercentage".to_owned(), is.into())));
+        status
+            .extend(current_cpu.map(|current_cpu| ("currentCPUUtilizationPercentage".to_owned(), current_cpu.into())));
     }
 }
 
-/// Removes an annotation and returns its parsed value.
-fn waiting(object: &mut Value, annotation: &str) -> Option<Value> {
+/// Removes an annotation and returns its parsed value; `None` if there is none or it is no JSON.
+fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
     let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
     let text = annotations.remove(annotation)?;
     if annotations.is_empty() {
@@ -113,6 +118,7 @@ fn waiting(object: &mut Value, annotation: &str) -> Option<Value> {
     serde_json::from_str(text.as_str()?).ok()
 }
 
+/// Converts a HorizontalPodAutoscaler to `autoscaling/v2`, with the fields from the annotations.
 fn to_autoscaler_v2(object: &mut Value) {
     let cpu = |part: &str, usage: i64| {
         let value = if part == "target" {
@@ -122,24 +128,27 @@ fn to_autoscaler_v2(object: &mut Value) {
         };
         json!([{"type": "Resource", "resource": {"name": "cpu", part: value}}])
     };
-    let (others, behavior) = (waiting(object, METRICS), waiting(object, BEHAVIOR));
-    let wanted = number(object, &["spec", "targetCPUUtilizationPercentage"]);
-    let is = number(object, &["status", "currentCPUUtilizationPercentage"]);
+    let (others, behavior) = (take_annotation(object, METRICS), take_annotation(object, BEHAVIOR));
+    let target_cpu = number(object, &["spec", "targetCPUUtilizationPercentage"]);
+    let current_cpu = number(object, &["status", "currentCPUUtilizationPercentage"]);
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
         spec.remove("targetCPUUtilizationPercentage");
-        let metrics = [wanted.map(|wanted| cpu("target", wanted)), others].into_iter().flatten();
-        let metrics: Vec<Value> = metrics.filter_map(|some| some.as_array().cloned()).flatten().collect();
+        let metrics = [target_cpu.map(|target_cpu| cpu("target", target_cpu)), others].into_iter().flatten();
+        let metrics: Vec<Value> = metrics.filter_map(|list| list.as_array().cloned()).flatten().collect();
         if !metrics.is_empty() {
             spec.insert("metrics".to_owned(), metrics.into());
         }
         spec.extend(behavior.map(|behavior| ("behavior".to_owned(), behavior)));
     }
-    let unset = at(object, &["status", "currentReplicas"]).is_some_and(|replicas| *replicas == 0);
+    let has_no_replicas = at(object, &["status", "currentReplicas"]).is_some_and(|replicas| *replicas == 0);
     if let Some(Value::Object(status)) = object.get_mut("status") {
         status.remove("currentCPUUtilizationPercentage");
-        if unset {
+        if has_no_replicas {
             status.remove("currentReplicas");
         }
-        status.insert("currentMetrics".to_owned(), is.map_or(Value::Null, |is| cpu("current", is)));
+        status.insert(
+            "currentMetrics".to_owned(),
+            current_cpu.map_or(Value::Null, |current_cpu| cpu("current", current_cpu)),
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Caches conversions by webhook, for synchronous readers.
+//! `Converted`: a cache of the conversions by webhook, for synchronous readers.
 
 use std::{
     collections::BTreeMap,
@@ -11,36 +11,37 @@ use tokio::sync::{Notify, futures::Notified};
 use crate::store::Stored;
 
 /// The number of entries at which the cache is cleared.
-const MOST: usize = 4096;
+const MAX_ENTRIES: usize = 4096;
 
 /// A converted object, or the error of the conversion.
 pub(crate) type ConversionResult = Result<Value, String>;
 
-/// Converted objects, by key and resourceVersion.
+/// The cached conversions, by key and resourceVersion.
 #[derive(Debug, Default)]
 pub(crate) struct Converted {
-    held: Mutex<BTreeMap<(String, u64), ConversionResult>>,
+    entries: Mutex<BTreeMap<(String, u64), ConversionResult>>,
     subscription: Notify,
 }
 
 impl Converted {
-    /// The cached conversion of an object.
+    /// Returns the cached conversion of an object; `None` if it was not converted yet.
     pub(crate) fn get(&self, stored: &Stored) -> Option<ConversionResult> {
         self.lock().get(&(stored.key(), stored.version)).cloned()
     }
 
+    /// Whether the cache has a conversion of an object, successful or not.
     pub(super) fn has(&self, stored: &Stored) -> bool {
         self.lock().contains_key(&(stored.key(), stored.version))
     }
 
-    /// Adds conversions; they stay at least until the next call.
+    /// Adds conversions, and wakes the subscribers. The entries stay at least until the next call.
     pub(super) fn put<'a>(&self, converted: impl Iterator<Item = (&'a Stored, ConversionResult)>) {
-        let mut held = self.lock();
-        if held.len() > MOST {
-            held.clear();
+        let mut entries = self.lock();
+        if entries.len() > MAX_ENTRIES {
+            entries.clear();
         }
-        held.extend(converted.map(|(stored, object)| ((stored.key(), stored.version), object)));
-        drop(held);
+        entries.extend(converted.map(|(stored, object)| ((stored.key(), stored.version), object)));
+        drop(entries);
         self.subscription.notify_waiters();
     }
 
@@ -50,6 +51,6 @@ impl Converted {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, u64), ConversionResult>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

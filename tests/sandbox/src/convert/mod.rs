@@ -1,4 +1,4 @@
-//! Converts objects between the storage version and the served versions of their kind.
+//! Converts objects between the stored version and the served versions of their kind.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ mod webhook;
 pub(crate) use converted::Converted;
 
 impl Stored {
-    /// The object in the version of a kind, with the current defaults of its schema.
+    /// Returns the object in the version of a kind, with the current defaults of its schema.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         match kind.custom() {
@@ -26,15 +26,16 @@ impl Stored {
             Some(custom) => match custom.converted.get(self) {
                 Some(Ok(converted)) => object = converted,
                 // Objects come here unconverted only if no webhook was called for them.
-                _ => read(self, kind, custom, &mut object),
+                _ => set_defaults_and_prune(self, kind, custom, &mut object),
             },
             None => builtin::convert(&mut object, kind),
         }
-        name(&mut object, kind);
+        set_type_meta(&mut object, kind);
         object
     }
 
-    /// The JSON of the object in the version of a kind, without its type; the stored text if no conversion is needed.
+    /// Returns the JSON of the object in the version of a kind, without its type; the stored text if no conversion is
+    /// needed.
     pub(crate) fn text(&self, kind: &Kind) -> Bytes {
         if self.is_current(kind) {
             return Bytes::clone(&self.json);
@@ -49,19 +50,19 @@ impl Stored {
 
     /// Whether the stored JSON needs no conversion for the kind.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
-        kind.custom().is_none_or(|custom| self.version >= custom.since) && self.is_of(kind)
+        kind.custom().is_none_or(|custom| self.version >= custom.since) && self.has_version_of(kind)
     }
 
     /// Whether the object is stored in the version of the kind.
-    fn is_of(&self, kind: &Kind) -> bool {
+    fn has_version_of(&self, kind: &Kind) -> bool {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
         version == kind.version && group == kind.group
     }
 
-    /// The object in its stored version, with the defaults of its schema.
+    /// Returns the object in its stored version, with the defaults of its schema.
     fn in_storage_version(&self, kind: &Kind, custom: &Custom) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
-        complete(self, custom, &mut object);
+        set_stored_defaults(self, custom, &mut object);
         if let Value::Object(map) = &mut object {
             map.insert("apiVersion".into(), (*self.api_version).into());
             map.insert("kind".into(), kind.kind.clone().into());
@@ -69,7 +70,7 @@ impl Stored {
         object
     }
 
-    /// Its metadata, which is the same in all versions.
+    /// Returns the metadata, which is the same in all versions.
     fn metadata(&self) -> Map<String, Value> {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         match object["metadata"].take() {
@@ -78,9 +79,10 @@ impl Stored {
         }
     }
 
-    /// The next stored state and its version, if only the metadata of a custom resource changes.
+    /// Returns the object to store, and its version, after a change of the metadata only. A custom resource that is
+    /// stored in another version keeps that version.
     pub(crate) fn with_metadata_of<'a>(&'a self, kind: &'a Kind, mut next: Value) -> (Value, Cow<'a, str>) {
-        if kind.custom().is_none() || self.is_of(kind) {
+        if kind.custom().is_none() || self.has_version_of(kind) {
             return kind.for_storage(next);
         }
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
@@ -90,7 +92,7 @@ impl Stored {
 }
 
 impl Kind {
-    /// Converts an object to the storage version; returns both.
+    /// Converts an object to the storage version; returns the object and its API version.
     pub(crate) fn for_storage(&self, object: Value) -> (Value, Cow<'_, str>) {
         match self.custom().filter(|custom| custom.storage_version != self.version) {
             Some(custom) => self.pruned_as(custom, object),
@@ -98,7 +100,7 @@ impl Kind {
         }
     }
 
-    /// Prunes an object to the storage version.
+    /// Prunes an object to the storage version; returns the object and its API version.
     fn pruned_as(&self, custom: &Custom, mut object: Value) -> (Value, Cow<'_, str>) {
         if let Some(schema) = custom.versions.get(&custom.storage_version) {
             schema::prune(schema, &mut object);
@@ -107,15 +109,16 @@ impl Kind {
     }
 }
 
-/// Sets the defaults of the stored version and prunes to the requested one.
-fn read(stored: &Stored, kind: &Kind, custom: &Custom, object: &mut Value) {
-    complete(stored, custom, object);
-    if !stored.is_of(kind) {
+/// Sets the defaults of the stored version, and prunes the object to the requested version.
+fn set_defaults_and_prune(stored: &Stored, kind: &Kind, custom: &Custom, object: &mut Value) {
+    set_stored_defaults(stored, custom, object);
+    if !stored.has_version_of(kind) {
         schema::prune(kind.schema(), object);
     }
 }
 
-fn complete(stored: &Stored, custom: &Custom, object: &mut Value) {
+/// Prunes the object to the schema of its stored version, and sets the defaults of that schema.
+fn set_stored_defaults(stored: &Stored, custom: &Custom, object: &mut Value) {
     let version = stored.api_version.rsplit('/').next().unwrap_or_default();
     if let Some(schema) = custom.versions.get(version) {
         schema::prune(schema, object);
@@ -123,7 +126,8 @@ fn complete(stored: &Stored, custom: &Custom, object: &mut Value) {
     }
 }
 
-fn name(object: &mut Value, kind: &Kind) {
+/// Sets `apiVersion` and `kind`.
+fn set_type_meta(object: &mut Value, kind: &Kind) {
     if let Value::Object(map) = object {
         map.insert("apiVersion".into(), kind.api_version().into());
         map.insert("kind".into(), kind.kind.clone().into());

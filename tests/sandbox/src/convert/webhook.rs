@@ -1,4 +1,4 @@
-//! Converts objects by webhook ahead of reads, because reads cannot wait.
+//! Converts objects by webhook and caches the results, because reads are synchronous.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -14,29 +14,38 @@ use crate::{
     webhook::conversion,
 };
 
-/// The CRD properties of a kind that a webhook converts.
-pub(super) fn of(kind: &Kind) -> Option<&Custom> {
+/// Returns the properties of a custom kind whose objects a webhook converts; `None` for other kinds.
+pub(super) fn webhook_converted(kind: &Kind) -> Option<&Custom> {
     kind.custom().filter(|custom| custom.conversion["strategy"] == "Webhook")
 }
 
 impl ResourceRequest<'_> {
     /// Converts objects to the version of the request.
+    ///
+    /// # Errors
+    /// Fails if the webhook fails.
     pub(crate) async fn convert(&self, items: &[Arc<Stored>]) -> Result<(), Failure> {
-        convert(self.server, self.kind, items).await
+        convert_objects(self.server, self.kind, items).await
     }
 
-    /// Converts all objects of the kind.
+    /// Converts all objects that the request lists to its version, if a webhook converts the kind.
+    ///
+    /// # Errors
+    /// Fails if the webhook fails.
     pub(crate) async fn convert_all(&self) -> Result<(), Failure> {
-        match of(self.kind) {
+        match webhook_converted(self.kind) {
             Some(_) => self.convert(&self.server.store.list(&self.kind.group_resource, Some(self.namespace)).1).await,
             None => Ok(()),
         }
     }
 
-    /// Converts an object to the storage version; returns both.
+    /// Converts an object to the storage version; returns the object and its API version.
+    ///
+    /// # Errors
+    /// Fails if the webhook fails.
     pub(crate) async fn for_storage(&self, object: Value) -> Result<(Value, Cow<'_, str>), Failure> {
         let kind = self.kind;
-        let Some(custom) = of(kind).filter(|custom| custom.storage_version != kind.version) else {
+        let Some(custom) = webhook_converted(kind).filter(|custom| custom.storage_version != kind.version) else {
             return Ok(kind.for_storage(object));
         };
         let api_version = format!("{}/{}", kind.group, custom.storage_version);
@@ -46,21 +55,22 @@ impl ResourceRequest<'_> {
         Ok(kind.pruned_as(custom, object))
     }
 
-    /// Copies the conversions of one state of an object to the next, which differs in metadata only.
+    /// Copies the cached conversions of one state of an object to the next, which differs in metadata only.
     pub(crate) fn copy_conversions(&self, before: &Stored, after: &Stored) {
-        if of(self.kind).is_none() {
+        if webhook_converted(self.kind).is_none() {
             return;
         }
         let all = self.server.kinds.all();
-        let served = all.iter().filter(|kind| kind.group_resource == self.kind.group_resource && !after.is_of(kind));
-        for custom in served.filter_map(|kind| of(kind)) {
+        let served =
+            all.iter().filter(|kind| kind.group_resource == self.kind.group_resource && !after.has_version_of(kind));
+        for custom in served.filter_map(|kind| webhook_converted(kind)) {
             let Some(mut outcome) = custom.converted.get(before) else { continue };
             if let Ok(object) = &mut outcome {
                 let mut metadata = after.metadata();
-                for free in ["labels", "annotations"] {
-                    match object["metadata"].get(free) {
-                        Some(value) => metadata.insert(free.to_owned(), value.clone()),
-                        None => metadata.remove(free),
+                for key in ["labels", "annotations"] {
+                    match object["metadata"].get(key) {
+                        Some(value) => metadata.insert(key.to_owned(), value.clone()),
+                        None => metadata.remove(key),
                     };
                 }
                 object["metadata"] = Value::Object(metadata);
@@ -69,16 +79,16 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Converts a written object to all versions, for their watches.
+    /// Converts a written object to all served versions, for their watches. Caches failures instead of returning them.
     pub(crate) async fn convert_for_watches(&self, stored: &Arc<Stored>) {
-        if of(self.kind).is_none() {
+        if webhook_converted(self.kind).is_none() {
             return;
         }
         let all = self.server.kinds.all();
         for kind in all.iter().filter(|kind| kind.group_resource == self.kind.group_resource) {
             // Clients that need this version receive the error when they read the object.
             let (Err(failure), Some(custom)) =
-                (convert(self.server, kind, std::slice::from_ref(stored)).await, kind.custom())
+                (convert_objects(self.server, kind, std::slice::from_ref(stored)).await, kind.custom())
             else {
                 continue;
             };
@@ -90,24 +100,29 @@ impl ResourceRequest<'_> {
 impl Kind {
     /// Whether a webhook converts the objects of the kind.
     pub(crate) fn is_converted_by_webhook(&self) -> bool {
-        of(self).is_some()
+        webhook_converted(self).is_some()
     }
 
-    /// Returns the error of a failed conversion of an object to this version.
+    /// Returns the cached error of the conversion of an object to this version; `None` if there is none.
     pub(crate) fn unconverted(&self, stored: &Stored) -> Option<String> {
-        let custom = of(self).filter(|_| !stored.is_of(self))?;
+        let custom = webhook_converted(self).filter(|_| !stored.has_version_of(self))?;
         custom.converted.get(stored)?.err()
     }
 
-    /// Whether a watch of this version has to wait for the conversion of an object.
+    /// Whether a watch of this version must wait for the conversion of an object.
     pub(crate) fn waits_for(&self, stored: &Stored) -> bool {
-        of(self).is_some_and(|custom| !stored.is_of(self) && !custom.converted.has(stored))
+        webhook_converted(self).is_some_and(|custom| !stored.has_version_of(self) && !custom.converted.has(stored))
     }
 }
 
-async fn convert(server: &Server, kind: &Kind, items: &[Arc<Stored>]) -> Result<(), Failure> {
-    let Some(custom) = of(kind) else { return Ok(()) };
-    let foreign = |item: &&Arc<Stored>| !item.is_of(kind) && !matches!(custom.converted.get(item), Some(Ok(_)));
+/// Converts the objects that are stored in another version of the kind and not yet converted, and caches the results.
+///
+/// # Errors
+/// Fails if the webhook fails.
+async fn convert_objects(server: &Server, kind: &Kind, items: &[Arc<Stored>]) -> Result<(), Failure> {
+    let Some(custom) = webhook_converted(kind) else { return Ok(()) };
+    let foreign =
+        |item: &&Arc<Stored>| !item.has_version_of(kind) && !matches!(custom.converted.get(item), Some(Ok(_)));
     let foreign: Vec<_> = items.iter().filter(foreign).collect();
     if foreign.is_empty() {
         return Ok(());

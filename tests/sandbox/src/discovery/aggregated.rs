@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    etag::tagged,
+    etag::with_etag,
     groups::{Group, Groups},
 };
 use crate::{
@@ -14,36 +14,39 @@ use crate::{
 const MEDIA_TYPE: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /// Returns the discovery document of the core group.
-pub(super) fn core(groups: &Groups) -> ApiResponse {
-    list(groups.all().filter(|group| group.name.is_empty()))
+pub(super) fn core_group(groups: &Groups) -> ApiResponse {
+    group_list(groups.all().filter(|group| group.name.is_empty()))
 }
 
 /// Returns the discovery document of all named groups.
-pub(super) fn others(groups: &Groups) -> ApiResponse {
-    list(groups.others())
+pub(super) fn named_groups(groups: &Groups) -> ApiResponse {
+    group_list(groups.others())
 }
 
-fn list<'a>(groups: impl Iterator<Item = &'a Group>) -> ApiResponse {
-    let items: Vec<Value> = groups.map(described).collect();
+/// Returns the `APIGroupDiscoveryList` of some groups.
+fn group_list<'a>(groups: impl Iterator<Item = &'a Group>) -> ApiResponse {
+    let items: Vec<Value> = groups.map(describe_group).collect();
     let list = json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items});
-    let mut answer = ApiResponse::object(&list);
-    answer.content_type = MEDIA_TYPE;
-    tagged(answer)
+    let mut response = ApiResponse::object(&list);
+    response.content_type = MEDIA_TYPE;
+    with_etag(response)
 }
 
-fn described(group: &Group) -> Value {
+/// Returns the `APIGroupDiscovery` of a group with its versions and resources.
+fn describe_group(group: &Group) -> Value {
     let metadata = if group.name.is_empty() { json!({}) } else { json!({"name": group.name}) };
     let version = |version: &String| {
-        let resources: Vec<Value> = group.kinds(version).map(|kind| resource(kind)).collect();
+        let resources: Vec<Value> = group.kinds(version).map(|kind| resource_entry(kind)).collect();
         json!({"version": version, "resources": resources, "freshness": "Current"})
     };
     json!({"metadata": metadata, "versions": group.versions.iter().map(version).collect::<Vec<_>>()})
 }
 
-fn resource(kind: &Kind) -> Value {
+/// Returns the `APIResourceDiscovery` of a kind.
+fn resource_entry(kind: &Kind) -> Value {
     let scope = if kind.namespaced { "Namespaced" } else { "Cluster" };
     let mut resource = json!({
-        "resource": kind.plural, "responseKind": answered(kind, ("", "", &kind.kind)), "scope": scope,
+        "resource": kind.plural, "responseKind": response_kind(kind, ("", "", &kind.kind)), "scope": scope,
         "singularResource": kind.singular, "verbs": kind.verbs,
     });
     if !kind.short_names.is_empty() {
@@ -53,21 +56,23 @@ fn resource(kind: &Kind) -> Value {
         resource["categories"] = kind.categories.clone().into();
     }
     if !kind.subresources.is_empty() {
-        resource["subresources"] = kind.subresources.iter().map(|subresource| below(kind, subresource)).collect();
+        resource["subresources"] =
+            kind.subresources.iter().map(|subresource| subresource_entry(kind, subresource)).collect();
     }
     resource
 }
 
-fn below(kind: &Kind, subresource: &Subresource) -> Value {
+/// Returns the `APISubresourceDiscovery` of a subresource.
+fn subresource_entry(kind: &Kind, subresource: &Subresource) -> Value {
     let (group, version, name) = &subresource.answers;
-    let answered = answered(kind, (group, version, name));
-    json!({"subresource": subresource.name, "responseKind": answered, "verbs": subresource.verbs})
+    let response_kind = response_kind(kind, (group, version, name));
+    json!({"subresource": subresource.name, "responseKind": response_kind, "verbs": subresource.verbs})
 }
 
-/// Returns the `responseKind` of a resource or subresource. kube-apiserver leaves group and version empty for built-in
-/// kinds, and fills them in for a CRD's.
-fn answered(kind: &Kind, (group, version, name): (&str, &str, &str)) -> Value {
-    let own = version.is_empty() && kind.custom().is_some();
-    let (group, version) = if own { (kind.group.as_str(), kind.version.as_str()) } else { (group, version) };
+/// Returns the `responseKind` of a resource or subresource from its group, version and kind. kube-apiserver leaves
+/// group and version empty for built-in kinds, and fills them in for a CRD's.
+fn response_kind(kind: &Kind, (group, version, name): (&str, &str, &str)) -> Value {
+    let is_custom = version.is_empty() && kind.custom().is_some();
+    let (group, version) = if is_custom { (kind.group.as_str(), kind.version.as_str()) } else { (group, version) };
     json!({"group": group, "version": version, "kind": name})
 }

@@ -3,12 +3,12 @@
 use crate::response::{ApiResponse, Content};
 
 /// Adds the hash of the body as an ETag, for clients that cache the document.
-pub(super) fn tagged(mut answer: ApiResponse) -> ApiResponse {
-    if let Content::Whole(text) = &answer.content {
-        answer.headers.push(("etag", format!("\"{}\"", hash(text))));
+pub(super) fn with_etag(mut response: ApiResponse) -> ApiResponse {
+    if let Content::Whole(text) = &response.content {
+        response.headers.push(("etag", format!("\"{}\"", hash(text))));
     }
-    answer.headers.push(("vary", "Accept".to_owned()));
-    answer
+    response.headers.push(("vary", "Accept".to_owned()));
+    response
 }
 
 /// Returns the SHA-512 hash in uppercase hexadecimal digits.

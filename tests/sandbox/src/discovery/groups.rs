@@ -1,4 +1,4 @@
-//! Lists the served API groups and versions in discovery order.
+//! `Groups`: the served API groups and versions in discovery order.
 
 use std::{cmp::Reverse, sync::Arc};
 
@@ -9,6 +9,7 @@ use crate::{kind::Kind, server::Server};
 /// All groups; the core group has an empty name.
 pub(super) struct Groups(Vec<Group>);
 
+/// A served API group.
 pub(super) struct Group {
     pub(super) name: String,
     /// The versions; the preferred one comes first.
@@ -18,7 +19,7 @@ pub(super) struct Group {
 
 impl Groups {
     /// Returns the groups that are served now: built-in groups in the order of the table, then custom groups by name.
-    pub(super) fn of(server: &Server) -> Self {
+    pub(super) fn collect(server: &Server) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         for kind in server.kinds.all() {
             let at = groups.iter().position(|group| group.name == kind.group).unwrap_or_else(|| {
@@ -38,10 +39,12 @@ impl Groups {
         Self(groups)
     }
 
+    /// Returns the group of a name; `None` if it is not served.
     pub(super) fn find(&self, name: &str) -> Option<&Group> {
         self.0.iter().find(|group| group.name == name)
     }
 
+    /// Returns all groups, the core group included.
     pub(super) fn all(&self) -> impl Iterator<Item = &Group> {
         self.0.iter()
     }
@@ -53,22 +56,24 @@ impl Groups {
 
     /// Returns the `APIGroupList`.
     pub(super) fn list(&self) -> Value {
-        let groups: Vec<Value> = self.others().map(Group::described).collect();
+        let groups: Vec<Value> = self.others().map(Group::to_api_group).collect();
         json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
     }
 }
 
 impl Group {
+    /// Returns the kinds that a version of the group serves.
     pub(super) fn kinds<'a>(&'a self, version: &'a str) -> impl Iterator<Item = &'a Arc<Kind>> {
         self.kinds.iter().filter(move |kind| kind.version == version)
     }
 
+    /// Returns whether CustomResourceDefinitions define all kinds of the group.
     pub(super) fn is_custom(&self) -> bool {
         self.kinds.iter().all(|kind| kind.custom().is_some())
     }
 
     /// Returns the fields of the group's `APIGroup`, without `kind` and `apiVersion`.
-    pub(super) fn described(&self) -> Value {
+    pub(super) fn to_api_group(&self) -> Value {
         let version =
             |version: &String| json!({"groupVersion": format!("{}/{version}", self.name), "version": version});
         let versions: Vec<Value> = self.versions.iter().map(version).collect();
@@ -76,13 +81,14 @@ impl Group {
     }
 }
 
-/// The priority of a version: `v2` before `v1` before `v1beta2` before `v1alpha1` before other names.
+/// Returns the sort key of a version, like `version.CompareKubeAwareVersionStrings`. A version with a greater key is
+/// preferred: `v2` over `v1` over `v1beta2` over `v1alpha1` over other names.
 fn priority(version: &str) -> (u8, u64, u64, Reverse<&str>) {
-    let read = || {
-        let rest = version.strip_prefix('v')?;
-        let end = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-        let major = rest[..end].parse().ok()?;
-        let (rank, minor) = match &rest[end..] {
+    let parse = || {
+        let number = version.strip_prefix('v')?;
+        let major_end = number.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(number.len());
+        let major = number[..major_end].parse().ok()?;
+        let (stability, minor) = match &number[major_end..] {
             "" => (3, ""),
             stage => match (stage.strip_prefix("beta"), stage.strip_prefix("alpha")) {
                 (Some(minor), _) => (2, minor),
@@ -90,10 +96,10 @@ fn priority(version: &str) -> (u8, u64, u64, Reverse<&str>) {
                 _ => return None,
             },
         };
-        let minor = if rank == 3 { 0 } else { minor.parse().ok()? };
-        Some((rank, major, minor, Reverse("")))
+        let minor = if stability == 3 { 0 } else { minor.parse().ok()? };
+        Some((stability, major, minor, Reverse("")))
     };
-    read().unwrap_or((0, 0, 0, Reverse(version)))
+    parse().unwrap_or((0, 0, 0, Reverse(version)))
 }
 
 #[cfg(test)]

@@ -8,31 +8,35 @@ const CHECKS: [&str; 5] =
     ["ping", "log", "etcd", "poststarthook/bootstrap-controller", "poststarthook/rbac/bootstrap-roles"];
 
 /// The checks that only readiness has.
-const READY: [&str; 3] = ["etcd-readiness", "informer-sync", "shutdown"];
+const READINESS_CHECKS: [&str; 3] = ["etcd-readiness", "informer-sync", "shutdown"];
 
-fn checks(of: &str) -> impl Iterator<Item = &'static str> + use<> {
-    let more: &[&str] = if of == "readyz" { &READY } else { &[] };
+/// Returns the names of the checks of an endpoint: `livez`, `readyz` or `healthz`.
+fn checks(endpoint: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let more: &[&str] = if endpoint == "readyz" { &READINESS_CHECKS } else { &[] };
     CHECKS.into_iter().chain(more.iter().copied())
 }
 
 /// Serves `/readyz`, `/readyz/CHECK` and `/readyz?verbose&exclude=CHECK`, and the same under the other endpoints.
-pub(super) fn answer(call: &Call, words: &[&str]) -> ApiResponse {
-    let [of, ref check @ ..] = *words else { return no_page() };
-    let one = check.join("/");
-    if !one.is_empty() {
-        return if checks(of).any(|known| known == one) { ApiResponse::text("ok") } else { no_page() };
+pub(super) fn answer(call: &Call, segments: &[&str]) -> ApiResponse {
+    let [endpoint, ref check @ ..] = *segments else { return no_page() };
+    let name = check.join("/");
+    if !name.is_empty() {
+        return if checks(endpoint).any(|known| known == name) { ApiResponse::text("ok") } else { no_page() };
     }
-    if call.options.other("verbose").is_none() {
+    if call.options.raw("verbose").is_none() {
         return ApiResponse::text("ok");
     }
     let excluded = |name: &str| call.options.all.iter().any(|(key, value)| key == "exclude" && value == name);
-    let mut text: String = checks(of)
+    let mut text: String = checks(endpoint)
         .map(|check| if excluded(check) { format!("[+]{check} excluded: ok\n") } else { format!("[+]{check} ok\n") })
         .collect();
-    text.push_str(&format!("{of} check passed\n"));
+    text.push_str(&format!("{endpoint} check passed\n"));
     ApiResponse::text(text)
 }
 
+/// Returns the paths of the single checks, which the index of paths lists.
 pub(super) fn paths() -> impl Iterator<Item = String> {
-    ["healthz", "livez", "readyz"].into_iter().flat_map(|of| checks(of).map(move |check| format!("/{of}/{check}")))
+    ["healthz", "livez", "readyz"]
+        .into_iter()
+        .flat_map(|endpoint| checks(endpoint).map(move |check| format!("/{endpoint}/{check}")))
 }

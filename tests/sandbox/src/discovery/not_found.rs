@@ -4,25 +4,25 @@ use http::StatusCode;
 
 use crate::response::ApiResponse;
 
-/// The "404 page not found" response of Go's HTTP server, for a path that no handler serves.
+/// Returns the "404 page not found" response of Go's HTTP server, for a path that no handler serves.
 pub(crate) fn no_page() -> ApiResponse {
-    let mut answer = ApiResponse::text("404 page not found\n");
-    answer.code = StatusCode::NOT_FOUND;
-    answer.headers.push(("x-content-type-options", "nosniff".to_owned()));
-    answer
+    let mut response = ApiResponse::text("404 page not found\n");
+    response.code = StatusCode::NOT_FOUND;
+    response.headers.push(("x-content-type-options", "nosniff".to_owned()));
+    response
 }
 
-/// A 404 response with an empty body.
-pub(super) fn nothing() -> ApiResponse {
-    let mut answer = ApiResponse::text("");
-    (answer.code, answer.content_type) = (StatusCode::NOT_FOUND, "");
-    answer
+/// Returns a 404 response with an empty body.
+pub(super) fn empty_not_found() -> ApiResponse {
+    let mut response = ApiResponse::text("");
+    (response.code, response.content_type) = (StatusCode::NOT_FOUND, "");
+    response
 }
 
-/// The response of Go's server to a path that it can't parse.
-pub(super) fn unusable(path: &str) -> ApiResponse {
+/// Returns the 500 response of kube-apiserver to a path from which it can't determine kind and namespace.
+pub(super) fn unparsable_path(path: &str) -> ApiResponse {
     let why = "failed to create RequestInfo: unable to determine kind and namespace from url";
-    let mut answer = ApiResponse::text(format!("Internal Server Error: {path:?}: {why}, {path}\n"));
-    answer.code = StatusCode::INTERNAL_SERVER_ERROR;
-    answer
+    let mut response = ApiResponse::text(format!("Internal Server Error: {path:?}: {why}, {path}\n"));
+    response.code = StatusCode::INTERNAL_SERVER_ERROR;
+    response
 }

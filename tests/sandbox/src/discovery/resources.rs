@@ -20,24 +20,28 @@ pub(super) fn core_versions() -> Value {
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
 }
 
-/// Serves the `APIGroup` of a group.
+/// Serves the `APIGroup` of a group; a 404 page if it is not served.
 pub(super) fn group(groups: &Groups, name: &str) -> Result<ApiResponse, Failure> {
     let Some(group) = groups.find(name).filter(|_| !name.is_empty()) else { return Ok(no_page()) };
-    let mut described = group.described();
-    described["kind"] = "APIGroup".into();
-    described["apiVersion"] = "v1".into();
-    Ok(ApiResponse::object(&described))
+    let mut api_group = group.to_api_group();
+    api_group["kind"] = "APIGroup".into();
+    api_group["apiVersion"] = "v1".into();
+    Ok(ApiResponse::object(&api_group))
 }
 
-/// Serves the `APIResourceList` of a group and version.
+/// Serves the `APIResourceList` of a group and version. A version that is not served is a 404 page for custom groups.
+///
+/// # Errors
+/// `NotFound` if a built-in group does not serve the version.
 pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<ApiResponse, Failure> {
-    let Some(found) = groups.find(group) else { return Ok(no_page()) };
-    if !found.versions.iter().any(|own| own == version) {
-        return if found.is_custom() { Ok(no_page()) } else { Err(Failure::no_such_resource()) };
+    let Some(served_group) = groups.find(group) else { return Ok(no_page()) };
+    if !served_group.versions.iter().any(|served| served == version) {
+        return if served_group.is_custom() { Ok(no_page()) } else { Err(Failure::no_such_resource()) };
     }
-    let resources: Vec<Value> = found.kinds(version).flat_map(|kind| rows(found, kind)).collect();
-    let written = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-    let mut list = json!({"kind": "APIResourceList", "groupVersion": written, "resources": resources});
+    let resources: Vec<Value> =
+        served_group.kinds(version).flat_map(|kind| resource_entries(served_group, kind)).collect();
+    let group_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+    let mut list = json!({"kind": "APIResourceList", "groupVersion": group_version, "resources": resources});
     // The list of the core group has no `apiVersion`.
     if !group.is_empty() {
         list["apiVersion"] = "v1".into();
@@ -45,47 +49,49 @@ pub(super) fn list(groups: &Groups, group: &str, version: &str) -> Result<ApiRes
     Ok(ApiResponse::object(&list))
 }
 
-/// Returns the entries of a kind and its subresources.
-fn rows(group: &Group, kind: &Kind) -> Vec<Value> {
-    let mut row = json!({
+/// Returns the `APIResource` entries of a kind and its subresources.
+fn resource_entries(group: &Group, kind: &Kind) -> Vec<Value> {
+    let mut entry = json!({
         "name": kind.plural, "singularName": kind.singular, "namespaced": kind.namespaced, "kind": kind.kind,
         "verbs": kind.verbs,
     });
     if !kind.short_names.is_empty() {
-        row["shortNames"] = kind.short_names.clone().into();
+        entry["shortNames"] = kind.short_names.clone().into();
     }
     if !kind.categories.is_empty() {
-        row["categories"] = kind.categories.clone().into();
+        entry["categories"] = kind.categories.clone().into();
     }
     if kind.is_stored() && kind.plural != "componentstatuses" {
-        row["storageVersionHash"] = storage_hash(group, kind).into();
+        entry["storageVersionHash"] = storage_hash(group, kind).into();
     }
-    let below = kind.subresources.iter().map(|subresource| subresource_row(kind, subresource));
-    std::iter::once(row).chain(below).collect()
+    let subresources = kind.subresources.iter().map(|subresource| subresource_entry(kind, subresource));
+    std::iter::once(entry).chain(subresources).collect()
 }
 
-fn subresource_row(kind: &Kind, subresource: &Subresource) -> Value {
-    let (group, version, answered) = &subresource.answers;
-    let mut row = Map::new();
-    row.insert("name".into(), format!("{}/{}", kind.plural, subresource.name).into());
-    row.insert("singularName".into(), "".into());
-    row.insert("namespaced".into(), kind.namespaced.into());
-    row.insert("kind".into(), answered.clone().into());
-    row.insert("verbs".into(), subresource.verbs.clone().into());
-    let own = version.is_empty() || (*group == kind.group && *version == kind.version);
-    if !own {
-        row.insert("version".into(), version.clone().into());
+/// Returns the `APIResource` entry of a subresource, with the group and version of its kind if they differ from those
+/// of the document.
+fn subresource_entry(kind: &Kind, subresource: &Subresource) -> Value {
+    let (group, version, response_kind) = &subresource.answers;
+    let mut entry = Map::new();
+    entry.insert("name".into(), format!("{}/{}", kind.plural, subresource.name).into());
+    entry.insert("singularName".into(), "".into());
+    entry.insert("namespaced".into(), kind.namespaced.into());
+    entry.insert("kind".into(), response_kind.clone().into());
+    entry.insert("verbs".into(), subresource.verbs.clone().into());
+    let is_own_version = version.is_empty() || (*group == kind.group && *version == kind.version);
+    if !is_own_version {
+        entry.insert("version".into(), version.clone().into());
         if !group.is_empty() {
-            row.insert("group".into(), group.clone().into());
+            entry.insert("group".into(), group.clone().into());
         }
     }
-    Value::Object(row)
+    Value::Object(entry)
 }
 
 /// Returns the hash of the group, version and kind in which objects are stored. Clients compare it to see whether two
 /// versions share one storage.
 fn storage_hash(group: &Group, kind: &Kind) -> String {
-    let kept = match kind.custom() {
+    let stored_as = match kind.custom() {
         Some(custom) => format!("{}/{}/{}", kind.group, custom.storage_version, kind.kind),
         None if kind.is("events.k8s.io", "events") => "/v1/Event".to_owned(),
         None => {
@@ -93,5 +99,5 @@ fn storage_hash(group: &Group, kind: &Kind) -> String {
             format!("{}/{preferred}/{}", kind.group, kind.kind)
         }
     };
-    STANDARD.encode(digest(&SHA256, kept.as_bytes()).as_ref().get(..8).unwrap_or_default())
+    STANDARD.encode(digest(&SHA256, stored_as.as_bytes()).as_ref().get(..8).unwrap_or_default())
 }

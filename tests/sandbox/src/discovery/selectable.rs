@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 
 /// The selectable fields of built-in kinds other than `metadata.name` and `metadata.namespace`, as kube-apiserver
-/// indexes them.
+/// defines them, by group and plural.
 const FIELDS: &[(&str, &str, &[&str])] = &[
     (
         "",
@@ -74,19 +74,19 @@ pub(crate) enum Selectable {
 
 /// Returns whether a field selector may use the field.
 pub(crate) fn selectable(kind: &Kind, field: &str) -> Selectable {
-    let own = FIELDS.iter().find(|(group, plural, _)| kind.is(group, plural)).map(|(_, _, fields)| *fields);
-    let named = match field {
+    let field_labels = FIELDS.iter().find(|(group, plural, _)| kind.is(group, plural)).map(|(_, _, fields)| *fields);
+    let is_selectable = match field {
         "metadata.name" => true,
         // Kinds with field labels of their own have this one only if they are namespaced.
-        "metadata.namespace" => kind.namespaced || own.is_none(),
+        "metadata.namespace" => kind.namespaced || field_labels.is_none(),
         _ => match kind.custom() {
             Some(custom) => custom.selectable.iter().any(|path| path == field),
-            None => own.is_some_and(|fields| fields.contains(&field)),
+            None => field_labels.is_some_and(|fields| fields.contains(&field)),
         },
     };
-    match named {
+    match is_selectable {
         true => Selectable::Yes,
-        false if own.is_some() || kind.custom().is_some() => Selectable::NoLabel,
+        false if field_labels.is_some() || kind.custom().is_some() => Selectable::NoLabel,
         false => Selectable::OnlyMetadata,
     }
 }

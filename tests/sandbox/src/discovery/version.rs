@@ -5,6 +5,7 @@ use serde_json::json;
 /// The Kubernetes release that the server emulates.
 pub(super) const RELEASE: &str = "v1.36.3";
 
+/// Returns the `version.Info` document.
 pub(super) fn version() -> serde_json::Value {
     json!({
         "major": "1", "minor": "36", "emulationMajor": "1", "emulationMinor": "36", "minCompatibilityMajor": "1",

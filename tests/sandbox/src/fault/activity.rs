@@ -1,4 +1,4 @@
-//! Records the latest actions of a client and its open calls.
+//! Tracks the latest calls of a client and counts its open calls.
 
 use std::collections::BTreeSet;
 
@@ -8,60 +8,62 @@ use tokio::time::Instant;
 pub(super) struct Activity {
     /// Open calls other than watches, and delayed events.
     pub(super) open: usize,
-    /// The last begin or end of a call other than a watch.
-    pub(super) moved: Instant,
-    /// The same without repeated reads.
-    pub(super) acted: Instant,
+    /// The time of the last begin or end of a call other than a watch.
+    pub(super) last_call: Instant,
+    /// The time of the last begin or end of such a call that is no repeated read.
+    pub(super) last_progress: Instant,
     /// The reads since the last write or event.
-    pub(super) read: BTreeSet<String>,
+    pub(super) reads: BTreeSet<String>,
 }
 
 impl Activity {
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        Self { open: 0, moved: now, acted: now, read: BTreeSet::new() }
+        Self { open: 0, last_call: now, last_progress: now, reads: BTreeSet::new() }
     }
 
-    /// Forgets the open calls of the previous life.
+    /// Resets the open calls and the reads when the client restarts.
     pub(super) fn begin_life(&mut self) {
         self.open = 0;
-        self.read.clear();
-        self.act();
+        self.reads.clear();
+        self.record_progress();
     }
 
-    /// Whether the same read came before, without a write or an event in between.
+    /// Returns whether the same read came before, without a write or an event in between.
     pub(super) fn is_repeated(&mut self, uri: &str, is_write: bool) -> bool {
         if is_write {
-            self.read.clear();
+            self.reads.clear();
         }
-        !is_write && !self.read.insert(uri.to_owned())
+        !is_write && !self.reads.insert(uri.to_owned())
     }
 
     /// Records an event: the next reads do not count as repeated.
     pub(super) fn event_delivered(&mut self) {
-        self.read.clear();
+        self.reads.clear();
     }
 
     /// Records the begin of a call or of a delay.
     pub(super) fn open(&mut self, is_repeated: bool) {
         self.open += 1;
-        self.moved(is_repeated);
+        self.record_call(is_repeated);
     }
 
     /// Records the end of a call or of a delay.
     pub(super) fn close(&mut self, is_repeated: bool) {
         self.open = self.open.saturating_sub(1);
-        self.moved(is_repeated);
+        self.record_call(is_repeated);
     }
 
-    fn moved(&mut self, is_repeated: bool) {
-        self.moved = Instant::now();
+    /// Records the time of a begin or end of a call.
+    fn record_call(&mut self, is_repeated: bool) {
+        self.last_call = Instant::now();
         if !is_repeated {
-            self.acted = self.moved;
+            self.last_progress = self.last_call;
         }
     }
 
-    pub(super) fn act(&mut self) {
-        self.moved(false);
+    /// Records an action of the client that is no repeated read.
+    pub(super) fn record_progress(&mut self) {
+        self.record_call(false);
     }
 }

@@ -14,7 +14,7 @@ use http_body_util::{BodyExt as _, BodyStream};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{
-    EventFault, Faults, ObservedEvent, connection::ConnectionFault, error_response::expired, faults::OpenGuard,
+    EventFault, Faults, ObservedEvent, connection::ConnectionFault, error_response::expired_event, faults::OpenGuard,
 };
 use crate::Body;
 
@@ -39,117 +39,121 @@ impl http_body::Body for FaultyBody {
     }
 }
 
-pub(super) fn whole(bytes: Bytes) -> FaultyBody {
+/// Returns a complete body.
+pub(super) fn complete(bytes: Bytes) -> FaultyBody {
     FaultyBody(stream::iter([Ok(Frame::data(bytes))]).boxed())
 }
 
-/// A streamed body without faults.
-pub(super) fn through(body: Body) -> FaultyBody {
+/// Returns a streamed body without faults.
+pub(super) fn unmodified(body: Body) -> FaultyBody {
     FaultyBody(BodyStream::new(body).map(|frame| frame.or(Err(ConnectionFault::Reset))).boxed())
 }
 
-/// A watch, event by event.
+/// Returns the body of a watch, in which every event may have a fault.
 pub(super) fn watch(body: Body, faults: Faults, life: u32, number: u64) -> FaultyBody {
-    let watch = FaultyWatch { body, faults, life, number, ready: VecDeque::new(), expires: None, ended: false };
+    let watch = FaultyWatch { body, faults, life, number, pending: VecDeque::new(), expiry: None, ended: false };
     let pieces = stream::unfold(watch, async |mut watch| {
-        let piece = watch.next().await?;
+        let piece = watch.next_piece().await?;
         Some((piece.map(Frame::data), watch))
     });
     FaultyBody(pieces.boxed())
 }
 
+/// A watch with the faults of its events.
 struct FaultyWatch {
     body: Body,
     faults: Faults,
     life: u32,
     /// The number of the call that began the watch.
     number: u64,
-    ready: VecDeque<Result<Bytes, ConnectionFault>>,
+    pending: VecDeque<Result<Bytes, ConnectionFault>>,
     /// The time at which the watch returns 410, because an event was lost.
-    expires: Option<(Instant, OpenGuard)>,
+    expiry: Option<(Instant, OpenGuard)>,
     ended: bool,
 }
 
 impl FaultyWatch {
-    async fn next(&mut self) -> Option<Result<Bytes, ConnectionFault>> {
+    /// Returns the next data of the watch; `None` at its end. Never returns after the life of the client has ended.
+    async fn next_piece(&mut self) -> Option<Result<Bytes, ConnectionFault>> {
         loop {
-            if !self.faults.state_of_life(self.life) {
+            if !self.faults.is_running(self.life) {
                 std::future::pending::<()>().await;
             }
-            if let Some(piece) = self.ready.pop_front() {
+            if let Some(piece) = self.pending.pop_front() {
                 return Some(piece);
             }
             if self.ended {
                 return None;
             }
-            let wake = self.expires.as_ref().map(|(at, _)| *at);
+            let wake = self.expiry.as_ref().map(|(at, _)| *at);
             let frame = tokio::select! {
                 biased;
                 () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {
-                    self.end(Ok(expired()));
+                    self.end(Ok(expired_event()));
                     continue;
                 }
                 frame = self.body.frame() => frame,
             };
             // A stop may have come during the wait.
-            if !self.faults.state_of_life(self.life) {
+            if !self.faults.is_running(self.life) {
                 continue;
             }
             match frame {
-                Some(Ok(frame)) => self.take(frame.into_data().unwrap_or_default()).await,
+                Some(Ok(frame)) => self.handle_event(frame.into_data().unwrap_or_default()).await,
                 // A client that continued from the last version would never receive the lost event.
-                Some(Err(_)) | None if self.expires.is_some() => self.end(Ok(expired())),
+                Some(Err(_)) | None if self.expiry.is_some() => self.end(Ok(expired_event())),
                 Some(Err(_)) | None => self.ended = true,
             }
         }
     }
 
-    async fn take(&mut self, line: Bytes) {
-        let Some(fault) = self.judge(&line) else {
-            self.ready.push_back(Ok(line));
+    /// Queues an event with its fault: it may be lost, delayed or duplicated, or the watch may end.
+    async fn handle_event(&mut self, line: Bytes) {
+        let Some(fault) = self.record_event(&line) else {
+            self.pending.push_back(Ok(line));
             return;
         };
         match fault {
             EventFault::Lose => {
-                if self.expires.is_none() {
-                    self.expires = Some((Instant::now() + UNTIL_EXPIRED, self.faults.hold(self.life)));
+                if self.expiry.is_none() {
+                    self.expiry = Some((Instant::now() + UNTIL_EXPIRED, self.faults.open_guard(self.life)));
                 }
             }
             EventFault::Delay { seconds } => {
-                let held = self.faults.hold(self.life);
+                let guard = self.faults.open_guard(self.life);
                 sleep(Duration::from_secs(seconds.into())).await;
-                drop(held);
-                self.ready.push_back(Ok(line));
+                drop(guard);
+                self.pending.push_back(Ok(line));
             }
-            EventFault::Duplicate => self.ready.extend([Ok(line.clone()), Ok(line)]),
-            EventFault::Silence if self.expires.is_some() => self.end(Ok(expired())),
+            EventFault::Duplicate => self.pending.extend([Ok(line.clone()), Ok(line)]),
+            EventFault::Silence if self.expiry.is_some() => self.end(Ok(expired_event())),
             EventFault::Silence => {
-                let _held = self.faults.hold(self.life);
+                let _guard = self.faults.open_guard(self.life);
                 std::future::pending::<()>().await;
             }
-            EventFault::Expire => self.end(Ok(expired())),
-            EventFault::End | EventFault::Cut | EventFault::CutWithin if self.expires.is_some() => {
-                self.end(Ok(expired()));
+            EventFault::Expire => self.end(Ok(expired_event())),
+            EventFault::End | EventFault::Cut | EventFault::CutWithin if self.expiry.is_some() => {
+                self.end(Ok(expired_event()));
             }
             EventFault::End => self.ended = true,
             EventFault::Cut => self.end(Err(ConnectionFault::Reset)),
             EventFault::CutWithin => {
-                self.ready.push_back(Ok(line.slice(..line.len() / 2)));
+                self.pending.push_back(Ok(line.slice(..line.len() / 2)));
                 self.end(Err(ConnectionFault::Reset));
             }
         }
     }
 
-    /// The fault of an event; bookmarks and errors have none.
-    fn judge(&self, line: &[u8]) -> Option<EventFault> {
+    /// Records an event and returns its fault; `None` for an event without one, a bookmark or an error.
+    fn record_event(&self, line: &[u8]) -> Option<EventFault> {
         self.faults.record_event(ObservedEvent { watch: self.number, ..ObservedEvent::read(line)? })
     }
 
     /// Ends the watch after a last message; the client will soon reconnect.
     fn end(&mut self, last: Result<Bytes, ConnectionFault>) {
-        self.ready.push_back(last);
+        self.pending.push_back(last);
         self.ended = true;
-        self.expires = None;
+        self.expiry = None;
         self.faults.stir();
     }
 }

@@ -5,7 +5,7 @@ use http::{Response, header};
 use serde_json::json;
 
 /// Returns the error response of a server: a `Status` with the reason that Kubernetes uses for the code.
-pub(super) fn refusal(code: u16, retry_after: Option<u32>) -> Response<Bytes> {
+pub(super) fn error_response(code: u16, retry_after: Option<u32>) -> Response<Bytes> {
     let (reason, message) = match code {
         409 => {
             ("Conflict", "the object has been modified; please apply your changes to the latest version and try again")
@@ -33,8 +33,8 @@ pub(super) fn refusal(code: u16, retry_after: Option<u32>) -> Response<Bytes> {
     response
 }
 
-/// The event that ends a watch whose version is too old.
-pub(super) fn expired() -> Bytes {
-    let status = refusal(410, None).into_body();
+/// Returns the event that ends a watch whose version is too old: an ERROR with the 410 status.
+pub(super) fn expired_event() -> Bytes {
+    let status = error_response(410, None).into_body();
     Bytes::from([b"{\"type\":\"ERROR\",\"object\":", &status[..], b"}\n"].concat())
 }

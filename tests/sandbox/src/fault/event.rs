@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{ObservedCondition, ObservedEvent};
 
+/// A line of a watch.
 #[derive(Deserialize)]
 struct WatchLine {
     #[serde(rename = "type")]
@@ -12,6 +13,7 @@ struct WatchLine {
     object: WatchObject,
 }
 
+/// The part of an object that the timeline records.
 #[derive(Deserialize)]
 struct WatchObject {
     #[serde(default)]
@@ -22,6 +24,7 @@ struct WatchObject {
     status: Option<Box<RawValue>>,
 }
 
+/// The part of the metadata that the timeline records.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct WatchMetadata {
@@ -31,6 +34,7 @@ struct WatchMetadata {
     deletion_timestamp: Option<String>,
 }
 
+/// The part of a status that the timeline records.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Status {

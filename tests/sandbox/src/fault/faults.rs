@@ -29,8 +29,9 @@ pub struct Faults {
     ended: Arc<watch::Sender<u32>>,
 }
 
+/// The fault plan, the counters and the timeline of a client.
 pub(super) struct FaultState {
-    began: Instant,
+    start: Instant,
     /// The current life; 0 before the first.
     life: u32,
     calls: u64,
@@ -38,18 +39,18 @@ pub(super) struct FaultState {
     pub(super) activity: Activity,
     at_call: BTreeMap<u64, Vec<Fault>>,
     at_event: BTreeMap<u64, EventFault>,
-    deeds: BTreeMap<u64, FaultAction>,
-    chance: Option<RandomFaults>,
+    actions: BTreeMap<u64, FaultAction>,
+    random: Option<RandomFaults>,
     /// The time until which all events are lost.
     events_lost_until: Option<Instant>,
     /// The version of the first lists of later lives, and the lists that were made.
-    begins_as_of: Option<(u64, BTreeSet<(u32, String)>)>,
+    first_lists_as_of: Option<(u64, BTreeSet<(u32, String)>)>,
     /// The index in the timeline of each open pass, by number.
     pub(super) passes: BTreeMap<u64, usize>,
     pub(super) last_pass: u64,
     jumped: i64,
     /// The maximum number of calls.
-    most: u64,
+    max_calls: u64,
     pub(super) timeline: Timeline,
 }
 
@@ -57,11 +58,11 @@ pub(super) struct FaultState {
 pub(super) struct OpenCall {
     pub(super) number: u64,
     pub(super) faults: Vec<Fault>,
-    pub(super) deed: Option<FaultAction>,
+    pub(super) action: Option<FaultAction>,
     /// Its index in the timeline.
     index: usize,
     /// Counts the call as open until it is answered or dropped.
-    _held: Option<OpenGuard>,
+    _guard: Option<OpenGuard>,
 }
 
 /// Counts a call or a delayed event as open until it is dropped.
@@ -86,21 +87,21 @@ impl Faults {
     pub fn none() -> Self {
         let now = Instant::now();
         let state = FaultState {
-            began: now,
+            start: now,
             life: 0,
             calls: 0,
             events: 0,
             activity: Activity::new(),
             at_call: BTreeMap::new(),
             at_event: BTreeMap::new(),
-            deeds: BTreeMap::new(),
-            chance: None,
+            actions: BTreeMap::new(),
+            random: None,
             events_lost_until: None,
-            begins_as_of: None,
+            first_lists_as_of: None,
             passes: BTreeMap::new(),
             last_pass: 0,
             jumped: 0,
-            most: u64::MAX,
+            max_calls: u64::MAX,
             timeline: Timeline::default(),
         };
         Self { state: Arc::new(Mutex::new(state)), ended: Arc::new(watch::channel(0).0) }
@@ -110,7 +111,7 @@ impl Faults {
     #[must_use]
     pub fn by_chance(seed: u64, classes: &[FaultClass], lasts: Duration) -> Self {
         let faults = Self::none();
-        faults.state().chance = Some(RandomFaults::new(seed, classes, lasts));
+        faults.state().random = Some(RandomFaults::new(seed, classes, lasts));
         faults
     }
 
@@ -131,7 +132,7 @@ impl Faults {
     /// Runs an action just before the n-th call.
     #[must_use]
     pub fn before_call(self, number: u64, deed: FaultAction) -> Self {
-        self.state().deeds.insert(number, deed);
+        self.state().actions.insert(number, deed);
         self
     }
 
@@ -139,7 +140,7 @@ impl Faults {
     /// let the clock advance. Default: no limit.
     #[must_use]
     pub fn at_most(self, calls: u64) -> Self {
-        self.state().most = calls;
+        self.state().max_calls = calls;
         self
     }
 
@@ -152,14 +153,14 @@ impl Faults {
     /// Starts later lives with an older state: the first list of each kind returns the state at a version, if the list
     /// accepts any version. The watch that follows delivers the rest.
     pub fn begin_as_of(&self, version: u64) {
-        self.state().begins_as_of = Some((version, BTreeSet::new()));
+        self.state().first_lists_as_of = Some((version, BTreeSet::new()));
     }
 
-    /// Whether the client made more calls than [allowed](Self::at_most).
+    /// Returns whether the client made more calls than [allowed](Self::at_most).
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         let state = self.state();
-        state.calls > state.most
+        state.calls > state.max_calls
     }
 
     /// The number of calls.
@@ -194,7 +195,7 @@ impl Faults {
         let _ = ended.wait_for(|ended| *ended >= life).await;
     }
 
-    /// Whether the current life has ended.
+    /// Returns whether the current life has ended.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         *self.ended.borrow() >= self.state().life
@@ -203,14 +204,15 @@ impl Faults {
     /// Ends the current life, as a stop does, but without a fault.
     pub fn end(&self) {
         let life = self.state().life;
-        self.end_by(life, TimelineEvent::End);
+        self.end_life(life, TimelineEvent::End);
     }
 
-    pub(super) fn state_of_life(&self, life: u32) -> bool {
+    /// Returns whether a life of the client has not ended yet.
+    pub(super) fn is_running(&self, life: u32) -> bool {
         *self.ended.borrow() < life
     }
 
-    /// Begins the next life.
+    /// Begins the next life, which also ends the previous one, and returns its number.
     pub(crate) fn begin(&self) -> u32 {
         let mut state = self.state();
         let last = state.life;
@@ -229,64 +231,69 @@ impl Faults {
 
     /// Ends a life by a fault.
     pub(super) fn stop(&self, life: u32) {
-        self.end_by(life, TimelineEvent::Stop);
+        self.end_life(life, TimelineEvent::Stop);
     }
 
-    fn end_by(&self, life: u32, how: TimelineEvent) {
-        let first = self.ended.send_if_modified(|ended| {
-            let first = *ended < life;
+    /// Ends a life and records its end in the timeline, unless it has already ended.
+    fn end_life(&self, life: u32, event: TimelineEvent) {
+        let is_first = self.ended.send_if_modified(|ended| {
+            let is_first = *ended < life;
             *ended = life.max(*ended);
-            first
+            is_first
         });
-        if first {
-            self.state().record(how);
+        if is_first {
+            self.state().record(event);
         }
     }
 
+    /// Numbers and records a call, and determines its faults: planned, random, or an older state for a first list.
     pub(super) fn begin_call(&self, method: &http::Method, uri: &http::Uri) -> OpenCall {
         let mut state = self.state();
         state.calls += 1;
         let number = state.calls;
         let uri = uri.path_and_query().map_or_else(|| uri.to_string(), ToString::to_string);
-        let mut seen = ObservedCall { number, method: method.to_string(), uri, code: None, fault: None };
+        let mut call = ObservedCall { number, method: method.to_string(), uri, code: None, fault: None };
         let traits =
-            CallTraits { is_write: seen.is_write(), is_watch: seen.is_watch(), takes_older: seen.takes_older() };
+            CallTraits { is_write: call.is_write(), is_watch: call.is_watch(), takes_older: call.takes_older() };
         let mut faults = state.at_call.remove(&number).unwrap_or_default();
-        faults.extend(state.chance().and_then(|chance| chance.of_call(traits)));
+        faults.extend(state.random_faults().and_then(|random| random.fault_of_call(traits)));
         if traits.takes_older && !traits.is_watch {
-            faults.extend(state.as_of(&seen));
+            faults.extend(state.older_first_list(&call));
         }
-        if number > state.most {
+        if number > state.max_calls {
             faults = vec![Fault::StopBefore];
         }
-        seen.fault = faults.first().copied();
+        call.fault = faults.first().copied();
         // A watch counts as open only if a fault keeps it from beginning.
-        let counts = !traits.is_watch || seen.fault.is_some();
-        let is_repeated = state.activity.is_repeated(&seen.uri, traits.is_write) && seen.fault.is_none();
-        let held = counts.then(|| {
+        let counts_as_open = !traits.is_watch || call.fault.is_some();
+        let is_repeated = state.activity.is_repeated(&call.uri, traits.is_write) && call.fault.is_none();
+        let guard = counts_as_open.then(|| {
             state.activity.open(is_repeated);
             OpenGuard { faults: self.clone(), life: state.life, is_repeated }
         });
-        let deed = state.deeds.remove(&number);
-        let index = state.record(TimelineEvent::Call(seen));
-        OpenCall { number, faults, deed, index, _held: held }
+        let action = state.actions.remove(&number);
+        let index = state.record(TimelineEvent::Call(call));
+        OpenCall { number, faults, action, index, _guard: guard }
     }
 
-    pub(super) fn end_call(&self, begun: &OpenCall, code: Option<u16>) {
+    /// Records the status code that the client receives; `None` if it receives no response.
+    pub(super) fn end_call(&self, open_call: &OpenCall, code: Option<u16>) {
         let mut state = self.state();
-        if let Some(TimelineEntry { what: TimelineEvent::Call(call), .. }) = state.timeline.moments.get_mut(begun.index)
+        if let Some(TimelineEntry { what: TimelineEvent::Call(call), .. }) =
+            state.timeline.moments.get_mut(open_call.index)
         {
             call.code = code;
         }
     }
 
+    /// Moves the wall clock of the client by some seconds.
     pub(super) fn jump(&self, seconds: i64) {
         let mut state = self.state();
         state.jumped = state.jumped.saturating_add(seconds);
     }
 
     /// Counts a delayed event as open until the guard is dropped.
-    pub(super) fn hold(&self, life: u32) -> OpenGuard {
+    pub(super) fn open_guard(&self, life: u32) -> OpenGuard {
         let mut state = self.state();
         if state.life == life {
             state.activity.open(false);
@@ -295,13 +302,15 @@ impl Faults {
         OpenGuard { faults: self.clone(), life, is_repeated: false }
     }
 
+    /// Numbers and records an event of a watch. Returns its fault: planned, lost for a while, or random; `None` if it
+    /// has none.
     pub(super) fn record_event(&self, mut event: ObservedEvent) -> Option<EventFault> {
         let mut state = self.state();
         state.events += 1;
         event.number = state.events;
         state.activity.event_delivered();
         let fault = state.at_event.remove(&event.number).or_else(|| state.event_loss());
-        event.fault = fault.or_else(|| state.chance().and_then(RandomFaults::of_event));
+        event.fault = fault.or_else(|| state.random_faults().and_then(RandomFaults::fault_of_event));
         let fault = event.fault;
         state.record(TimelineEvent::Event(event));
         fault
@@ -313,8 +322,9 @@ impl Faults {
 }
 
 impl FaultState {
+    /// Adds an entry to the timeline and returns its index.
     pub(super) fn record(&mut self, what: TimelineEvent) -> usize {
-        let at = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.timeline.moments.push(TimelineEntry { at, life: self.life, what });
         self.timeline.moments.len() - 1
     }
@@ -326,23 +336,23 @@ impl FaultState {
         }
     }
 
-    /// The fault of all events while [`Faults::lose_events`] lasts.
+    /// Returns the fault of all events while [`Faults::lose_events`] is in effect; `None` otherwise.
     fn event_loss(&self) -> Option<EventFault> {
         self.events_lost_until.filter(|until| Instant::now() < *until).map(|_| EventFault::Lose)
     }
 
-    /// The fault of the first list of a kind in a life that begins with an older state.
-    fn as_of(&mut self, call: &ObservedCall) -> Option<Fault> {
+    /// Returns the fault of the first list of a kind in a life that begins with an older state; `None` for other calls.
+    fn older_first_list(&mut self, call: &ObservedCall) -> Option<Fault> {
         let life = self.life;
-        let (version, listed) = self.begins_as_of.as_mut().filter(|_| life > 1)?;
+        let (version, listed) = self.first_lists_as_of.as_mut().filter(|_| life > 1)?;
         let path = call.path();
         listed.insert((life, path.to_owned())).then_some(Fault::AsOf { version: *version })
     }
 
-    /// The random faults, as long as they last.
-    fn chance(&mut self) -> Option<&mut RandomFaults> {
-        let age = self.began.elapsed();
-        self.chance.as_mut().filter(|chance| age < chance.lasts)
+    /// Returns the random faults; `None` without them or after their duration.
+    fn random_faults(&mut self) -> Option<&mut RandomFaults> {
+        let age = self.start.elapsed();
+        self.random.as_mut().filter(|random| age < random.duration)
     }
 }
 

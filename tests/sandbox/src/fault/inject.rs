@@ -10,34 +10,34 @@ use super::{
     Fault, Faults,
     body::{self, FaultyBody},
     connection::ConnectionFault,
-    error_response::refusal,
+    error_response::error_response,
     stale_read,
     timeline::is_watch,
 };
 use crate::{Sandbox, User};
 
-/// Executes a call of a life of the client, with its faults.
+/// Executes a call in a life of the client, with its faults, and records it. Never returns after that life has ended.
 pub(crate) async fn call(
     sandbox: &Sandbox,
     user: User,
     (faults, life): (&Faults, u32),
     request: Request<Bytes>,
 ) -> Result<Response<FaultyBody>, ConnectionFault> {
-    if !faults.state_of_life(life) {
+    if !faults.is_running(life) {
         std::future::pending::<()>().await;
     }
     let mut open_call = faults.begin_call(request.method(), request.uri());
-    if let Some(deed) = open_call.deed.take() {
-        deed().await;
+    if let Some(action) = open_call.action.take() {
+        action().await;
     }
     let injection = Injection { faults, life, number: open_call.number, plan: std::mem::take(&mut open_call.faults) };
-    let answer = answer(sandbox, user, injection, request).await;
+    let response = execute(sandbox, user, injection, request).await;
     // A client that was stopped in the meantime gets no response.
-    if !faults.state_of_life(life) {
+    if !faults.is_running(life) {
         std::future::pending::<()>().await;
     }
-    faults.end_call(&open_call, answer.as_ref().ok().map(|answer| answer.status().as_u16()));
-    answer
+    faults.end_call(&open_call, response.as_ref().ok().map(|response| response.status().as_u16()));
+    response
 }
 
 /// The faults of a call.
@@ -49,22 +49,24 @@ struct Injection<'a> {
     plan: Vec<Fault>,
 }
 
-async fn answer(
+/// Executes a call on the sandbox with its faults. A fault may replace the response, delay it, or break the connection
+/// before or after the execution. Never returns after a stop.
+async fn execute(
     sandbox: &Sandbox,
     user: User,
     injection: Injection<'_>,
     request: Request<Bytes>,
 ) -> Result<Response<FaultyBody>, ConnectionFault> {
     let Injection { faults, life, number, plan } = injection;
-    let whole = |response: Response<Bytes>| Ok(response.map(body::whole));
-    let mut after = Vec::new();
+    let complete = |response: Response<Bytes>| Ok(response.map(body::complete));
+    let mut faults_after = Vec::new();
     for fault in plan {
         match fault {
             Fault::StopBefore => {
                 faults.stop(life);
                 std::future::pending::<()>().await;
             }
-            Fault::Refuse { code, retry_after } => return whole(refusal(code, retry_after)),
+            Fault::Refuse { code, retry_after } => return complete(error_response(code, retry_after)),
             Fault::CutBefore => return Err(ConnectionFault::Reset),
             Fault::Wait { seconds } => sleep(Duration::from_secs(seconds.into())).await,
             Fault::TimeOut { seconds, done: false } => {
@@ -75,12 +77,12 @@ async fn answer(
             Fault::Older { changes } => {
                 let version = sandbox.version().saturating_sub(changes);
                 if let Some(older) = stale_read::read(sandbox, user.clone(), &request, version).await {
-                    return whole(older);
+                    return complete(older);
                 }
             }
             Fault::AsOf { version } => {
                 if let Some(older) = stale_read::read(sandbox, user.clone(), &request, version).await {
-                    return whole(older);
+                    return complete(older);
                 }
             }
             Fault::Jump { seconds } => faults.jump(seconds),
@@ -88,19 +90,19 @@ async fn answer(
             | Fault::Deny { .. }
             | Fault::CutAfter
             | Fault::TimeOut { done: true, .. }
-            | Fault::Silence { done: true } => after.push(fault),
+            | Fault::Silence { done: true } => faults_after.push(fault),
         }
     }
-    let watches = is_watch(request.method().as_str(), request.uri().query().unwrap_or_default());
+    let is_watch_request = is_watch(request.method().as_str(), request.uri().query().unwrap_or_default());
     let response = sandbox.call(user, request).await;
-    for fault in after {
+    for fault in faults_after {
         match fault {
             Fault::StopAfter => {
                 faults.stop(life);
                 std::future::pending::<()>().await;
             }
             Fault::Silence { .. } => std::future::pending().await,
-            Fault::Deny { code } => return whole(refusal(code, None)),
+            Fault::Deny { code } => return complete(error_response(code, None)),
             Fault::TimeOut { seconds, .. } => {
                 sleep(Duration::from_secs(seconds.into())).await;
                 return Err(ConnectionFault::TimedOut);
@@ -108,7 +110,8 @@ async fn answer(
             _ => return Err(ConnectionFault::Reset),
         }
     }
-    let watched = watches && response.status().is_success();
+    let is_watch_response = is_watch_request && response.status().is_success();
     let faults = faults.clone();
-    Ok(response.map(|body| if watched { body::watch(body, faults, life, number) } else { body::through(body) }))
+    Ok(response
+        .map(|body| if is_watch_response { body::watch(body, faults, life, number) } else { body::unmodified(body) }))
 }

@@ -59,7 +59,7 @@ impl FaultClass {
 const ONE_IN: u32 = 6;
 
 /// The maximum number of stops, so that the client makes progress.
-const STOPS: u32 = 4;
+const MAX_STOPS: u32 = 4;
 
 /// The properties of a call on which the choice of a fault depends.
 #[derive(Clone, Copy, Debug)]
@@ -70,43 +70,50 @@ pub(super) struct CallTraits {
     pub(super) takes_older: bool,
 }
 
+/// Chooses faults by a seed, until a duration has passed.
 #[derive(Debug)]
 pub(super) struct RandomFaults {
     rng: fastrand::Rng,
     classes: Vec<FaultClass>,
-    /// How long faults are injected.
-    pub(super) lasts: Duration,
+    /// The time since the start during which faults are injected.
+    pub(super) duration: Duration,
     stops: u32,
 }
 
 impl RandomFaults {
-    pub(super) fn new(seed: u64, classes: &[FaultClass], lasts: Duration) -> Self {
-        Self { rng: fastrand::Rng::with_seed(seed), classes: classes.to_vec(), lasts, stops: 0 }
+    pub(super) fn new(seed: u64, classes: &[FaultClass], duration: Duration) -> Self {
+        Self { rng: fastrand::Rng::with_seed(seed), classes: classes.to_vec(), duration, stops: 0 }
     }
 
-    fn class(&mut self) -> Option<FaultClass> {
-        let hit = self.rng.u32(..ONE_IN) == 0;
-        self.rng.choice(&self.classes).copied().filter(|_| hit)
+    /// Chooses the class of the fault of a call or event; `None` if it gets no fault.
+    fn choose_class(&mut self) -> Option<FaultClass> {
+        let has_fault = self.rng.u32(..ONE_IN) == 0;
+        self.rng.choice(&self.classes).copied().filter(|_| has_fault)
     }
 
-    pub(super) fn of_call(&mut self, traits: CallTraits) -> Option<Fault> {
-        let class = self.class()?;
-        let (rng, write) = (&mut self.rng, traits.is_write);
+    /// Chooses the fault of a call; `None` if it gets none, or if the chosen class does not apply to it.
+    pub(super) fn fault_of_call(&mut self, traits: CallTraits) -> Option<Fault> {
+        let class = self.choose_class()?;
+        let (rng, is_write) = (&mut self.rng, traits.is_write);
         match class {
-            FaultClass::Stop if self.stops < STOPS => {
+            FaultClass::Stop if self.stops < MAX_STOPS => {
                 self.stops += 1;
                 Some(if rng.bool() { Fault::StopBefore } else { Fault::StopAfter })
             }
-            FaultClass::Conflict if write => Some(Fault::Refuse { code: 409, retry_after: None }),
+            FaultClass::Conflict if is_write => Some(Fault::Refuse { code: 409, retry_after: None }),
             FaultClass::Throttle => Some(Fault::Refuse { code: 429, retry_after: Some(rng.u32(1..=5)) }),
             FaultClass::ServerError => {
                 let code = rng.choice([500, 503, 504]).unwrap_or(500);
-                Some(if write && rng.bool() { Fault::Deny { code } } else { Fault::Refuse { code, retry_after: None } })
+                Some(if is_write && rng.bool() {
+                    Fault::Deny { code }
+                } else {
+                    Fault::Refuse { code, retry_after: None }
+                })
             }
             FaultClass::TimeOut if rng.bool() => Some(Fault::Wait { seconds: rng.u32(1..=20) }),
-            FaultClass::TimeOut => Some(Fault::TimeOut { seconds: rng.u32(10..=40), done: write && rng.bool() }),
-            FaultClass::Cut => Some(if write && rng.bool() { Fault::CutAfter } else { Fault::CutBefore }),
-            FaultClass::Silence => Some(Fault::Silence { done: write && rng.bool() }),
+            FaultClass::TimeOut => Some(Fault::TimeOut { seconds: rng.u32(10..=40), done: is_write && rng.bool() }),
+            FaultClass::Cut => Some(if is_write && rng.bool() { Fault::CutAfter } else { Fault::CutBefore }),
+            FaultClass::Silence => Some(Fault::Silence { done: is_write && rng.bool() }),
             FaultClass::OlderRead if traits.takes_older && !traits.is_watch => {
                 Some(Fault::Older { changes: rng.u64(1..=8) })
             }
@@ -115,8 +122,9 @@ impl RandomFaults {
         }
     }
 
-    pub(super) fn of_event(&mut self) -> Option<EventFault> {
-        let class = self.class()?;
+    /// Chooses the fault of a watch event; `None` if it gets none, or if the chosen class does not apply to events.
+    pub(super) fn fault_of_event(&mut self) -> Option<EventFault> {
+        let class = self.choose_class()?;
         let rng = &mut self.rng;
         match class {
             FaultClass::LostEvent => Some(EventFault::Lose),

@@ -1,4 +1,4 @@
-//! Serves reads from an older version of the store.
+//! Answers reads from an older version of the store.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -12,14 +12,15 @@ use crate::{
     failure::Failure,
 };
 
-/// Returns the response to a read as of a version; `None` if the store can't serve it.
+/// Returns the response to a read as of a version; `None` if the request is no read of objects or the store does not
+/// have that version any more.
 pub(super) async fn read(
     sandbox: &Sandbox,
     user: User,
     request: &Request<Bytes>,
     version: u64,
 ) -> Option<Response<Bytes>> {
-    let Target::Resource(target) = Target::of(request.uri().path()) else { return None };
+    let Target::Resource(target) = Target::parse(request.uri().path()) else { return None };
     if request.method() != http::Method::GET || target.subresource.is_some() {
         return None;
     }
@@ -30,28 +31,31 @@ pub(super) async fn read(
         path.truncate(path.rfind('/')?);
         query.push_str(&format!("&fieldSelector=metadata.name%3D{}", utf8_percent_encode(name, NON_ALPHANUMERIC)));
     } else {
-        let kept = |pair: &&str| !["resourceVersion=", "resourceVersionMatch="].iter().any(|own| pair.starts_with(own));
-        for pair in request.uri().query().unwrap_or_default().split('&').filter(kept).filter(|pair| !pair.is_empty()) {
+        let is_kept =
+            |pair: &&str| !["resourceVersion=", "resourceVersionMatch="].iter().any(|prefix| pair.starts_with(prefix));
+        for pair in request.uri().query().unwrap_or_default().split('&').filter(is_kept).filter(|pair| !pair.is_empty())
+        {
             query.push('&');
             query.push_str(pair);
         }
     }
-    let mut older = Request::get(format!("{path}?{query}")).body(Bytes::new()).ok()?;
-    older.headers_mut().clone_from(request.headers());
-    let answer = sandbox.call(user, older).await;
+    let mut list_request = Request::get(format!("{path}?{query}")).body(Bytes::new()).ok()?;
+    list_request.headers_mut().clone_from(request.headers());
+    let answer = sandbox.call(user, list_request).await;
     let code = answer.status();
     let Ok(body) = answer.into_body().collect().await.map(http_body_util::Collected::to_bytes);
     if !code.is_success() {
         return None;
     }
-    let (code, body) = if target.name.is_some() { one(sandbox, &target, &body)? } else { (code, body) };
+    let (code, body) = if target.name.is_some() { single_object(sandbox, &target, &body)? } else { (code, body) };
     let mut response = Response::new(body);
     *response.status_mut() = code;
     Some(response)
 }
 
-/// Returns the single object of a list, or a 404 if the list is empty.
-fn one(sandbox: &Sandbox, target: &ResourceTarget, list: &[u8]) -> Option<(StatusCode, Bytes)> {
+/// Returns the single object of a list, or a 404 status if the list is empty. Returns `None` if the list is invalid or
+/// its kind is unknown.
+fn single_object(sandbox: &Sandbox, target: &ResourceTarget, list: &[u8]) -> Option<(StatusCode, Bytes)> {
     let mut list: Value = serde_json::from_slice(list).ok()?;
     let kind = sandbox.server.kinds.find(&target.group, &target.version, &target.plural)?;
     match list["items"].get_mut(0).map(Value::take) {

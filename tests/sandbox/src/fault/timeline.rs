@@ -155,7 +155,7 @@ impl Timeline {
     }
 }
 
-/// Whether a request is a watch.
+/// Returns whether a request is a watch.
 pub(super) fn is_watch(method: &str, query: &str) -> bool {
     method == "GET" && query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1"))
 }
@@ -167,21 +167,21 @@ impl ObservedCall {
         self.uri.split('?').next().unwrap_or_default()
     }
 
-    /// Whether it is a watch.
+    /// Returns whether it is a watch.
     #[must_use]
     pub fn is_watch(&self) -> bool {
         let query = self.uri.split_once('?').map_or("", |(_, query)| query);
         is_watch(&self.method, query)
     }
 
-    /// Whether it is a read that accepts any version.
+    /// Returns whether it is a read that accepts any version.
     #[must_use]
     pub fn takes_older(&self) -> bool {
         let query = self.uri.split_once('?').map_or("", |(_, query)| query);
         !self.is_write() && query.split('&').any(|pair| pair == "resourceVersion=0")
     }
 
-    /// Whether it is a write.
+    /// Returns whether it is a write.
     #[must_use]
     pub fn is_write(&self) -> bool {
         self.method != "GET" && self.method != "HEAD"

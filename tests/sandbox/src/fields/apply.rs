@@ -1,4 +1,4 @@
-//! Server-side apply: merges an applied configuration and updates its managers.
+//! Implements server-side apply: merges an applied configuration and updates its managers.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use serde_json::Value;
 use super::{
     Set,
     compare::{self, Changes},
-    empty::empty,
-    managers::{self, Manager, ManagerOperation, Managers, Share},
+    empty::empty_object,
+    managers::{self, Manager, ManagerOperation, Managers, VersionedSet},
     merge, reset,
     typed::Type,
-    update::{self, STRIPPED, lose},
+    update::{self, STRIPPED, remove_changed},
     walk,
 };
 use crate::{object, request::ResourceRequest};
@@ -20,9 +20,12 @@ use crate::{object, request::ResourceRequest};
 const BEFORE: &str = "before-first-apply";
 
 /// The fields that other managers own and this apply would change, by manager.
-pub(crate) type Conflicts = BTreeMap<Manager, Share>;
+pub(crate) type Conflicts = BTreeMap<Manager, VersionedSet>;
 
-/// Returns the object after an apply, with updated `managedFields`; or the conflicts with other managers.
+/// Returns the object after an apply, with updated `managedFields`. `live` is `None` if the apply creates the object.
+///
+/// # Errors
+/// Returns the conflicts with other managers, unless `force` is set.
 pub(crate) fn apply(
     request: ResourceRequest<'_>,
     live: Option<&Value>,
@@ -30,53 +33,60 @@ pub(crate) fn apply(
     name: &str,
     force: bool,
 ) -> Result<Value, Conflicts> {
-    let blank = empty(request.kind);
-    let mut held = live.unwrap_or(&blank).clone();
-    let mut managers = update::managers_of(request, &held);
-    managers::clear(&mut held);
+    let empty = empty_object(request.kind);
+    let mut live_object = live.unwrap_or(&empty).clone();
+    let mut managers = update::managers_of(request, &live_object);
+    managers::clear(&mut live_object);
     let version = request.kind.api_version();
     if live.is_some() && !update::is_tracked(request, &managers) {
-        managers = before_first(request, managers, &blank, &held);
+        managers = assign_before_first_apply(request, managers, &empty, &live_object);
     }
-    let of = Type::Root(request.kind.schema());
+    let type_ = Type::Root(request.kind.schema());
     let manager = Manager::new(name, ManagerOperation::Apply, &version, request.subresource);
-    let set = walk::set_of(of, applied).without(&reset::ignored(request, &version));
-    let before = managers.shares.get(&manager).cloned();
-    let time = before.as_ref().and_then(|share| share.time);
-    managers.shares.insert(manager.clone(), Share { time, ..Share::new(&version, set) });
-    let mut new = merge::merged(of, &held, applied);
+    let set = walk::set_of(type_, applied).without(&reset::reset_fields(request, &version));
+    let before = managers.sets.get(&manager).cloned();
+    let time = before.as_ref().and_then(|owned| owned.time);
+    managers.sets.insert(manager.clone(), VersionedSet { time, ..VersionedSet::new(&version, set) });
+    let mut new = merge::merged(type_, &live_object, applied);
     if let Some(before) = before.filter(|before| !before.set.is_empty()) {
-        new = without_given_up(of, new, &managers, &before);
+        new = prune_given_up_fields(type_, new, &managers, &before);
     }
-    take(request, &mut managers, &manager, (&held, &new), force)?;
-    let changed = new != held;
-    if let Some(share) = managers.shares.get_mut(&manager) {
-        share.set = share.set.difference(&STRIPPED);
+    take_ownership(request, &mut managers, &manager, (&live_object, &new), force)?;
+    let changed = new != live_object;
+    if let Some(owned) = managers.sets.get_mut(&manager) {
+        owned.set = owned.set.difference(&STRIPPED);
         if changed {
-            share.time = update::time(request);
+            owned.time = update::write_time(request);
         }
     }
-    managers.tidy();
-    let mut result = if changed { new } else { held };
+    managers.remove_empty();
+    let mut result = if changed { new } else { live_object };
     managers.write_to(&mut result);
     Ok(result)
 }
 
-/// Assigns the fields that have no manager yet to `before-first-apply`.
-fn before_first(request: ResourceRequest<'_>, mut managers: Managers, blank: &Value, held: &Value) -> Managers {
+/// Assigns the fields of the live object, which has no managers yet, to `before-first-apply`.
+fn assign_before_first_apply(
+    request: ResourceRequest<'_>,
+    mut managers: Managers,
+    empty: &Value,
+    live: &Value,
+) -> Managers {
     if request.subresource != Some("scale") {
-        return update::updated(request, managers, blank, held, BEFORE);
+        return update::update_managers(request, managers, empty, live, BEFORE);
     }
     let version = request.kind.api_version();
-    let path: Vec<_> = update::replicas(request).split('.').collect();
+    let path: Vec<_> = update::replicas_path(request).split('.').collect();
     let manager = Manager::new(BEFORE, ManagerOperation::Update, &version, request.subresource);
-    managers.shares.insert(manager, Share::new(&version, Set::of(&[&path])));
+    managers.sets.insert(manager, VersionedSet::new(&version, Set::of(&[&path])));
     managers
 }
 
-/// Removes changed fields from the other managers that own them; returns the conflicts instead unless the apply is
-/// forced.
-fn take(
+/// Removes the fields that the apply changes from the other managers that own them.
+///
+/// # Errors
+/// Returns these fields as conflicts, unless `force` is set.
+fn take_ownership(
     request: ResourceRequest<'_>,
     managers: &mut Managers,
     applier: &Manager,
@@ -85,51 +95,55 @@ fn take(
 ) -> Result<(), Conflicts> {
     let mut by_version: BTreeMap<String, Option<Changes>> = BTreeMap::new();
     let mut conflicts = Conflicts::new();
-    for (manager, share) in managers.shares.iter().filter(|(manager, _)| *manager != applier) {
-        let version = share.api_version.clone();
+    for (manager, owned) in managers.sets.iter().filter(|(manager, _)| *manager != applier) {
+        let version = owned.api_version.clone();
         let changes =
             by_version.entry(version).or_insert_with_key(|version| update::changes(request, version, old, new));
         let Some(changes) = changes else { continue };
-        let set = share.set.intersection(&changes.modified.union(&changes.added));
+        let set = owned.set.intersection(&changes.modified.union(&changes.added));
         if !set.is_empty() {
-            conflicts.insert(manager.clone(), Share { set, ..share.clone() });
+            conflicts.insert(manager.clone(), VersionedSet { set, ..owned.clone() });
         }
     }
     if !force && !conflicts.is_empty() {
         return Err(conflicts);
     }
-    for (_, share) in managers.shares.iter_mut().filter(|(manager, _)| *manager != applier) {
-        match by_version.get(&share.api_version) {
-            Some(Some(changes)) => lose(share, changes),
+    for (_, owned) in managers.sets.iter_mut().filter(|(manager, _)| *manager != applier) {
+        match by_version.get(&owned.api_version) {
+            Some(Some(changes)) => remove_changed(owned, changes),
             // A version that the server no longer serves has no managers.
-            _ => share.set = Set::default(),
+            _ => owned.set = Set::default(),
         }
     }
-    managers.tidy();
+    managers.remove_empty();
     Ok(())
 }
 
-/// Removes from the merged object the fields that the applier set before, no longer sets, and nobody else owns.
-fn without_given_up(of: Type<'_>, merged: Value, managers: &Managers, before: &Share) -> Value {
-    let last = walk::with_named(of, &before.set);
-    let pruned = walk::removed(of, &merged, &last).unwrap_or_default();
-    let owned = managers.shares.values().fold(Set::default(), |all, share| all.union(&share.set));
-    let owned = walk::with_named(of, &owned);
-    let whole = walk::with_named(of, &walk::set_of(of, &merged));
-    let kept = |object: &Value| walk::with_named(of, &walk::set_of(of, object));
-    let with_owned = walk::removed(of, &merged, &whole.difference(&kept(&pruned).union(&owned))).unwrap_or_default();
-    // A field that nobody ever owned stays, too.
-    walk::removed(of, &merged, &whole.difference(&kept(&with_owned)).intersection(&last)).unwrap_or_default()
+/// Removes from the merged object the fields that the applier set before and no longer sets, unless another manager
+/// owns them (upstream: `prune`).
+fn prune_given_up_fields(type_: Type<'_>, merged: Value, managers: &Managers, before: &VersionedSet) -> Value {
+    let last_applied = walk::with_named_fields(type_, &before.set);
+    let without_last = walk::without_fields(type_, &merged, &last_applied).unwrap_or_default();
+    let owned = managers.sets.values().fold(Set::default(), |all, owned| all.union(&owned.set));
+    let owned = walk::with_named_fields(type_, &owned);
+    let merged_fields = walk::with_named_fields(type_, &walk::set_of(type_, &merged));
+    let fields_of = |object: &Value| walk::with_named_fields(type_, &walk::set_of(type_, object));
+    let with_owned =
+        walk::without_fields(type_, &merged, &merged_fields.difference(&fields_of(&without_last).union(&owned)))
+            .unwrap_or_default();
+    // Keeps fields that neither another manager nor the last apply owned.
+    walk::without_fields(type_, &merged, &merged_fields.difference(&fields_of(&with_owned)).intersection(&last_applied))
+        .unwrap_or_default()
 }
 
-/// Returns the fields of an applied object whose values equal those of the live object.
-pub(crate) fn agreed(request: ResourceRequest<'_>, applied: &Value, live: &Value) -> Set {
-    let of = Type::Root(request.kind.schema());
-    let changes = compare::changes(of, applied, live);
-    walk::set_of(of, applied).difference(&changes.modified).difference(&changes.added).difference(&changes.removed)
+/// Returns the fields of an applied object that have the same values in the live object.
+pub(crate) fn unchanged_fields(request: ResourceRequest<'_>, applied: &Value, live: &Value) -> Set {
+    let type_ = Type::Root(request.kind.schema());
+    let changes = compare::changes(type_, applied, live);
+    walk::set_of(type_, applied).difference(&changes.modified).difference(&changes.added).difference(&changes.removed)
 }
 
 /// Whether the object has `managedFields`.
-pub(crate) fn says_managers(object: &Value) -> bool {
+pub(crate) fn has_managed_fields(object: &Value) -> bool {
     object::at(object, &["metadata", "managedFields"]).is_some()
 }

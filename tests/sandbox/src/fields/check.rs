@@ -1,4 +1,4 @@
-//! Checks that an object can be used in server-side apply.
+//! Validates an object for server-side apply against its schema: the types of fields, and the keys of map lists.
 
 use std::collections::BTreeSet;
 
@@ -10,59 +10,62 @@ use super::{
 };
 use crate::schema::{List, ListKind, Scalar, Shape};
 
-/// Returns the faults of an object, in the real server's words; empty if it has none.
-pub(crate) fn faults(of: Type<'_>, object: &Value) -> Vec<String> {
-    let mut faults = Vec::new();
-    check(of, object, "", &mut faults);
-    faults
+/// Returns the type errors of an object, with the messages of the real server; none if it is valid.
+pub(crate) fn type_errors(type_: Type<'_>, object: &Value) -> Vec<String> {
+    let mut errors = Vec::new();
+    check_value(type_, object, "", &mut errors);
+    errors
 }
 
-/// Joins faults into one message.
-pub(crate) fn message(faults: &[String]) -> String {
-    match faults {
+/// Joins errors into one message.
+pub(crate) fn message(errors: &[String]) -> String {
+    match errors {
         [one] => one.clone(),
         several => format!("errors:\n  {}", several.join("\n  ")),
     }
 }
 
-fn check(of: Type<'_>, value: &Value, path: &str, faults: &mut Vec<String>) {
-    let mut fault = |what: String| faults.push(if path.is_empty() { what } else { format!("{path}: {what}") });
-    let schema = match of {
+/// Adds the errors of a value and of the values in it. Stops at the first field of an object that the schema doesn't
+/// have.
+fn check_value(type_: Type<'_>, value: &Value, path: &str, errors: &mut Vec<String>) {
+    let mut add_error = |what: String| errors.push(if path.is_empty() { what } else { format!("{path}: {what}") });
+    let schema = match type_ {
         Type::Root(schema) | Type::Known(schema) => schema,
         Type::Deduced | Type::Opaque => return,
     };
     match &schema.resolve().shape {
         Shape::Any | Shape::Named(_) => {}
         Shape::Scalar(scalar) => {
-            if let Some(expected) = mismatch(*scalar, value) {
-                fault(expected);
+            if let Some(expected) = type_mismatch(*scalar, value) {
+                add_error(expected);
             }
         }
         Shape::List(list) => match value {
-            Value::Array(items) => check_items(list, items, path, faults),
+            Value::Array(items) => check_items(list, items, path, errors),
             Value::Null => {}
-            other => fault(format!("expected list, got {}", shown(other))),
+            other => add_error(format!("expected list, got {}", go_struct(other))),
         },
         Shape::Object(_) => match value {
             Value::Object(fields) => {
                 for (name, value) in fields {
-                    let below = format!("{path}.{name}");
-                    match of.field(name) {
-                        Some(field) => check(field.of, value, &below, faults),
+                    let child_path = format!("{path}.{name}");
+                    match type_.field(name) {
+                        Some(field) => check_value(field.type_, value, &child_path, errors),
                         None => {
-                            faults.push(format!("{below}: field not declared in schema"));
+                            errors.push(format!("{child_path}: field not declared in schema"));
                             return;
                         }
                     }
                 }
             }
             Value::Null => {}
-            other => fault(format!("expected map, got {}", shown(other))),
+            other => add_error(format!("expected map, got {}", go_struct(other))),
         },
     }
 }
 
-fn check_items(list: &List, items: &[Value], path: &str, faults: &mut Vec<String>) {
+/// Adds the errors of the items of a list, including duplicate keys.
+fn check_items(list: &List, items: &[Value], path: &str, errors: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
         let element = if list.kind == ListKind::Atomic {
@@ -70,22 +73,22 @@ fn check_items(list: &List, items: &[Value], path: &str, faults: &mut Vec<String
         } else {
             match typed::element(list, item) {
                 Ok(element) => element,
-                Err(nameless) => {
-                    faults.push(format!("{path}: element {index}: {}", nameless.message(list)));
+                Err(invalid) => {
+                    errors.push(format!("{path}: element {index}: {}", invalid.message(list)));
                     return;
                 }
             }
         };
-        let below = format!("{path}{element}");
+        let child_path = format!("{path}{element}");
         if !seen.insert(element.clone()) {
-            faults.push(format!("{path}: duplicate entries for key {element}"));
+            errors.push(format!("{path}: duplicate entries for key {element}"));
         }
-        check(typed::items(list), item, &below, faults);
+        check_value(typed::items(list), item, &child_path, errors);
     }
 }
 
-/// Returns the real server's message for a value that does not fit the scalar type; `None` if it fits.
-fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
+/// Returns the message about a value that doesn't have the scalar type; `None` if it does.
+fn type_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     let fits = match (scalar, value) {
         (_, Value::Null) => true,
         (Scalar::Integer | Scalar::Number, value) => value.is_number(),
@@ -94,14 +97,14 @@ fn mismatch(scalar: Scalar, value: &Value) -> Option<String> {
         (Scalar::IntOrText, _) => true,
     };
     (!fits).then(|| match scalar {
-        Scalar::Integer | Scalar::Number => format!("expected numeric (int or float), got {}", sort(value)),
-        Scalar::Text => format!("expected string, got &value.valueUnstructured{{Value:{}}}", go::literal(value)),
-        Scalar::Boolean | Scalar::IntOrText => format!("expected boolean, got {}", shown(value)),
+        Scalar::Integer | Scalar::Number => format!("expected numeric (int or float), got {}", go_type(value)),
+        Scalar::Text => format!("expected string, got &value.valueUnstructured{{Value:{}}}", go::format_literal(value)),
+        Scalar::Boolean | Scalar::IntOrText => format!("expected boolean, got {}", go_struct(value)),
     })
 }
 
-/// The Go type of a JSON value that was decoded into an interface.
-fn sort(value: &Value) -> &'static str {
+/// Returns the Go type of a JSON value that was decoded into an interface.
+fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",
@@ -113,8 +116,9 @@ fn sort(value: &Value) -> &'static str {
     }
 }
 
-fn shown(value: &Value) -> String {
-    format!("&{{{}}}", go::shown(value))
+/// Formats a value as Go formats a pointer to a struct that contains it.
+fn go_struct(value: &Value) -> String {
+    format!("&{{{}}}", go::format_value(value))
 }
 
 #[cfg(test)]
@@ -135,9 +139,9 @@ mod tests {
         let schema = parse(&ports);
         let object = json!({"ports": [{"port": 80}, {"port": 80, "protocol": "TCP"}, {"port": 80, "protocol": "UDP"}]});
         let expected_faults = [".ports: duplicate entries for key [port=80,protocol=\"TCP\"]"];
-        assert_eq!(faults(Type::Known(&schema), &object), expected_faults);
-        assert_eq!(faults(Type::Known(&schema), &json!({"port": 1})), [".port: field not declared in schema"]);
-        let text = faults(Type::Known(&schema), &json!({"ports": [{"port": "80"}]}));
+        assert_eq!(type_errors(Type::Known(&schema), &object), expected_faults);
+        assert_eq!(type_errors(Type::Known(&schema), &json!({"port": 1})), [".port: field not declared in schema"]);
+        let text = type_errors(Type::Known(&schema), &json!({"ports": [{"port": "80"}]}));
         assert_eq!(text, [".ports[port=\"80\",protocol=\"TCP\"].port: expected numeric (int or float), got string"]);
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Changes {
     pub(crate) removed: Set,
 }
 
-/// The change of a field itself, apart from the fields it contains.
+/// The change of a field itself, apart from the fields inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FieldChange {
     Same,
@@ -28,9 +28,9 @@ enum FieldChange {
 }
 
 /// Returns the changes from the old state to the new one.
-pub(crate) fn changes(of: Type<'_>, old: &Value, new: &Value) -> Changes {
+pub(crate) fn changes(type_: Type<'_>, old: &Value, new: &Value) -> Changes {
     let mut changes = Changes::default();
-    compare(of, Some(old), Some(new), &mut changes);
+    compare(type_, Some(old), Some(new), &mut changes);
     changes
 }
 
@@ -47,56 +47,57 @@ impl Changes {
         }
     }
 
-    /// Records the change of a field and the changes of the fields it contains.
-    fn note(&mut self, element: &Element, fate: FieldChange, below: Self) {
-        self.added.graft(element, fate == FieldChange::Added, below.added);
-        self.modified.graft(element, fate == FieldChange::Modified, below.modified);
-        self.removed.graft(element, fate == FieldChange::Removed, below.removed);
+    /// Records the change of a field and the changes inside it.
+    fn record(&mut self, element: &Element, change: FieldChange, children: Self) {
+        self.added.insert_subtree(element, change == FieldChange::Added, children.added);
+        self.modified.insert_subtree(element, change == FieldChange::Modified, children.modified);
+        self.removed.insert_subtree(element, change == FieldChange::Removed, children.removed);
     }
 }
 
-/// Compares two values, at least one of which exists. Adds the changes inside them to `below` and returns the change of
-/// the value itself.
-fn compare(of: Type<'_>, old: Option<&Value>, new: Option<&Value>, below: &mut Changes) -> FieldChange {
-    let forms = (of.form(old), of.form(new));
-    let form = match forms {
-        (form, _) if new.is_none() => form,
+/// Compares two values, at least one of which exists. Adds the changes inside them to `children`, and returns the
+/// change of the value itself.
+fn compare(type_: Type<'_>, old: Option<&Value>, new: Option<&Value>, children: &mut Changes) -> FieldChange {
+    let structures = (type_.structure(old), type_.structure(new));
+    let structure = match structures {
+        (structure, _) if new.is_none() => structure,
         (Structure::Leaf, Structure::Leaf)
         | (Structure::Map, Structure::Map)
-        | (Structure::Items(_), Structure::Items(_)) => forms.1,
-        (_, form) if old.is_none() => form,
+        | (Structure::Items(_), Structure::Items(_)) => structures.1,
+        (_, structure) if old.is_none() => structure,
         // The value changed its structure: the fields it contained are removed, and the value itself is modified.
-        (was, is) => {
-            inside(of, was, old, new, below);
-            inside(of, is, old, new, below);
+        (old_structure, new_structure) => {
+            compare_as(type_, old_structure, old, new, children);
+            compare_as(type_, new_structure, old, new, children);
             return FieldChange::Modified;
         }
     };
-    inside(of, form, old, new, below)
+    compare_as(type_, structure, old, new, children)
 }
 
-fn inside(
-    of: Type<'_>,
-    form: Structure<'_>,
+/// Compares two values by a structure. A value with another structure counts as empty.
+fn compare_as(
+    type_: Type<'_>,
+    structure: Structure<'_>,
     old: Option<&Value>,
     new: Option<&Value>,
-    below: &mut Changes,
+    children: &mut Changes,
 ) -> FieldChange {
-    match form {
-        Structure::Leaf => return whole(old, new),
+    match structure {
+        Structure::Leaf => return compare_atomic(old, new),
         Structure::Items(list) => {
-            let (was, is) = (array(old), array(new));
-            if was.is_empty() && is.is_empty() {
-                return whole(old, new);
+            let (old_children, new_children) = (items_of(old), items_of(new));
+            if old_children.is_empty() && new_children.is_empty() {
+                return compare_atomic(old, new);
             }
-            compare_items(list, was, is, below);
+            compare_items(list, old_children, new_children, children);
         }
         Structure::Map => {
-            let (was, is) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
-            if was.is_none_or(Map::is_empty) && is.is_none_or(Map::is_empty) {
-                return whole(old, new);
+            let (old_children, new_children) = (old.and_then(Value::as_object), new.and_then(Value::as_object));
+            if old_children.is_none_or(Map::is_empty) && new_children.is_none_or(Map::is_empty) {
+                return compare_atomic(old, new);
             }
-            compare_fields(of, was, is, below);
+            compare_fields(type_, old_children, new_children, children);
         }
     }
     match (old, new) {
@@ -107,7 +108,7 @@ fn inside(
 }
 
 /// Returns the change of a value that is compared as a whole.
-fn whole(old: Option<&Value>, new: Option<&Value>) -> FieldChange {
+fn compare_atomic(old: Option<&Value>, new: Option<&Value>) -> FieldChange {
     match (old, new) {
         (None, _) => FieldChange::Added,
         (_, None) => FieldChange::Removed,
@@ -116,62 +117,74 @@ fn whole(old: Option<&Value>, new: Option<&Value>) -> FieldChange {
     }
 }
 
-fn array(value: Option<&Value>) -> &[Value] {
+/// Returns the items of a list; nothing if the value is absent or no list.
+fn items_of(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-fn compare_fields(of: Type<'_>, old: Option<&JsonObject>, new: Option<&JsonObject>, below: &mut Changes) {
+/// Compares the fields of two objects, and adds their changes to `children`.
+fn compare_fields(type_: Type<'_>, old: Option<&JsonObject>, new: Option<&JsonObject>, children: &mut Changes) {
     let in_old = old.into_iter().flatten().map(|(name, value)| (name, Some(value), new.and_then(|new| new.get(name))));
     let in_new = new.into_iter().flatten().filter(|(name, _)| old.is_none_or(|old| !old.contains_key(*name)));
-    for (name, was, is) in in_old.chain(in_new.map(|(name, value)| (name, None, Some(value)))) {
-        if was == is {
+    for (name, old_value, new_value) in in_old.chain(in_new.map(|(name, value)| (name, None, Some(value)))) {
+        if old_value == new_value {
             continue;
         }
-        let inner = of.field(name).map_or(Type::Deduced, |field| field.of);
-        let mut inside = Changes::default();
-        let fate = compare(inner, was, is, &mut inside);
-        below.note(&Element::field(name), fate, inside);
+        let field_type = type_.field(name).map_or(Type::Deduced, |field| field.type_);
+        let mut changes_inside = Changes::default();
+        let change = compare(field_type, old_value, new_value, &mut changes_inside);
+        children.record(&Element::field(name), change, changes_inside);
     }
 }
 
-fn compare_items(list: &List, old: &[Value], new: &[Value], below: &mut Changes) {
-    let mut beside: BTreeMap<Element, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
+/// The old and the new items of a list that have the same element.
+#[derive(Default)]
+struct SharedItems<'a> {
+    old: Vec<&'a Value>,
+    new: Vec<&'a Value>,
+}
+
+/// Compares the items of two lists by their keys or values, and adds their changes to `children`.
+fn compare_items(list: &List, old: &[Value], new: &[Value], children: &mut Changes) {
+    let mut by_element: BTreeMap<Element, SharedItems<'_>> = BTreeMap::new();
     for item in old {
         if let Ok(element) = typed::element(list, item) {
-            beside.entry(element).or_default().0.push(item);
+            by_element.entry(element).or_default().old.push(item);
         }
     }
     for item in new {
         if let Ok(element) = typed::element(list, item) {
-            beside.entry(element).or_default().1.push(item);
+            by_element.entry(element).or_default().new.push(item);
         }
     }
-    for (element, (was, is)) in beside {
-        if was == is {
+    for (element, SharedItems { old: old_items, new: new_items }) in by_element {
+        if old_items == new_items {
             continue;
         }
-        let mut inside = Changes::default();
+        let mut changes_inside = Changes::default();
         // Items that have the same element are tracked as one.
-        let fate = match (&was[..], &is[..]) {
+        let change = match (&old_items[..], &new_items[..]) {
             (&[_, _, ..], &[_, _, ..]) => FieldChange::Modified,
             (&[_, _, ..], _) => {
-                if let Some(item) = is.first() {
-                    let fate = compare(typed::items(list), None, Some(item), &mut inside);
-                    below.note(&element, fate, inside);
-                    inside = Changes::default();
+                if let Some(item) = new_items.first() {
+                    let change = compare(typed::items(list), None, Some(item), &mut changes_inside);
+                    children.record(&element, change, changes_inside);
+                    changes_inside = Changes::default();
                 }
                 FieldChange::Removed
             }
             (_, &[_, _, ..]) => {
-                if let Some(item) = was.first() {
-                    let fate = compare(typed::items(list), Some(item), None, &mut inside);
-                    below.note(&element, fate, inside);
-                    inside = Changes::default();
+                if let Some(item) = old_items.first() {
+                    let change = compare(typed::items(list), Some(item), None, &mut changes_inside);
+                    children.record(&element, change, changes_inside);
+                    changes_inside = Changes::default();
                 }
                 FieldChange::Added
             }
-            _ => compare(typed::items(list), was.first().copied(), is.first().copied(), &mut inside),
+            _ => {
+                compare(typed::items(list), old_items.first().copied(), new_items.first().copied(), &mut changes_inside)
+            }
         };
-        below.note(&element, fate, inside);
+        children.record(&element, change, changes_inside);
     }
 }

@@ -1,4 +1,4 @@
-//! Defines one path element of `managedFields`, its encoding and its order.
+//! `Element`: a path element of `managedFields`, with its encoding and its order.
 
 use std::{cmp::Ordering, fmt};
 
@@ -18,19 +18,20 @@ pub(crate) enum Element {
 }
 
 impl Element {
+    /// Returns the element of a field with a name.
     pub(crate) fn field(name: &str) -> Self {
         Self::Field(name.into())
     }
 
-    /// Decodes a key of `FieldsV1`; `None` if it is not a valid path element.
-    pub(super) fn decoded(text: &str) -> Option<Self> {
-        let (sort, rest) = (text.get(..2)?, text.get(2..)?);
-        match sort {
-            "f:" => Some(Self::field(rest)),
-            "v:" => serde_json::from_str(rest).ok().map(Self::Value),
-            "i:" => rest.parse().ok().map(Self::Index),
+    /// Decodes a key of `FieldsV1`; `None` if it is no valid path element.
+    pub(super) fn decode(text: &str) -> Option<Self> {
+        let (prefix, encoded) = (text.get(..2)?, text.get(2..)?);
+        match prefix {
+            "f:" => Some(Self::field(encoded)),
+            "v:" => serde_json::from_str(encoded).ok().map(Self::Value),
+            "i:" => encoded.parse().ok().map(Self::Index),
             "k:" => {
-                let Value::Object(fields) = serde_json::from_str(rest).ok()? else { return None };
+                let Value::Object(fields) = serde_json::from_str(encoded).ok()? else { return None };
                 let mut key: Vec<_> = fields.into_iter().map(|(name, value)| (name.into(), value)).collect();
                 key.sort_by(|(a, _): &(Box<str>, Value), (b, _)| a.cmp(b));
                 Some(Self::Key(key))
@@ -40,7 +41,7 @@ impl Element {
     }
 
     /// Encodes the element as a key of `FieldsV1`.
-    pub(super) fn encoded(&self) -> String {
+    pub(super) fn encode(&self) -> String {
         match self {
             Self::Field(name) => ["f:", name].concat(),
             Self::Value(value) => format!("v:{value}"),
@@ -53,7 +54,7 @@ impl Element {
         }
     }
 
-    /// The rank of the variant in the order: fields first, then keys, values and indices.
+    /// Returns the rank of the variant in the order: fields first, then keys, values and indices.
     fn rank(&self) -> u8 {
         match self {
             Self::Field(_) => 0,
@@ -84,12 +85,11 @@ impl Ord for Element {
         match (self, other) {
             (Self::Field(a), Self::Field(b)) => a.cmp(b),
             (Self::Index(a), Self::Index(b)) => a.cmp(b),
-            (Self::Value(a), Self::Value(b)) => compare(a, b),
+            (Self::Value(a), Self::Value(b)) => compare_values(a, b),
             (Self::Key(a), Self::Key(b)) => {
-                let pairs = a
-                    .iter()
-                    .zip(b)
-                    .map(|((name, value), (other, beside))| name.cmp(other).then_with(|| compare(value, beside)));
+                let pairs = a.iter().zip(b).map(|((name, value), (other, other_value))| {
+                    name.cmp(other).then_with(|| compare_values(value, other_value))
+                });
                 pairs.fold(Ordering::Equal, Ordering::then).then(a.len().cmp(&b.len()))
             }
             _ => self.rank().cmp(&other.rank()),
@@ -112,7 +112,7 @@ impl PartialEq for Element {
 impl Eq for Element {}
 
 /// Orders scalars: numbers, strings, booleans, then all other values by their JSON.
-fn compare(a: &Value, b: &Value) -> Ordering {
+fn compare_values(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {
             (Some(x), Some(y)) => x.cmp(&y),
@@ -124,6 +124,7 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
+/// Returns the rank of the type of a value in the order of values.
 fn scalar_rank(value: &Value) -> u8 {
     match value {
         Value::Number(_) => 0,
@@ -143,19 +144,19 @@ mod tests {
     #[test]
     fn elements_are_read_and_written_as_fields_v1() {
         for text in ["f:replicas", "v:\"a\"", "v:5", "i:0", "k:{\"containerPort\":80,\"protocol\":\"TCP\"}", "f:a:b"] {
-            assert_eq!(Element::decoded(text).unwrap().encoded(), text);
+            assert_eq!(Element::decode(text).unwrap().encode(), text);
         }
         for text in ["", ".", "x:1", "v:", "k:[]", "i:a"] {
-            assert_eq!(Element::decoded(text), None, "{text}");
+            assert_eq!(Element::decode(text), None, "{text}");
         }
     }
 
     #[test]
     fn elements_are_ordered_by_sort_then_value() {
         let ordered = ["f:a", "f:b", "k:{\"port\":80}", "k:{\"port\":443}", "v:2", "v:10", "v:\"a\"", "i:1"];
-        let mut read: Vec<_> = ordered.iter().map(|text| Element::decoded(text).unwrap()).collect();
+        let mut read: Vec<_> = ordered.iter().map(|text| Element::decode(text).unwrap()).collect();
         read.reverse();
         read.sort();
-        assert_eq!(read.iter().map(Element::encoded).collect::<Vec<_>>(), ordered);
+        assert_eq!(read.iter().map(Element::encode).collect::<Vec<_>>(), ordered);
     }
 }

@@ -5,40 +5,44 @@ use serde_json::{Map, Value, json};
 use crate::{
     kind::Kind,
     schema::{Definition, Schema, Shape},
-    strategy::written,
+    strategy::normalize,
 };
 
-/// Returns the empty object of a kind. For a built-in kind it is a Go struct of zero values; therefore nobody owns a
-/// struct field that every object of the kind contains. For a custom kind it is a map with `apiVersion` and `kind`.
-pub(crate) fn empty(kind: &Kind) -> Value {
-    let mut object = kind.definition().map(|definition| definition.zeroes(zeroes).clone()).unwrap_or_default();
+/// Returns the empty object of a kind. For a built-in kind it is a Go struct of zero values; therefore no manager owns
+/// a struct field that every object of the kind contains. For a custom kind it has only `apiVersion` and `kind`.
+pub(crate) fn empty_object(kind: &Kind) -> Value {
+    let mut object = kind.definition().map(|definition| definition.zeroes(zero_fields).clone()).unwrap_or_default();
     object.insert("apiVersion".into(), kind.api_version().into());
     object.insert("kind".into(), kind.kind.clone().into());
     Value::Object(object)
 }
 
-fn zeroes(definition: &'static Definition) -> Map<String, Value> {
+/// Returns the fields that Go encodes for an empty struct of a definition.
+fn zero_fields(definition: &'static Definition) -> Map<String, Value> {
     let Some(fields) = definition.schema().fields() else { return Map::new() };
-    let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_of(schema)?));
+    let zero = |(name, schema): (&str, &'static Schema)| Some((name.to_owned(), zero_value(schema)?));
     let known = fields.known.iter().map(|(name, schema)| (&**name, schema));
     let mut zeroes: Map<_, _> = known.filter_map(zero).collect();
-    for name in written::null_in(definition.name) {
+    for name in normalize::null_fields(definition.name) {
         zeroes.entry(name.as_str()).or_insert(Value::Null);
     }
     zeroes
 }
 
-/// The value that Go encodes for a field that was never set; `None` if Go omits the field.
-fn zero_of(schema: &'static Schema) -> Option<Value> {
+/// Returns the value that Go encodes for a field that was never set; `None` if Go omits the field.
+fn zero_value(schema: &'static Schema) -> Option<Value> {
     match (&schema.default, &schema.shape) {
         // A struct field that is not a pointer.
-        (Some(default), Shape::Named(inner)) if *default == json!({}) => Some(Value::Object(zeroes(inner))),
-        (Some(default), _) if is_zero(default) => Some(default.clone()),
+        (Some(default), Shape::Named(definition)) if *default == json!({}) => {
+            Some(Value::Object(zero_fields(definition)))
+        }
+        (Some(default), _) if is_zero_value(default) => Some(default.clone()),
         _ => None,
     }
 }
 
-fn is_zero(value: &Value) -> bool {
+/// Whether a default is the zero value of its Go type.
+fn is_zero_value(value: &Value) -> bool {
     match value {
         Value::Bool(truth) => !truth,
         Value::Number(number) => number.as_f64() == Some(0.0),

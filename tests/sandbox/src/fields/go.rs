@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 /// Formats a value as `%v` does: `map[a:1 b:[x y]]`.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn format_value(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::String(text) => text.clone(),
-        Value::Array(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(" ")),
+        Value::Array(items) => format!("[{}]", items.iter().map(format_value).collect::<Vec<_>>().join(" ")),
         Value::Object(map) => {
-            let fields: Vec<_> = map.iter().map(|(key, value)| format!("{key}:{}", shown(value))).collect();
+            let fields: Vec<_> = map.iter().map(|(key, value)| format!("{key}:{}", format_value(value))).collect();
             format!("map[{}]", fields.join(" "))
         }
         other => other.to_string(),
@@ -17,26 +17,27 @@ pub(crate) fn shown(value: &Value) -> String {
 }
 
 /// Formats a value in Go syntax, as `%#v` does.
-pub(crate) fn literal(value: &Value) -> String {
+pub(crate) fn format_literal(value: &Value) -> String {
     match value {
-        Value::Array(_) => format!("[]interface {{}}{{{}}}", value_list(value)),
-        Value::Object(_) => format!("map[string]interface {{}}{{{}}}", value_list(value)),
+        Value::Array(_) => format!("[]interface {{}}{{{}}}", format_elements(value)),
+        Value::Object(_) => format!("map[string]interface {{}}{{{}}}", format_elements(value)),
         Value::Null => "interface {}(nil)".to_owned(),
         scalar => scalar.to_string(),
     }
 }
 
-fn value_list(value: &Value) -> String {
+/// Formats the elements of a list or a map in Go syntax, separated by commas.
+fn format_elements(value: &Value) -> String {
     let listed: Vec<_> = match value {
-        Value::Array(items) => items.iter().map(literal).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| format!("{key:?}:{}", literal(value))).collect(),
+        Value::Array(items) => items.iter().map(format_literal).collect(),
+        Value::Object(map) => map.iter().map(|(key, value)| format!("{key:?}:{}", format_literal(value))).collect(),
         _ => Vec::new(),
     };
     listed.join(", ")
 }
 
-/// The name that `encoding/json` uses in messages for the JSON type of a value.
-pub(crate) fn sort(value: &Value) -> &'static str {
+/// Returns the name of a JSON type in the messages of `encoding/json`.
+pub(crate) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -48,44 +49,44 @@ pub(crate) fn sort(value: &Value) -> &'static str {
 }
 
 /// Converts a message of Go's JSON decoder to the message of Go's conversion from a map to a struct for the same value.
-pub(crate) fn unconverted(why: &str) -> String {
+pub(crate) fn conversion_error(why: &str) -> String {
     if why.starts_with("illegal base64") {
         return format!("error decoding from json: {why}");
     }
-    let unmarshal_error =
-        why.strip_prefix("json: cannot unmarshal ").and_then(|unmarshal_error| unmarshal_error.split_once(" into "));
-    let Some((is, (_, wanted))) = unmarshal_error.and_then(|(is, into)| Some((is, into.rsplit_once("of type ")?)))
+    let types = why.strip_prefix("json: cannot unmarshal ").and_then(|types| types.split_once(" into "));
+    let Some((json_type, (_, go_type))) =
+        types.and_then(|(json_type, into)| Some((json_type, into.rsplit_once("of type ")?)))
     else {
         return why.to_owned();
     };
-    let is = match is.split(' ').next().unwrap_or_default() {
+    let json_type = match json_type.split(' ').next().unwrap_or_default() {
         "array" => "slice",
         "object" => "map",
         "number" => "int64",
         other => other,
     };
-    match (is, wanted) {
+    match (json_type, go_type) {
         ("int64", "string") => "cannot convert int64 to string".to_owned(),
-        (_, wanted) if wanted.starts_with("map[") => format!("cannot restore map from {is}"),
-        (_, wanted) if wanted.starts_with("[]") => format!("cannot restore slice from {is}"),
-        (_, "bool" | "int32" | "int64" | "string") => format!("unrecognized type: {wanted}"),
-        _ => format!("cannot restore struct from: {is}"),
+        (_, go_type) if go_type.starts_with("map[") => format!("cannot restore map from {json_type}"),
+        (_, go_type) if go_type.starts_with("[]") => format!("cannot restore slice from {json_type}"),
+        (_, "bool" | "int32" | "int64" | "string") => format!("unrecognized type: {go_type}"),
+        _ => format!("cannot restore struct from: {json_type}"),
     }
 }
 
-/// Formats an object after a JSON or merge patch: untouched fields in the order in which Go encodes the struct, all
-/// other fields by name.
-pub(crate) fn patched(new: &Value, old: &Value) -> String {
+/// Formats an object after a JSON patch or a merge patch: unchanged fields in the order in which Go encodes the struct,
+/// all other fields by name.
+pub(crate) fn format_patched(new: &Value, old: &Value) -> String {
     let Value::Object(fields) = new else { return new.to_string() };
     let written = fields.iter().map(|(key, value)| {
-        let was = old.get(key).unwrap_or(&Value::Null);
-        let text = if value == was { untouched(key, value) } else { patched(value, was) };
+        let old_value = old.get(key).unwrap_or(&Value::Null);
+        let text = if value == old_value { format_in_type_order(key, value) } else { format_patched(value, old_value) };
         format!("{}:{text}", Value::from(key.as_str()))
     });
     format!("{{{}}}", written.collect::<Vec<_>>().join(","))
 }
 
-/// The fields of `ObjectMeta` and of its list items, in the order of the Go types.
+/// The fields of `ObjectMeta`, in the order of the Go type.
 const METADATA: [&str; 15] = [
     "name",
     "generateName",
@@ -103,10 +104,13 @@ const METADATA: [&str; 15] = [
     "finalizers",
     "managedFields",
 ];
+/// The fields of `OwnerReference`, in the order of the Go type.
 const OWNER: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+/// The fields of `ManagedFieldsEntry`, in the order of the Go type.
 const MANAGER: [&str; 7] = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
-fn untouched(key: &str, value: &Value) -> String {
+/// Formats the value of a field; metadata and its lists have the order of their Go types.
+fn format_in_type_order(key: &str, value: &Value) -> String {
     let order: &[&str] = match key {
         "metadata" => &METADATA,
         "ownerReferences" => &OWNER,
@@ -115,14 +119,14 @@ fn untouched(key: &str, value: &Value) -> String {
     };
     match value {
         Value::Array(items) => {
-            format!("[{}]", items.iter().map(|item| untouched(key, item)).collect::<Vec<_>>().join(","))
+            format!("[{}]", items.iter().map(|item| format_in_type_order(key, item)).collect::<Vec<_>>().join(","))
         }
         Value::Object(fields) => {
             let mut listed: Vec<_> = fields.iter().collect();
             listed.sort_by_key(|(name, _)| order.iter().position(|known| known == name));
             let written = listed
                 .into_iter()
-                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), untouched(name, value)));
+                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), format_in_type_order(name, value)));
             format!("{{{}}}", written.collect::<Vec<_>>().join(","))
         }
         other => other.to_string(),

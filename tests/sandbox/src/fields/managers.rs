@@ -1,4 +1,4 @@
-//! Reads and writes the entries of `managedFields`.
+//! Decodes and encodes the entries of `managedFields`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) enum ManagerOperation {
     Update,
 }
 
-/// The identity of a manager: the properties that distinguish entries of `managedFields`.
+/// The identity of a manager: the properties that distinguish the entries of `managedFields`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Manager {
     pub(crate) name: String,
@@ -25,9 +25,9 @@ pub(crate) struct Manager {
     pub(crate) subresource: String,
 }
 
-/// The fields that a manager owns.
+/// The fields that a manager owns, in one version of the schema (upstream: `fieldpath.VersionedSet`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
+pub(crate) struct VersionedSet {
     /// The version whose schema names the fields.
     pub(crate) api_version: String,
     pub(crate) time: Option<Timestamp>,
@@ -37,10 +37,11 @@ pub(crate) struct Share {
 /// All managers of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Managers {
-    pub(crate) shares: BTreeMap<Manager, Share>,
+    pub(crate) sets: BTreeMap<Manager, VersionedSet>,
 }
 
 impl ManagerOperation {
+    /// Returns the operation as it is written in `managedFields`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Apply => "Apply",
@@ -50,14 +51,15 @@ impl ManagerOperation {
 }
 
 impl Manager {
+    /// Returns the identity of a manager for a write through a subresource, or to the object itself if it is `None`.
     pub(crate) fn new(name: &str, operation: ManagerOperation, api_version: &str, subresource: Option<&str>) -> Self {
         let version = if operation == ManagerOperation::Apply { String::new() } else { api_version.to_owned() };
         let name = if name.is_empty() { "unknown" } else { name };
         Self { name: name.to_owned(), operation, version, subresource: subresource.unwrap_or_default().to_owned() }
     }
 
-    /// The text by which the real server orders managers with the same time.
-    pub(crate) fn key(&self) -> String {
+    /// Returns the text by which the real server orders managers with the same time.
+    pub(crate) fn sort_key(&self) -> String {
         let mut text = format!("{{\"manager\":{:?},\"operation\":{:?}", self.name, self.operation.as_str());
         for (key, value) in [("apiVersion", &self.version), ("subresource", &self.subresource)] {
             if !value.is_empty() {
@@ -68,11 +70,13 @@ impl Manager {
     }
 }
 
-impl Share {
+impl VersionedSet {
+    /// Returns a set of fields without a time.
     pub(crate) fn new(api_version: &str, set: Set) -> Self {
         Self { api_version: api_version.to_owned(), time: None, set }
     }
 
+    /// Returns the time in seconds since the epoch; 0 if there is none.
     fn seconds(&self) -> i64 {
         self.time.map_or(0, Timestamp::as_second)
     }
@@ -83,12 +87,13 @@ impl Managers {
     pub(crate) fn of(object: &Value) -> Option<Self> {
         let entries = object::at(object, &["metadata", "managedFields"]);
         let entries = entries.map_or(Some(&[][..]), |entries| entries.as_array().map(Vec::as_slice))?;
-        let shares = entries.iter().map(read).collect::<Option<_>>()?;
-        Some(Self { shares })
+        let sets = entries.iter().map(decode_entry).collect::<Option<_>>()?;
+        Some(Self { sets })
     }
 
+    /// Whether the object has no managers.
     pub(crate) fn is_empty(&self) -> bool {
-        self.shares.is_empty()
+        self.sets.is_empty()
     }
 
     /// Writes the managers into an object; removes `managedFields` if there are none.
@@ -97,23 +102,24 @@ impl Managers {
         if self.is_empty() {
             metadata.remove("managedFields");
         } else {
-            metadata.insert("managedFields".into(), self.encoded());
+            metadata.insert("managedFields".into(), self.encode());
         }
     }
 
-    fn encoded(&self) -> Value {
-        let mut entries: Vec<_> = self.shares.iter().collect();
-        entries.sort_by(|(a, share), (b, other)| {
-            let order = a.operation.cmp(&b.operation).then(share.seconds().cmp(&other.seconds()));
-            let order = order.then_with(|| a.name.cmp(&b.name)).then_with(|| share.api_version.cmp(&other.api_version));
+    /// Encodes the managers as `managedFields`, in the order of the real server.
+    fn encode(&self) -> Value {
+        let mut entries: Vec<_> = self.sets.iter().collect();
+        entries.sort_by(|(a, owned), (b, other)| {
+            let order = a.operation.cmp(&b.operation).then(owned.seconds().cmp(&other.seconds()));
+            let order = order.then_with(|| a.name.cmp(&b.name)).then_with(|| owned.api_version.cmp(&other.api_version));
             order.then_with(|| a.subresource.cmp(&b.subresource))
         });
-        entries.into_iter().map(|(manager, share)| written(manager, share)).collect()
+        entries.into_iter().map(|(manager, owned)| encode_entry(manager, owned)).collect()
     }
 
     /// Removes the managers that own no fields.
-    pub(crate) fn tidy(&mut self) {
-        self.shares.retain(|_, share| !share.set.is_empty());
+    pub(crate) fn remove_empty(&mut self) {
+        self.sets.retain(|_, owned| !owned.set.is_empty());
     }
 }
 
@@ -122,9 +128,9 @@ pub(crate) fn clear(object: &mut Value) {
     object::metadata_mut(object).remove("managedFields");
 }
 
-/// Whether the object asks the server to reset `managedFields`: by one empty entry or by an empty list. For a custom
-/// kind an empty list is the same as none.
-pub(crate) fn is_reset(kind: &Kind, object: &Value) -> bool {
+/// Whether an object requests the server to reset `managedFields`: by one empty entry or by an empty list. For a custom
+/// kind, an empty list is the same as none.
+pub(crate) fn requests_reset(kind: &Kind, object: &Value) -> bool {
     match object::at(object, &["metadata", "managedFields"]).and_then(Value::as_array).map(Vec::as_slice) {
         Some([]) => kind.custom().is_none(),
         Some([one]) => one.as_object().is_some_and(Map::is_empty),
@@ -132,7 +138,8 @@ pub(crate) fn is_reset(kind: &Kind, object: &Value) -> bool {
     }
 }
 
-fn read(entry: &Value) -> Option<(Manager, Share)> {
+/// Decodes an entry of `managedFields`; `None` if it is invalid.
+fn decode_entry(entry: &Value) -> Option<(Manager, VersionedSet)> {
     let operation = match entry["operation"].as_str() {
         Some("Apply") => ManagerOperation::Apply,
         Some("Update") => ManagerOperation::Update,
@@ -143,7 +150,7 @@ fn read(entry: &Value) -> Option<(Manager, Share)> {
         return None;
     }
     let set = match object::at(entry, &["fieldsV1"]) {
-        Some(fields) => Set::decoded(fields)?,
+        Some(fields) => Set::decode(fields)?,
         None => Set::default(),
     };
     let time = entry["time"].as_str().and_then(|time| time.parse().ok());
@@ -154,15 +161,16 @@ fn read(entry: &Value) -> Option<(Manager, Share)> {
         version: version.to_owned(),
         subresource: entry["subresource"].as_str().unwrap_or_default().to_owned(),
     };
-    Some((manager, Share { api_version: api_version.to_owned(), time, set }))
+    Some((manager, VersionedSet { api_version: api_version.to_owned(), time, set }))
 }
 
-fn written(manager: &Manager, share: &Share) -> Value {
+/// Encodes an entry of `managedFields`.
+fn encode_entry(manager: &Manager, owned: &VersionedSet) -> Value {
     let mut entry = Map::new();
     let mut set = |key: &str, value: Value| drop(entry.insert(key.to_owned(), value));
-    set("apiVersion", share.api_version.as_str().into());
+    set("apiVersion", owned.api_version.as_str().into());
     set("fieldsType", "FieldsV1".into());
-    set("fieldsV1", share.set.encoded());
+    set("fieldsV1", owned.set.encode());
     if !manager.name.is_empty() {
         set("manager", manager.name.as_str().into());
     }
@@ -170,7 +178,7 @@ fn written(manager: &Manager, share: &Share) -> Value {
     if !manager.subresource.is_empty() {
         set("subresource", manager.subresource.as_str().into());
     }
-    if let Some(time) = share.time {
+    if let Some(time) = owned.time {
         set("time", environment::seconds(time).into());
     }
     Value::Object(entry)

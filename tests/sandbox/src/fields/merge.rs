@@ -11,63 +11,74 @@ use super::{
 use crate::schema::List;
 
 /// Returns the live object with the values of the applied object; fields that the applied object omits stay.
-pub(crate) fn merged(of: Type<'_>, live: &Value, applied: &Value) -> Value {
-    merge(of, Some(live), Some(applied)).unwrap_or_default()
+pub(crate) fn merged(type_: Type<'_>, live: &Value, applied: &Value) -> Value {
+    merge(type_, Some(live), Some(applied)).unwrap_or_default()
 }
 
-fn merge(of: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
-    let Some(wanted) = applied else { return live.cloned() };
-    let Some(held) = live else { return Some(wanted.clone()) };
-    match (of.form(live), of.form(applied)) {
-        (Structure::Items(list), Structure::Items(_)) => merge_items(list, held, wanted),
-        (Structure::Map, Structure::Map) => merge_fields(of, held, wanted),
-        _ => Some(wanted.clone()),
+/// Merges two values, at most one of which is absent; `None` if the result is absent.
+fn merge(type_: Type<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
+    let Some(applied_value) = applied else { return live.cloned() };
+    let Some(live_value) = live else { return Some(applied_value.clone()) };
+    match (type_.structure(live), type_.structure(applied)) {
+        (Structure::Items(list), Structure::Items(_)) => merge_items(list, live_value, applied_value),
+        (Structure::Map, Structure::Map) => merge_fields(type_, live_value, applied_value),
+        _ => Some(applied_value.clone()),
     }
 }
 
-fn merge_fields(of: Type<'_>, live: &Value, applied: &Value) -> Option<Value> {
-    let (held, wanted) = (live.as_object(), applied.as_object());
+/// Merges two objects field by field; `None` if the result has no fields.
+fn merge_fields(type_: Type<'_>, live: &Value, applied: &Value) -> Option<Value> {
+    let (live_fields, applied_fields) = (live.as_object(), applied.as_object());
     // If both are null or empty, the applied value decides between null and empty.
-    if held.is_none_or(Map::is_empty) && wanted.is_none_or(Map::is_empty) {
+    if live_fields.is_none_or(Map::is_empty) && applied_fields.is_none_or(Map::is_empty) {
         return Some(applied.clone());
     }
     let mut fields = Map::new();
-    for (name, live) in held.into_iter().flatten() {
-        let inner = of.field(name).map_or(Type::Deduced, |field| field.of);
-        if let Some(value) = merge(inner, Some(live), wanted.and_then(|wanted| wanted.get(name))) {
+    for (name, live) in live_fields.into_iter().flatten() {
+        let field_type = type_.field(name).map_or(Type::Deduced, |field| field.type_);
+        if let Some(value) =
+            merge(field_type, Some(live), applied_fields.and_then(|applied_fields| applied_fields.get(name)))
+        {
             fields.insert(name.clone(), value);
         }
     }
-    for (name, applied) in wanted.into_iter().flatten() {
-        if !held.is_some_and(|held| held.contains_key(name)) {
+    for (name, applied) in applied_fields.into_iter().flatten() {
+        if !live_fields.is_some_and(|live_fields| live_fields.contains_key(name)) {
             fields.insert(name.clone(), applied.clone());
         }
     }
     Some(Value::Object(fields)).filter(|fields| fields.as_object().is_some_and(|fields| !fields.is_empty()))
 }
 
+/// Merges two lists by the keys or values of their items; `None` if the result has no items.
 fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
-    let (held, wanted) = (numbered(list, live), numbered(list, applied));
-    if held.is_empty() && wanted.is_empty() {
+    let (live_items, applied_items) = (identified_items(list, live), identified_items(list, applied));
+    if live_items.is_empty() && applied_items.is_empty() {
         return Some(applied.clone());
     }
     let mut by_element: BTreeMap<&Element, Vec<&Value>> = BTreeMap::new();
-    held.iter().for_each(|(element, item)| by_element.entry(element).or_default().push(item));
-    let applied: BTreeSet<&Element> = wanted.iter().map(|(element, _)| element).collect();
-    let items = in_order(&held, &wanted, &applied, &by_element).into_iter().filter_map(|place| match place {
-        MergedItem::Live(item) => Some(item.clone()),
-        MergedItem::Applied(element, item) => {
-            // The applied item replaces live items that share its element.
-            let live = by_element.get(element).filter(|items| items.len() == 1).and_then(|items| items.first());
-            merge(typed::items(list), live.copied(), Some(item))
-        }
-    });
+    live_items.iter().for_each(|(element, item)| by_element.entry(element).or_default().push(item));
+    let applied_elements: BTreeSet<&Element> = applied_items.iter().map(|(element, _)| element).collect();
+    let items = merged_order(&live_items, &applied_items, &applied_elements, &by_element).into_iter().filter_map(
+        |merged_item| {
+            match merged_item {
+                MergedItem::Live(item) => Some(item.clone()),
+                MergedItem::Applied(element, item) => {
+                    // The applied item replaces live items that share its element.
+                    let live = by_element.get(element).filter(|items| items.len() == 1).and_then(|items| items.first());
+                    merge(typed::items(list), live.copied(), Some(item))
+                }
+            }
+        },
+    );
     Some(items.collect::<Vec<_>>()).filter(|items| !items.is_empty()).map(Value::Array)
 }
 
-type Numbered<'a> = Vec<(Element, &'a Value)>;
+/// The items of a list, each with the element that identifies it.
+type IdentifiedItems<'a> = Vec<(Element, &'a Value)>;
 
-fn numbered<'a>(list: &List, value: &'a Value) -> Numbered<'a> {
+/// Returns the items of a list with their elements; leaves out items that can't be identified.
+fn identified_items<'a>(list: &List, value: &'a Value) -> IdentifiedItems<'a> {
     let items = value.as_array().into_iter().flatten();
     items.filter_map(|item| Some((typed::element(list, item).ok()?, item))).collect()
 }
@@ -80,53 +91,56 @@ enum MergedItem<'a> {
 
 /// Orders a merged list: applied items keep their order, and each other item follows the item that it followed in the
 /// live list.
-fn in_order<'a>(
-    held: &'a Numbered<'_>,
-    wanted: &'a Numbered<'_>,
-    applied: &BTreeSet<&Element>,
-    live: &BTreeMap<&Element, Vec<&Value>>,
+fn merged_order<'a>(
+    live_items: &'a IdentifiedItems<'_>,
+    applied_items: &'a IdentifiedItems<'_>,
+    applied_elements: &BTreeSet<&Element>,
+    live_by_element: &BTreeMap<&Element, Vec<&Value>>,
 ) -> Vec<MergedItem<'a>> {
-    let mut shared: VecDeque<&Element> =
-        wanted.iter().map(|(element, _)| element).filter(|element| live.contains_key(element)).collect();
+    let mut shared: VecDeque<&Element> = applied_items
+        .iter()
+        .map(|(element, _)| element)
+        .filter(|element| live_by_element.contains_key(element))
+        .collect();
     let mut next_shared = shared.pop_front();
-    let mut done: BTreeSet<&Element> = BTreeSet::new();
-    let mut places = Vec::with_capacity(held.len().max(wanted.len()));
-    let (mut left, mut right) = (held.iter().peekable(), wanted.iter().peekable());
+    let mut placed: BTreeSet<&Element> = BTreeSet::new();
+    let mut merged = Vec::with_capacity(live_items.len().max(applied_items.len()));
+    let (mut live_rest, mut applied_rest) = (live_items.iter().peekable(), applied_items.iter().peekable());
     loop {
-        if let (Some((element, _)), Some((other, item))) = (left.peek(), right.peek()) {
+        if let (Some((element, _)), Some((other, item))) = (live_rest.peek(), applied_rest.peek()) {
             if element == other {
-                done.insert(other);
-                places.push(MergedItem::Applied(other, item));
-                left.next();
-                right.next();
+                placed.insert(other);
+                merged.push(MergedItem::Applied(other, item));
+                live_rest.next();
+                applied_rest.next();
                 next_shared = shared.pop_front();
                 continue;
             }
             // Both lists have this item, but it is not the next shared one: it takes its position in the applied list.
-            if applied.contains(element) && next_shared.is_some_and(|next| next != element) {
-                left.next();
+            if applied_elements.contains(element) && next_shared.is_some_and(|next| next != element) {
+                live_rest.next();
                 continue;
             }
         }
-        if let Some((element, item)) = left.peek() {
-            if !applied.contains(element) {
-                places.push(MergedItem::Live(item));
-                left.next();
+        if let Some((element, item)) = live_rest.peek() {
+            if !applied_elements.contains(element) {
+                merged.push(MergedItem::Live(item));
+                live_rest.next();
                 continue;
             }
-            if done.contains(element) {
-                left.next();
+            if placed.contains(element) {
+                live_rest.next();
             }
         }
-        match right.next() {
+        match applied_rest.next() {
             Some((element, item)) => {
-                done.insert(element);
-                places.push(MergedItem::Applied(element, item));
+                placed.insert(element);
+                merged.push(MergedItem::Applied(element, item));
                 if next_shared == Some(element) {
                     next_shared = shared.pop_front();
                 }
             }
-            None if left.peek().is_none() => return places,
+            None if live_rest.peek().is_none() => return merged,
             None => {}
         }
     }

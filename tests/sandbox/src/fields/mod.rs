@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{object, request::ResourceRequest};
 
 pub(crate) use element::Element;
-pub(crate) use set::Set;
+pub(crate) use set::{Set, SetEntry};
 
 pub(crate) mod apply;
 mod cap;
@@ -30,17 +30,19 @@ pub(crate) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mu
     update::update(request, old, new);
 }
 
-/// Completes `managedFields` after admission and after the server's own changes, which no manager owns. Keeps changes
-/// of `managedFields` by admission if they are valid; otherwise returns a warning. If nothing else changed, the times
-/// of the managers don't change either. `reshaped` is whether admission changed the object.
+/// Completes `managedFields` after admission and after the server's own changes, which no manager owns.
+///
+/// Keeps changes of `managedFields` by admission if they are valid; otherwise restores the managers and returns a
+/// warning. If nothing else changed, keeps the times of the managers. `reshaped` is whether admission changed the
+/// object.
 pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Option<String> {
-    let listed = |object| object::at(object, &["metadata", "managedFields"]);
-    let before = old.and_then(listed);
+    let managed_fields = |object| object::at(object, &["metadata", "managedFields"]);
+    let before = old.and_then(managed_fields);
     // The server wrote these entries, so they are valid.
-    if !reshaped && old.is_none_or(|old| !object::same_but_for(new, old, CONTENT)) {
+    if !reshaped && old.is_none_or(|old| !object::same_but_for(new, old, NOT_CONTENT)) {
         return None;
     }
-    if listed(new) == before {
+    if managed_fields(new) == before {
         return None;
     }
     let Some(managers) = Managers::of(new) else {
@@ -48,28 +50,28 @@ pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Op
             Some(before) => drop(object::metadata_mut(new).insert("managedFields".into(), before)),
             None => managers::clear(new),
         }
-        return Some(SPOILED.to_owned());
+        return Some(INVALID_MANAGED_FIELDS.to_owned());
     };
-    let (old, held) = (old?, Managers::of(old?)?);
-    if update::same_but_for_times(&managers, &held) && object::same_but_for(new, old, CONTENT) {
-        let kept = before.cloned().unwrap_or_default();
-        object::metadata_mut(new).insert("managedFields".into(), kept);
+    let (old, old_managers) = (old?, Managers::of(old?)?);
+    if update::equal_except_times(&managers, &old_managers) && object::same_but_for(new, old, NOT_CONTENT) {
+        let old_managed_fields = before.cloned().unwrap_or_default();
+        object::metadata_mut(new).insert("managedFields".into(), old_managed_fields);
     }
     None
 }
 
 /// The metadata fields that don't count as a change of the object.
-const CONTENT: &[&str] = &["managedFields", "resourceVersion"];
+const NOT_CONTENT: &[&str] = &["managedFields", "resourceVersion"];
 
 /// Removes the replicas of a scale from all managers that own them.
 pub(crate) fn disown_replicas(request: ResourceRequest<'_>, object: &mut Value) {
     let mut managers = update::managers_of(request, object);
-    let path: Vec<&str> = update::replicas(request).split('.').collect();
+    let path: Vec<&str> = update::replicas_path(request).split('.').collect();
     let replicas = Set::of(&[&path]);
-    managers.shares.values_mut().for_each(|share| share.set = share.set.difference(&replicas));
-    managers.tidy();
+    managers.sets.values_mut().for_each(|owned| owned.set = owned.set.difference(&replicas));
+    managers.remove_empty();
     managers.write_to(object);
 }
 
 /// The warning for an object whose `managedFields` are invalid after admission.
-const SPOILED: &str = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests";
+const INVALID_MANAGED_FIELDS: &str = ".metadata.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests";

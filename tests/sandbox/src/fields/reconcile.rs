@@ -1,40 +1,42 @@
-//! Migrates field sets that were written under an older schema of a custom kind.
+//! Converts field sets that were written under an older schema of a custom kind.
 
 use serde_json::Value;
 
 use super::{
-    Element, Set,
+    Element, Set, SetEntry,
     typed::{self, Structure, Type},
 };
 use crate::schema::{ListKind, Schema, Shape};
 
-/// Converts a set to the current schema: of a value that became atomic, only the whole value is owned.
-pub(super) fn reconciled(of: Type<'_>, set: &Set) -> Set {
+/// Converts a set to the current schema (upstream: `ReconcileFieldSetWithSchema`). A value that became atomic is owned
+/// as a whole.
+pub(super) fn reconcile_set(type_: Type<'_>, set: &Set) -> Set {
     let mut result = Set::default();
-    for (element, member, below) in set.level() {
-        let inner = match element {
-            Element::Field(name) => of.field(name).map_or(Type::Deduced, |field| field.of),
-            _ => match of.form(Some(&Value::Array(Vec::new()))) {
+    for SetEntry { element, member, children } in set.level() {
+        let field_type = match element {
+            Element::Field(name) => type_.field(name).map_or(Type::Deduced, |field| field.type_),
+            _ => match type_.structure(Some(&Value::Array(Vec::new()))) {
                 Structure::Items(list) => typed::items(list),
                 Structure::Leaf | Structure::Map => Type::Deduced,
             },
         };
-        if !below.is_empty() && is_atomic(inner) {
-            result.graft(element, true, Set::default());
+        if !children.is_empty() && is_atomic(field_type) {
+            result.insert_subtree(element, true, Set::default());
         } else {
-            result.graft(element, member, reconciled(inner, below));
+            result.insert_subtree(element, member, reconcile_set(field_type, children));
         }
     }
     result
 }
 
-fn is_atomic(of: Type<'_>) -> bool {
+/// Whether the schema declares a list or a map as atomic.
+fn is_atomic(type_: Type<'_>) -> bool {
     let atomic = |schema: &Schema| match &schema.resolve().shape {
         Shape::Object(fields) => fields.atomic,
         Shape::List(list) => list.kind == ListKind::Atomic,
         Shape::Any | Shape::Scalar(_) | Shape::Named(_) => false,
     };
-    matches!(of, Type::Root(schema) | Type::Known(schema) if atomic(schema))
+    matches!(type_, Type::Root(schema) | Type::Known(schema) if atomic(schema))
 }
 
 #[cfg(test)]
@@ -53,8 +55,8 @@ mod tests {
         let list = json!({"type": "array", "x-kubernetes-list-type": "atomic", "items": text});
         let schema = parse(&json!({"type": "object", "properties": {"map": map, "set": set, "list": list}}));
         let owned = json!({"f:map": {".": {}, "f:x": {}}, "f:set": {"v:\"a\"": {}}, "f:list": {"v:\"a\"": {}}});
-        let owned = Set::decoded(&owned).unwrap();
+        let owned = Set::decode(&owned).unwrap();
         let now = json!({"f:map": {}, "f:set": {"v:\"a\"": {}}, "f:list": {}});
-        assert_eq!(reconciled(Type::Known(&schema), &owned).encoded(), now);
+        assert_eq!(reconcile_set(Type::Known(&schema), &owned).encode(), now);
     }
 }

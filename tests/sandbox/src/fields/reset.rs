@@ -1,10 +1,11 @@
-//! Fields that a subresource does not write and whose ownership a write through it does not change.
+//! Determines the fields that a write through a path resets, so that its manager doesn't own them.
 
 use super::Set;
 use crate::{kind::Origin, request::ResourceRequest};
 
-/// Returns the fields that the strategy resets for the path of the request, as `api_version` names them.
-pub(super) fn ignored(request: ResourceRequest<'_>, api_version: &str) -> Set {
+/// Returns the fields that the request doesn't write, because its strategy resets them, as `api_version` names them
+/// (upstream: `GetResetFields`).
+pub(super) fn reset_fields(request: ResourceRequest<'_>, api_version: &str) -> Set {
     let kind = request.kind;
     if !kind.has_status() {
         return Set::default();
@@ -17,13 +18,14 @@ pub(super) fn ignored(request: ResourceRequest<'_>, api_version: &str) -> Set {
             Set::of(&[&["spec"], &["status"]])
         }
         (_, None | Some("finalize")) => Set::of(&[&["status"]]),
-        (Origin::Builtin, Some("status")) => by_status(&kind.group, &kind.plural),
+        (Origin::Builtin, Some("status")) => fields_reset_by_status(&kind.group, &kind.plural),
         (Origin::Builtin, Some("approval")) => Set::of(&[&["spec"], &["status", "certificate"]]),
         _ => Set::default(),
     }
 }
 
-fn by_status(group: &str, plural: &str) -> Set {
+/// Returns the fields of a built-in kind that a write of the status resets.
+fn fields_reset_by_status(group: &str, plural: &str) -> Set {
     match (group, plural) {
         ("", "pods") => Set::of(&[&["spec"], &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]]),
         ("apps", "deployments") => Set::of(&[&["spec"], &["metadata", "labels"]]),

@@ -1,4 +1,4 @@
-//! Defines a set of fields and its `fieldsV1` encoding.
+//! `Set`: a set of fields, with its operations and its encoding as `FieldsV1`.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,35 @@ use serde_json::{Map, Value};
 
 use super::Element;
 
-/// Field paths as a tree. The set can contain a field without the fields inside it, and the reverse.
+/// A set of field paths as a tree (upstream: `fieldpath.Set`). The set can contain a field without the fields inside
+/// it, and the reverse.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Set {
     nodes: BTreeMap<Element, SetNode>,
 }
 
+/// A field of a set, and the fields inside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct SetNode {
     /// Whether the field itself is in the set.
     member: bool,
-    below: Set,
+    children: Set,
+}
+
+/// A field of one level of a set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SetEntry<'a> {
+    pub(crate) element: &'a Element,
+    /// Whether the field itself is in the set.
+    pub(crate) member: bool,
+    /// The fields under it that are in the set.
+    pub(crate) children: &'a Set,
 }
 
 impl SetNode {
+    /// Whether neither the field nor a field inside it is in the set.
     fn is_empty(&self) -> bool {
-        !self.member && self.below.is_empty()
+        !self.member && self.children.is_empty()
     }
 }
 
@@ -30,17 +43,18 @@ impl Set {
     pub(crate) fn of(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
-            if let Some((last, before)) = path.split_last() {
-                let mut here = &mut set;
-                for name in before {
-                    here = &mut here.nodes.entry(Element::field(name)).or_default().below;
+            if let Some((last, parents)) = path.split_last() {
+                let mut parent = &mut set;
+                for name in parents {
+                    parent = &mut parent.nodes.entry(Element::field(name)).or_default().children;
                 }
-                here.insert(Element::field(last));
+                parent.insert(Element::field(last));
             }
         }
         set
     }
 
+    /// Whether the set has no fields.
     pub(crate) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -50,17 +64,17 @@ impl Set {
         self.nodes.entry(element).or_default().member = true;
     }
 
-    /// Adds the fields of `below` under a field, and the field itself if it is a `member`.
-    pub(crate) fn graft(&mut self, element: &Element, member: bool, below: Self) {
-        if !member && below.is_empty() {
+    /// Adds the fields of `children` under a field, and the field itself if it is a `member`.
+    pub(crate) fn insert_subtree(&mut self, element: &Element, member: bool, children: Self) {
+        if !member && children.is_empty() {
             return;
         }
         let node = self.nodes.entry(element.clone()).or_default();
         node.member |= member;
-        if node.below.is_empty() {
-            node.below = below;
+        if node.children.is_empty() {
+            node.children = children;
         } else {
-            node.below.absorb(below);
+            node.children.insert_all(children);
         }
     }
 
@@ -71,29 +85,30 @@ impl Set {
 
     /// Whether the set contains the field at a path of field names.
     pub(crate) fn has_path(&self, path: &[&str]) -> bool {
-        let Some((last, before)) = path.split_last() else { return false };
-        let at = before.iter().try_fold(self, |set, name| set.below(&Element::field(name)));
-        at.is_some_and(|set| set.has(&Element::field(last)))
+        let Some((last, parents)) = path.split_last() else { return false };
+        let parent = parents.iter().try_fold(self, |set, name| set.children(&Element::field(name)));
+        parent.is_some_and(|set| set.has(&Element::field(last)))
     }
 
-    /// The part of the set under a field of this level.
-    pub(crate) fn below(&self, element: &Element) -> Option<&Self> {
-        self.nodes.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
+    /// Returns the part of the set under a field of this level; `None` if it is empty.
+    pub(crate) fn children(&self, element: &Element) -> Option<&Self> {
+        self.nodes.get(element).map(|node| &node.children).filter(|children| !children.is_empty())
     }
 
-    /// The fields of this level: whether each is a member, and the set under it.
-    pub(crate) fn level(&self) -> impl Iterator<Item = (&Element, bool, &Self)> {
-        self.nodes.iter().map(|(element, node)| (element, node.member, &node.below))
+    /// Returns the fields of this level.
+    pub(crate) fn level(&self) -> impl Iterator<Item = SetEntry<'_>> {
+        self.nodes.iter().map(|(element, node)| SetEntry { element, member: node.member, children: &node.children })
     }
 
+    /// Returns the fields that are in this set or in the other.
     pub(crate) fn union(&self, other: &Self) -> Self {
-        let mut both = self.clone();
-        both.absorb(other.clone());
-        both
+        let mut union = self.clone();
+        union.insert_all(other.clone());
+        union
     }
 
     /// Adds the fields of another set.
-    pub(crate) fn absorb(&mut self, other: Self) {
+    pub(crate) fn insert_all(&mut self, other: Self) {
         if self.nodes.is_empty() {
             *self = other;
             return;
@@ -102,103 +117,107 @@ impl Set {
             if node.is_empty() {
                 continue;
             }
-            let own = self.nodes.entry(element).or_default();
-            own.member |= node.member;
-            own.below.absorb(node.below);
+            let ours = self.nodes.entry(element).or_default();
+            ours.member |= node.member;
+            ours.children.insert_all(node.children);
         }
     }
 
     /// Removes the fields of the other set; a field stays if the other set contains only a parent of it.
     pub(crate) fn subtract(&mut self, other: &Self) {
         for (element, theirs) in &other.nodes {
-            let Some(own) = self.nodes.get_mut(element) else { continue };
-            own.member &= !theirs.member;
-            own.below.subtract(&theirs.below);
-            if own.is_empty() {
+            let Some(ours) = self.nodes.get_mut(element) else { continue };
+            ours.member &= !theirs.member;
+            ours.children.subtract(&theirs.children);
+            if ours.is_empty() {
                 self.nodes.remove(element);
             }
         }
     }
 
+    /// Returns the fields that are in both sets.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
-        self.combined(other, |own, theirs| SetNode {
-            member: own.member && theirs.member,
-            below: own.below.intersection(&theirs.below),
+        self.combine_shared(other, |ours, theirs| SetNode {
+            member: ours.member && theirs.member,
+            children: ours.children.intersection(&theirs.children),
         })
     }
 
-    /// The fields of this set that are not in the other; a field stays if the other set contains only a parent of it.
+    /// Returns the fields of this set that are not in the other. A field stays if the other set contains only a parent
+    /// of it (upstream: `Difference`).
     pub(crate) fn difference(&self, other: &Self) -> Self {
-        let mut rest = self.clone();
-        rest.subtract(other);
-        rest
+        let mut difference = self.clone();
+        difference.subtract(other);
+        difference
     }
 
-    /// The fields of this set for which the other set contains neither the field nor a parent of it.
+    /// Returns the fields of this set of which the other set contains neither the field nor a parent (upstream:
+    /// `RecursiveDifference`).
     pub(crate) fn without(&self, other: &Self) -> Self {
-        self.reduced(other, |own, theirs| {
+        self.map_shared(other, |ours, theirs| {
             if theirs.member {
                 return SetNode::default();
             }
-            SetNode { member: own.member, below: own.below.without(&theirs.below) }
+            SetNode { member: ours.member, children: ours.children.without(&theirs.children) }
         })
     }
 
     /// Combines the nodes that both sets have; drops all other nodes.
-    fn combined(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
-        let shared = self.nodes.iter().filter_map(|(element, own)| Some((element, own, other.nodes.get(element)?)));
-        let nodes = shared.map(|(element, own, theirs)| (element.clone(), each(own, theirs)));
+    fn combine_shared(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
+        let shared = self.nodes.iter().filter_map(|(element, ours)| Some((element, ours, other.nodes.get(element)?)));
+        let nodes = shared.map(|(element, ours, theirs)| (element.clone(), each(ours, theirs)));
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
     /// Changes the nodes that both sets have; keeps all other nodes.
-    fn reduced(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
-        let nodes = self.nodes.iter().map(|(element, own)| {
-            let node = other.nodes.get(element).map_or_else(|| own.clone(), |theirs| each(own, theirs));
+    fn map_shared(&self, other: &Self, each: impl Fn(&SetNode, &SetNode) -> SetNode) -> Self {
+        let nodes = self.nodes.iter().map(|(element, ours)| {
+            let node = other.nodes.get(element).map_or_else(|| ours.clone(), |theirs| each(ours, theirs));
             (element.clone(), node)
         });
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
-    /// The paths of the set as a conflict message lists them: the fields of a level before those under them.
+    /// Returns the paths in the order of a conflict message: the fields of a level before those under them.
     pub(crate) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
-        self.list("", &mut paths);
+        self.add_paths("", &mut paths);
         paths
     }
 
-    fn list(&self, before: &str, paths: &mut Vec<String>) {
-        paths.extend(self.level().filter(|(_, member, _)| *member).map(|(element, _, _)| format!("{before}{element}")));
-        for (element, _, below) in self.level().filter(|(_, _, below)| !below.is_empty()) {
-            below.list(&format!("{before}{element}"), paths);
+    /// Adds the paths of this level and of the levels below it, each with a prefix.
+    fn add_paths(&self, prefix: &str, paths: &mut Vec<String>) {
+        paths.extend(self.level().filter(|entry| entry.member).map(|entry| format!("{prefix}{}", entry.element)));
+        for SetEntry { element, children, .. } in self.level().filter(|entry| !entry.children.is_empty()) {
+            children.add_paths(&format!("{prefix}{element}"), paths);
         }
     }
 
-    /// Decodes `FieldsV1`; `None` if it is invalid.
-    pub(crate) fn decoded(fields: &Value) -> Option<Self> {
+    /// Decodes a `FieldsV1`; `None` if it is invalid.
+    pub(crate) fn decode(fields: &Value) -> Option<Self> {
         let mut set = Self::default();
         for (name, inner) in fields.as_object()? {
             if name == "." {
                 continue;
             }
-            let element = Element::decoded(name)?;
-            let below = Self::decoded(inner)?;
-            let member = inner.get(".").is_some() || below.is_empty();
-            set.graft(&element, member, below);
+            let element = Element::decode(name)?;
+            let children = Self::decode(inner)?;
+            let member = inner.get(".").is_some() || children.is_empty();
+            set.insert_subtree(&element, member, children);
         }
         Some(set)
     }
 
-    /// Encodes the set as `FieldsV1`; a member that contains other members gets a `.` key.
-    pub(crate) fn encoded(&self) -> Value {
+    /// Encodes the set as `FieldsV1`. A member that contains other members gets a `.` key.
+    pub(crate) fn encode(&self) -> Value {
         let encoded = |node: &SetNode| {
-            let Value::Object(mut below) = node.below.encoded() else { return Value::Null };
-            if node.member && !below.is_empty() {
-                below.insert(".".into(), Value::Object(Map::new()));
+            let Value::Object(mut children) = node.children.encode() else { return Value::Null };
+            if node.member && !children.is_empty() {
+                children.insert(".".into(), Value::Object(Map::new()));
             }
-            Value::Object(below)
+            Value::Object(children)
         };
-        Value::Object(self.nodes.iter().map(|(element, node)| (element.encoded(), encoded(node))).collect())
+        Value::Object(self.nodes.iter().map(|(element, node)| (element.encode(), encoded(node))).collect())
     }
 }
 
@@ -210,23 +229,23 @@ mod tests {
     use super::*;
 
     fn set(fields: &Value) -> Set {
-        Set::decoded(fields).unwrap()
+        Set::decode(fields).unwrap()
     }
 
     #[test]
     fn sets_are_read_and_written_as_fields_v1() {
         let written = json!({"f:spec": {".": {}, "f:a": {}, "f:b": {"k:{\"n\":1}": {".": {}, "f:n": {}}}}});
-        assert_eq!(set(&written).encoded(), written);
-        assert_eq!(Set::decoded(&json!({"spec": {}})), None);
-        assert_eq!(Set::decoded(&json!("f:spec")), None);
+        assert_eq!(set(&written).encode(), written);
+        assert_eq!(Set::decode(&json!({"spec": {}})), None);
+        assert_eq!(Set::decode(&json!("f:spec")), None);
     }
 
     #[test]
     fn difference_keeps_nested_fields_and_without_drops_them() {
         let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
         let some = Set::of(&[&["spec", "a"], &["c"]]);
-        assert_eq!(all.difference(&some).encoded(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
-        assert_eq!(all.without(&some).encoded(), json!({"f:spec": {}}));
+        assert_eq!(all.difference(&some).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
+        assert_eq!(all.without(&some).encode(), json!({"f:spec": {}}));
         assert!(all.without(&Set::of(&[&["spec"], &["c"]])).is_empty());
         assert_eq!(all.intersection(&some), some);
     }
@@ -234,7 +253,7 @@ mod tests {
     #[test]
     fn a_union_has_the_members_of_both() {
         let (a, b) = (set(&json!({"f:a": {"f:b": {}}})), set(&json!({"f:a": {}, "f:c": {}})));
-        assert_eq!(a.union(&b).encoded(), json!({"f:a": {".": {}, "f:b": {}}, "f:c": {}}));
+        assert_eq!(a.union(&b).encode(), json!({"f:a": {".": {}, "f:b": {}}, "f:c": {}}));
     }
 
     #[test]

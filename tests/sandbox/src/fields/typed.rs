@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::Element;
-use crate::schema::{List, ListKind, Others, Scalar, Schema, Shape, builtin};
+use crate::schema::{List, ListKind, OtherFields, Scalar, Schema, Shape, builtin};
 
-/// The known type of a value.
+/// The type of a value in server-side apply.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Type<'a> {
     /// A whole object; its `metadata` always has the built-in type.
@@ -30,16 +30,19 @@ pub(crate) enum Structure<'a> {
 /// The type of a field of an object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldType<'a> {
-    pub(crate) of: Type<'a>,
+    pub(crate) type_: Type<'a>,
     /// Whether the schema names the field; false for the keys of a map.
-    pub(crate) named: bool,
+    pub(crate) in_schema: bool,
 }
 
 /// The reason why a list item can't be identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Nameless {
-    NullAmongKeys,
-    NoMapAmongKeys,
+pub(crate) enum InvalidItem {
+    /// A null in a list whose items have keys.
+    NullInMap,
+    /// Another value than an object in a list whose items have keys.
+    ScalarInMap,
+    /// An object without any of the keys.
     NoKey,
     MapInSet,
     ListInSet,
@@ -48,7 +51,7 @@ pub(crate) enum Nameless {
 
 impl<'a> Type<'a> {
     /// Returns the structure of a value; for an absent value, the structure that the type implies.
-    pub(crate) fn form(self, value: Option<&Value>) -> Structure<'a> {
+    pub(crate) fn structure(self, value: Option<&Value>) -> Structure<'a> {
         match self {
             Self::Opaque => Structure::Leaf,
             Self::Deduced => match value {
@@ -56,7 +59,7 @@ impl<'a> Type<'a> {
                 Some(_) => Structure::Leaf,
             },
             Self::Root(schema) | Self::Known(schema) => match &schema.resolve().shape {
-                Shape::Any | Shape::Named(_) | Shape::Scalar(Scalar::IntOrText) => Self::Deduced.form(value),
+                Shape::Any | Shape::Named(_) | Shape::Scalar(Scalar::IntOrText) => Self::Deduced.structure(value),
                 Shape::Scalar(_) => Structure::Leaf,
                 Shape::Object(fields) if fields.atomic => Structure::Leaf,
                 Shape::Object(_) => Structure::Map,
@@ -69,29 +72,30 @@ impl<'a> Type<'a> {
     /// Returns the type of a field of this object; `None` if there is no such field.
     pub(crate) fn field(self, name: &str) -> Option<FieldType<'a>> {
         let (Self::Root(schema) | Self::Known(schema)) = self else {
-            let of = if matches!(self, Self::Opaque) { Self::Opaque } else { Self::Deduced };
-            return Some(FieldType { of, named: false });
+            let type_ = if matches!(self, Self::Opaque) { Self::Opaque } else { Self::Deduced };
+            return Some(FieldType { type_, in_schema: false });
         };
         if matches!(self, Self::Root(_)) && name == "metadata" {
-            return Some(FieldType { of: metadata(), named: true });
+            return Some(FieldType { type_: metadata(), in_schema: true });
         }
         if matches!(self, Self::Root(_)) && matches!(name, "apiVersion" | "kind") {
-            return Some(FieldType { of: Self::Known(&TEXT), named: true });
+            return Some(FieldType { type_: Self::Known(&TEXT), in_schema: true });
         }
-        let Some(fields) = schema.fields() else { return Some(FieldType { of: Self::Deduced, named: false }) };
+        let Some(fields) = schema.fields() else { return Some(FieldType { type_: Self::Deduced, in_schema: false }) };
         if let Some(known) = fields.known.get(name) {
-            return Some(FieldType { of: Self::of(known), named: true });
+            return Some(FieldType { type_: Self::of_schema(known), in_schema: true });
         }
-        let of = match &fields.others {
-            Others::Each(each) => Self::of(each),
-            Others::Kept => Self::Deduced,
-            Others::Unknown if fields.known.is_empty() || fields.embedded => Self::Deduced,
-            Others::Unknown => return None,
+        let type_ = match &fields.others {
+            OtherFields::Each(each) => Self::of_schema(each),
+            OtherFields::Kept => Self::Deduced,
+            OtherFields::Unknown if fields.known.is_empty() || fields.embedded => Self::Deduced,
+            OtherFields::Unknown => return None,
         };
-        Some(FieldType { of, named: false })
+        Some(FieldType { type_, in_schema: false })
     }
 
-    fn of(schema: &'a Schema) -> Self {
+    /// Returns the type that a schema defines.
+    fn of_schema(schema: &'a Schema) -> Self {
         match &schema.shape {
             // The server doesn't look into an extension.
             Shape::Named(definition) if definition.name.ends_with(".RawExtension") => Self::Opaque,
@@ -100,8 +104,10 @@ impl<'a> Type<'a> {
     }
 }
 
+/// The schema of a text.
 static TEXT: Schema = Schema { shape: Shape::Scalar(Scalar::Text), nullable: false, default: None, keywords: None };
 
+/// Returns the type of object metadata.
 fn metadata() -> Type<'static> {
     let definition = builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
     definition.map_or(Type::Deduced, |definition| Type::Known(definition.schema()))
@@ -109,36 +115,39 @@ fn metadata() -> Type<'static> {
 
 /// Returns the type of the items of a list.
 pub(crate) fn items(list: &List) -> Type<'_> {
-    Type::of(&list.items)
+    Type::of_schema(&list.items)
 }
 
 /// Returns the path element that identifies an item of a list.
-pub(crate) fn element(list: &List, item: &Value) -> Result<Element, Nameless> {
+///
+/// # Errors
+/// Returns the reason if the item can't be identified.
+pub(crate) fn element(list: &List, item: &Value) -> Result<Element, InvalidItem> {
     let ListKind::Map(keys) = &list.kind else {
         return match item {
-            Value::Object(_) => Err(Nameless::MapInSet),
-            Value::Array(_) => Err(Nameless::ListInSet),
-            Value::Null => Err(Nameless::NullInSet),
+            Value::Object(_) => Err(InvalidItem::MapInSet),
+            Value::Array(_) => Err(InvalidItem::ListInSet),
+            Value::Null => Err(InvalidItem::NullInSet),
             scalar => Ok(Element::Value(scalar.clone())),
         };
     };
     let fields = match item {
         Value::Object(fields) => fields,
-        Value::Null => return Err(Nameless::NullAmongKeys),
-        _ => return Err(Nameless::NoMapAmongKeys),
+        Value::Null => return Err(InvalidItem::NullInMap),
+        _ => return Err(InvalidItem::ScalarInMap),
     };
     let value = |key: &str| fields.get(key).or_else(|| list.items.field(key)?.default.as_ref()).cloned();
-    let mut named: Vec<_> = keys.iter().filter_map(|key| Some((key.clone(), value(key)?))).collect();
-    named.sort_by(|(a, _), (b, _)| a.cmp(b));
-    if named.is_empty() { Err(Nameless::NoKey) } else { Ok(Element::Key(named)) }
+    let mut key_fields: Vec<_> = keys.iter().filter_map(|key| Some((key.clone(), value(key)?))).collect();
+    key_fields.sort_by(|(a, _), (b, _)| a.cmp(b));
+    if key_fields.is_empty() { Err(InvalidItem::NoKey) } else { Ok(Element::Key(key_fields)) }
 }
 
-impl Nameless {
-    /// The message of the real server.
+impl InvalidItem {
+    /// Returns the message of the real server.
     pub(crate) fn message(self, list: &List) -> String {
         match self {
-            Self::NullAmongKeys => "associative list with keys may not have a null element".to_owned(),
-            Self::NoMapAmongKeys => "associative list with keys may not have non-map elements".to_owned(),
+            Self::NullInMap => "associative list with keys may not have a null element".to_owned(),
+            Self::ScalarInMap => "associative list with keys may not have non-map elements".to_owned(),
             Self::MapInSet => "associative list without keys has an element that's a map type".to_owned(),
             Self::ListInSet => "not supported: associative list with lists as elements".to_owned(),
             Self::NullInSet => "associative list without keys has an element that's an explicit null".to_owned(),

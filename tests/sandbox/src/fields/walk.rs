@@ -5,91 +5,97 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{
-    Element, Set,
+    Element, Set, SetEntry,
     typed::{self, Structure, Type},
 };
 use crate::schema::List;
 
-/// Returns the set of all fields of an object.
-pub(crate) fn set_of(of: Type<'_>, object: &Value) -> Set {
+/// Returns the set of all fields of an object (upstream: `ToFieldSet`).
+pub(crate) fn set_of(type_: Type<'_>, object: &Value) -> Set {
     let mut set = Set::default();
-    walk(of, object, &mut set);
+    collect_fields(type_, object, &mut set);
     set
 }
 
 /// Collects the fields under a value, and returns whether the value itself is a field of the set.
-fn walk(of: Type<'_>, value: &Value, set: &mut Set) -> bool {
-    match of.form(Some(value)) {
+fn collect_fields(type_: Type<'_>, value: &Value, set: &mut Set) -> bool {
+    match type_.structure(Some(value)) {
         Structure::Leaf => true,
         Structure::Items(list) => {
-            walk_items(list, value, set);
+            collect_items(list, value, set);
             false
         }
         Structure::Map => {
             for (name, value) in value.as_object().into_iter().flatten() {
-                let field = of.field(name);
-                let mut below = Set::default();
-                let leaf = walk(field.map_or(Type::Deduced, |field| field.of), value, &mut below);
+                let field = type_.field(name);
+                let mut children = Set::default();
+                let leaf = collect_fields(field.map_or(Type::Deduced, |field| field.type_), value, &mut children);
                 let empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
-                let unnamed = field.is_none_or(|field| !field.named);
-                set.graft(&Element::field(name), leaf || empty || unnamed, below);
+                let unnamed = field.is_none_or(|field| !field.in_schema);
+                set.insert_subtree(&Element::field(name), leaf || empty || unnamed, children);
             }
             false
         }
     }
 }
 
-fn walk_items(list: &List, value: &Value, set: &mut Set) {
+/// Collects the items of a list and the fields under them.
+fn collect_items(list: &List, value: &Value, set: &mut Set) {
     let items = value.as_array().into_iter().flatten();
-    let mut seen: BTreeMap<Element, Vec<&Value>> = BTreeMap::new();
+    let mut by_element: BTreeMap<Element, Vec<&Value>> = BTreeMap::new();
     for item in items {
         if let Ok(element) = typed::element(list, item) {
-            seen.entry(element).or_default().push(item);
+            by_element.entry(element).or_default().push(item);
         }
     }
-    for (element, items) in seen {
-        let mut below = Set::default();
+    for (element, items) in by_element {
+        let mut children = Set::default();
         // The fields inside items that share an element are not tracked.
         if let [item] = items[..] {
-            walk(typed::items(list), item, &mut below);
+            collect_fields(typed::items(list), item, &mut children);
         }
-        set.graft(&element, true, below);
+        set.insert_subtree(&element, true, children);
     }
 }
 
-/// Returns the set with each field added that the schema names and that contains a member of the set.
-pub(crate) fn with_named(of: Type<'_>, set: &Set) -> Set {
-    let mut whole = Set::default();
-    for (element, member, below) in set.level() {
-        let (inner, named) = match element {
-            Element::Field(name) => match of.field(name) {
-                Some(field) => (field.of, field.named),
+/// Returns the set with the additional fields that the schema names and that contain a field of the set (upstream:
+/// `EnsureNamedFieldsAreMembers`).
+pub(crate) fn with_named_fields(type_: Type<'_>, set: &Set) -> Set {
+    let mut result = Set::default();
+    for SetEntry { element, member, children } in set.level() {
+        let (field_type, in_schema) = match element {
+            Element::Field(name) => match type_.field(name) {
+                Some(field) => (field.type_, field.in_schema),
                 None => (Type::Deduced, false),
             },
-            _ => match of.form(Some(&Value::Array(Vec::new()))) {
+            _ => match type_.structure(Some(&Value::Array(Vec::new()))) {
                 Structure::Items(list) => (typed::items(list), false),
                 Structure::Leaf | Structure::Map => (Type::Deduced, false),
             },
         };
-        whole.graft(element, member || (named && !below.is_empty()), with_named(inner, below));
+        result.insert_subtree(
+            element,
+            member || (in_schema && !children.is_empty()),
+            with_named_fields(field_type, children),
+        );
     }
-    whole
+    result
 }
 
-/// Returns the object without the fields of the set.
-pub(crate) fn removed(of: Type<'_>, value: &Value, gone: &Set) -> Option<Value> {
-    match of.form(Some(value)) {
+/// Returns the value without the fields of a set (upstream: `RemoveItems`); `None` if nothing is left of it.
+pub(crate) fn without_fields(type_: Type<'_>, value: &Value, removed: &Set) -> Option<Value> {
+    match type_.structure(Some(value)) {
         // A scalar stays: the caller removes the field that holds it. An atomic list or map is removed as a whole.
         Structure::Leaf if value.is_object() || value.is_array() => None,
         Structure::Leaf => Some(value.clone()),
         Structure::Items(list) => {
             let items = value.as_array()?.iter().filter_map(|item| {
                 let Ok(element) = typed::element(list, item) else { return Some(item.clone()) };
-                if gone.has(&element) {
+                if removed.has(&element) {
                     return None;
                 }
-                Some(match gone.below(&element) {
-                    Some(below) => removed(typed::items(list), item, below).unwrap_or_default(),
+                Some(match removed.children(&element) {
+                    Some(children) => without_fields(typed::items(list), item, children).unwrap_or_default(),
                     None => item.clone(),
                 })
             });
@@ -98,15 +104,15 @@ pub(crate) fn removed(of: Type<'_>, value: &Value, gone: &Set) -> Option<Value> 
         Structure::Map => {
             let fields = value.as_object()?.iter().filter_map(|(name, value)| {
                 let element = Element::field(name);
-                if gone.has(&element) {
+                if removed.has(&element) {
                     return None;
                 }
-                let inner = of.field(name).map_or(Type::Deduced, |field| field.of);
-                let kept = match gone.below(&element) {
-                    Some(below) => removed(inner, value, below).unwrap_or_default(),
+                let field_type = type_.field(name).map_or(Type::Deduced, |field| field.type_);
+                let value_left = match removed.children(&element) {
+                    Some(children) => without_fields(field_type, value, children).unwrap_or_default(),
                     None => value.clone(),
                 };
-                Some((name.clone(), kept))
+                Some((name.clone(), value_left))
             });
             Some(fields.collect::<serde_json::Map<_, _>>()).filter(|fields| !fields.is_empty()).map(Value::Object)
         }

@@ -9,6 +9,7 @@ use opgen_schema::ScalePaths;
 
 use crate::schema::{Definition, Schema, Shape, builtin as definitions, rules::RuleTree};
 
+/// The schema of a kind without a definition: any value.
 static ANY: Schema = Schema { shape: Shape::Any, nullable: false, default: None, keywords: None };
 
 /// A kind in one served version.
@@ -111,6 +112,7 @@ impl Kind {
         if self.is("events.k8s.io", "events") { "" } else { &self.group }
     }
 
+    /// Returns the schema of the objects of the kind.
     pub(crate) fn schema(&self) -> &Schema {
         match &self.schema {
             SchemaOf::Table(_) => self.in_table().map_or(&ANY, Definition::schema),
@@ -118,17 +120,18 @@ impl Kind {
         }
     }
 
-    /// Returns the built-in definition of the kind, even if only a subresource uses it.
+    /// Returns the built-in definition of the kind, even if only a subresource uses it; `None` if there is none.
     pub(crate) fn in_table(&self) -> Option<&'static Definition> {
         let SchemaOf::Table(found) = &self.schema else { return None };
         *found.get_or_init(|| definitions::of_kind(&self.group, &self.version, &self.kind))
     }
 
-    /// Returns the definition of a built-in kind.
+    /// Returns the definition of a built-in kind; `None` for a custom kind and if there is none.
     pub(crate) fn definition(&self) -> Option<&'static Definition> {
         matches!(self.origin, Origin::Builtin).then(|| self.in_table()).flatten()
     }
 
+    /// Returns the subresource with a name; `None` if the kind has no such subresource.
     pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
         self.subresources.iter().find(|subresource| subresource.name == name)
     }
@@ -138,6 +141,7 @@ impl Kind {
         self.subresource("status").is_some()
     }
 
+    /// Returns the properties of a custom kind; `None` for a built-in kind.
     pub(crate) fn custom(&self) -> Option<&Custom> {
         match &self.origin {
             Origin::Builtin => None,
@@ -145,12 +149,12 @@ impl Kind {
         }
     }
 
-    /// Whether it is this built-in kind, in any version.
+    /// Whether the kind is this built-in kind, in any version.
     pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural && matches!(self.origin, Origin::Builtin)
     }
 
-    /// Whether its objects are stored; those of reviews are not.
+    /// Whether objects of the kind are stored. Those of reviews, such as TokenReviews, are not.
     pub(crate) fn is_stored(&self) -> bool {
         self.verbs.iter().any(|verb| verb == "get")
     }

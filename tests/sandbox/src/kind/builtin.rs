@@ -19,7 +19,8 @@ struct Entry {
     kind: OnceLock<Option<Arc<Kind>>>,
 }
 
-static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| TEXT.lines().filter_map(Entry::of).collect());
+/// The built-in kinds, in the order of discovery.
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| TEXT.lines().filter_map(Entry::parse).collect());
 
 /// Returns all built-in kinds, in the order of discovery.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static Arc<Kind>> {
@@ -38,17 +39,18 @@ pub(crate) fn by_name(name: &str) -> impl Iterator<Item = &'static Arc<Kind>> {
 
 impl Entry {
     /// Extracts the names of a kind from a line, where they are the first ones: that is many times faster than parsing
-    /// the JSON.
-    fn of(line: &'static str) -> Option<Self> {
+    /// the JSON. `None` for a line without a kind.
+    fn parse(line: &'static str) -> Option<Self> {
         let text = line.trim_end_matches(',');
-        let first = |field: &str| Some(text.split_once(field)?.1.split_once('"')?.0);
-        let (plural, name) = (first(r#""resource":""#)?, first(r#""kind":""#)?);
+        let first_value_of = |field: &str| Some(text.split_once(field)?.1.split_once('"')?.0);
+        let (plural, name) = (first_value_of(r#""resource":""#)?, first_value_of(r#""kind":""#)?);
         Some(Self { plural, name, text, kind: OnceLock::new() })
     }
 
+    /// Returns the kind, parsed on first use; `None` if the line is invalid.
     fn kind(&'static self) -> Option<&'static Arc<Kind>> {
-        let read = || serde_json::from_str(self.text).ok().map(|row: KindRow| Arc::new(row.kind()));
-        self.kind.get_or_init(read).as_ref()
+        let parse = || serde_json::from_str(self.text).ok().map(|row: KindRow| Arc::new(row.into_kind()));
+        self.kind.get_or_init(parse).as_ref()
     }
 }
 
@@ -87,7 +89,8 @@ struct ResponseKind {
 }
 
 impl KindRow {
-    fn kind(self) -> Kind {
+    /// Converts the row to a kind whose schema is looked up on first use.
+    fn into_kind(self) -> Kind {
         let kind = self.response_kind.kind;
         let dot = if self.group.is_empty() { "" } else { "." };
         // Both groups of Events share the same objects.
@@ -108,14 +111,15 @@ impl KindRow {
             short_names: self.short_names,
             categories: self.categories,
             verbs: self.verbs,
-            subresources: self.subresources.into_iter().map(SubresourceRow::subresource).collect(),
+            subresources: self.subresources.into_iter().map(SubresourceRow::into_subresource).collect(),
             origin: Origin::Builtin,
         }
     }
 }
 
 impl SubresourceRow {
-    fn subresource(self) -> Subresource {
+    /// Converts the row to a subresource.
+    fn into_subresource(self) -> Subresource {
         let ResponseKind { group, version, kind } = self.response_kind;
         Subresource { name: self.subresource, verbs: self.verbs, answers: (group, version, kind) }
     }
@@ -132,7 +136,7 @@ mod tests {
         assert_eq!(rows.len(), ENTRIES.len());
         for (row, entry) in rows.into_iter().zip(ENTRIES.iter()) {
             assert_eq!((&*row.resource, &*row.response_kind.kind), (entry.plural, entry.name));
-            let (kind, read) = (row.kind(), entry.kind().unwrap());
+            let (kind, read) = (row.into_kind(), entry.kind().unwrap());
             assert_eq!(format!("{kind:?}"), format!("{read:?}"));
         }
     }

@@ -16,31 +16,32 @@ use crate::{
 /// The verbs of custom resources, in the order of discovery.
 const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
-/// The verbs of their subresources.
-const PART_VERBS: [&str; 3] = ["get", "patch", "update"];
+/// The verbs of the subresources of custom resources.
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
-/// Returns the served versions of a CRD whose names were accepted, in the order of the CRD. The schemas apply to
-/// objects written after `since`.
+/// Returns a kind for each served version of a CRD whose names were accepted, in the order of the CRD. `since` is the
+/// store version from which on objects were written under these schemas.
 pub(crate) fn kinds(crd: &Value, since: u64) -> Vec<Arc<Kind>> {
     let versions = || at(crd, &["spec", "versions"]).and_then(Value::as_array).into_iter().flatten();
     let schema = |version: &Value| Arc::new(schema::structural(&version["schema"]["openAPIV3Schema"]));
     let schemas = versions().map(|version| (text(version, &["name"]).to_owned(), schema(version)));
     let schemas: Schemas = Arc::new(schemas.collect());
     let served = versions().filter(|version| version["served"] == true);
-    served.map(|version| Arc::new(kind(crd, version, &schemas, since))).collect()
+    served.map(|version| Arc::new(build_kind(crd, version, &schemas, since))).collect()
 }
 
 /// The schemas of all versions, by name.
 type Schemas = Arc<BTreeMap<String, Arc<Schema>>>;
 
-/// Returns the storage version of a CRD.
+/// Returns the name of the storage version of a CRD; empty if there is none.
 pub(crate) fn storage_version(crd: &Value) -> &str {
     let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
     let stored = versions.into_iter().flatten().find(|version| version["storage"] == true);
     stored.map(|version| text(version, &["name"])).unwrap_or_default()
 }
 
-fn kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
+/// Builds the kind of one version of a CRD.
+fn build_kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
     let names = &crd["status"]["acceptedNames"];
     let group = text(crd, &["spec", "group"]).to_owned();
     let plural = text(names, &["plural"]).to_owned();
@@ -49,13 +50,13 @@ fn kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
         group_resource: format!("{plural}.{group}").into(),
         list_kind: text(names, &["listKind"]).to_owned(),
         singular: text(names, &["singular"]).to_owned(),
-        short_names: words(&names["shortNames"]),
-        categories: words(&names["categories"]),
+        short_names: strings(&names["shortNames"]),
+        categories: strings(&names["categories"]),
         namespaced: crd["spec"]["scope"] == "Namespaced",
         verbs: VERBS.map(str::to_owned).to_vec(),
         subresources: subresources(version, &group, kind),
         schema: SchemaOf::Written(schemas.get(name).cloned().unwrap_or_default()),
-        origin: Origin::Custom(Arc::new(custom(crd, version, schemas, since))),
+        origin: Origin::Custom(Arc::new(custom_properties(crd, version, schemas, since))),
         version: name.to_owned(),
         kind: kind.to_owned(),
         group,
@@ -63,12 +64,13 @@ fn kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
     }
 }
 
-fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom {
+/// Returns the properties of one version of a CRD beyond the schema.
+fn custom_properties(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom {
     let written = &version["schema"]["openAPIV3Schema"];
     let selectable = version["selectableFields"].as_array();
     Custom {
         storage_version: storage_version(crd).to_owned(),
-        scale: at(version, &["subresources", "scale"]).map(scale),
+        scale: at(version, &["subresources", "scale"]).map(scale_paths),
         rules: RuleTree::of(written),
         selectable: selectable.into_iter().flatten().map(|field| path(field, "jsonPath")).collect(),
         columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
@@ -82,7 +84,7 @@ fn custom(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom
     }
 }
 
-/// Returns the warning for clients of a deprecated version.
+/// Returns the warning for clients of a deprecated version; `None` if the version is not deprecated.
 fn warning(crd: &Value, version: &Value) -> Option<String> {
     let default_message = || {
         let (group, kind) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "kind"]));
@@ -92,19 +94,21 @@ fn warning(crd: &Value, version: &Value) -> Option<String> {
         .then(|| version["deprecationWarning"].as_str().map_or_else(default_message, str::to_owned))
 }
 
+/// Returns the subresources of a version: `status` and `scale`, if the CRD declares them.
 fn subresources(version: &Value, group: &str, kind: &str) -> Vec<Subresource> {
-    let part = |name: &str, answers: [&str; 3]| Subresource {
+    let subresource = |name: &str, answers: [&str; 3]| Subresource {
         name: name.to_owned(),
-        verbs: PART_VERBS.map(str::to_owned).to_vec(),
+        verbs: SUBRESOURCE_VERBS.map(str::to_owned).to_vec(),
         answers: answers.map(str::to_owned).into(),
     };
-    let own = text(version, &["name"]);
-    let status = at(version, &["subresources", "status"]).map(|_| part("status", [group, own, kind]));
-    let scale = at(version, &["subresources", "scale"]).map(|_| part("scale", ["autoscaling", "v1", "Scale"]));
+    let version_name = text(version, &["name"]);
+    let status = at(version, &["subresources", "status"]).map(|_| subresource("status", [group, version_name, kind]));
+    let scale = at(version, &["subresources", "scale"]).map(|_| subresource("scale", ["autoscaling", "v1", "Scale"]));
     status.into_iter().chain(scale).collect()
 }
 
-fn scale(written: &Value) -> ScalePaths {
+/// Returns the paths of the `scale` subresource.
+fn scale_paths(written: &Value) -> ScalePaths {
     ScalePaths {
         spec_replicas: path(written, "specReplicasPath"),
         status_replicas: path(written, "statusReplicasPath"),
@@ -117,6 +121,7 @@ fn path(written: &Value, key: &str) -> String {
     text(written, &[key]).trim_start_matches('.').to_owned()
 }
 
-fn words(value: &Value) -> Vec<String> {
+/// Returns the texts in a list; nothing if the value is no list.
+fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -1,4 +1,4 @@
-//! Looks up the served kinds, built-in and custom.
+//! `Registry`: looks up the served kinds, built-in and custom.
 
 use std::{
     collections::BTreeMap,
@@ -15,21 +15,23 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Returns the kind of a path.
+    /// Returns the kind that a path names; `None` if it is not served.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
         self.first(builtin::by_plural(plural), |kind| {
             kind.group == group && kind.version == version && kind.plural == plural
         })
     }
 
-    /// Returns the kind that an object names.
+    /// Returns the kind that an object names; `None` if it is not served.
     pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        self.first(builtin::by_name(kind), |own| own.kind == kind && own.group == group && own.version == version)
+        self.first(builtin::by_name(kind), |known| {
+            known.kind == kind && known.group == group && known.version == version
+        })
     }
 
-    /// Returns the kind of a group resource in the first served version.
-    pub(crate) fn on(&self, group_resource: &str) -> Option<Arc<Kind>> {
+    /// Returns the kind of a group resource in the first served version; `None` if it is not served.
+    pub(crate) fn of_group_resource(&self, group_resource: &str) -> Option<Arc<Kind>> {
         let (plural, group) = group_resource.split_once('.').unwrap_or((group_resource, ""));
         self.first(builtin::by_plural(plural), |kind| {
             *kind.group_resource == *group_resource && kind.plural == plural && kind.group == group

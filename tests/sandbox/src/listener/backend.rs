@@ -1,4 +1,4 @@
-//! Holds the sandbox that a listener serves, with the token of its administrator.
+//! `Backend`: the sandbox that a listener serves, with the token of its administrator.
 
 use crate::{Sandbox, User};
 

@@ -20,19 +20,22 @@ use tokio_rustls::{TlsAcceptor, server::TlsStream};
 use super::{backend::Backend, request};
 
 /// The timeout of a TLS handshake.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The timeout for the head of a request, the same as kube-apiserver's.
-const HEAD: Duration = Duration::from_secs(32);
+const HEADER_TIMEOUT: Duration = Duration::from_secs(32);
 
-/// The interval of pings on a silent HTTP/2 connection, and the timeout of their responses.
-const PING: (Duration, Duration) = (Duration::from_secs(30), Duration::from_secs(20));
+/// The interval of pings on a silent HTTP/2 connection.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The timeout of the response to a ping.
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The maximum number of concurrent requests of a connection.
-const STREAMS: u32 = 250;
+const MAX_STREAMS: u32 = 250;
 
 /// The time for which open requests may continue after the server stops.
-const LAST: Duration = Duration::from_secs(5);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Accepts connections until the server stops, then waits for the open ones.
 pub(super) async fn accept(
@@ -43,17 +46,17 @@ pub(super) async fn accept(
 ) {
     let mut connections = JoinSet::new();
     loop {
-        let taken = tokio::select! {
+        let accepted = tokio::select! {
             biased;
             // An error means that `Serving` is dropped, which also stops the server.
             _ = stopped.wait_for(|stopped| *stopped) => break,
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
-            taken = listener.accept() => taken,
+            accepted = listener.accept() => accepted,
         };
-        match taken {
+        match accepted {
             Ok((stream, _)) => {
                 let (tls, backend, stopped) = (tls.clone(), backend.clone(), stopped.clone());
-                connections.spawn(connection(stream, tls, backend, stopped));
+                connections.spawn(serve_connection(stream, tls, backend, stopped));
             }
             // Probably no file handles are left: wait until other connections close.
             Err(error) => {
@@ -63,32 +66,38 @@ pub(super) async fn accept(
         }
     }
     drop(listener);
-    let ended = async { while connections.join_next().await.is_some() {} };
-    if timeout(LAST, ended).await.is_err() {
+    let all_closed = async { while connections.join_next().await.is_some() {} };
+    if timeout(SHUTDOWN_TIMEOUT, all_closed).await.is_err() {
         tracing::warn!("requests were cut off");
     }
 }
 
-async fn connection(stream: TcpStream, tls: TlsAcceptor, backend: Arc<Backend>, mut stopped: watch::Receiver<bool>) {
+/// Performs the TLS handshake of a connection and serves its requests. Logs errors, which concern only this client.
+async fn serve_connection(
+    stream: TcpStream,
+    tls: TlsAcceptor,
+    backend: Arc<Backend>,
+    mut stopped: watch::Receiver<bool>,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "small answers may wait");
     }
     let handshake = tokio::select! {
         biased;
-        agreed = timeout(HANDSHAKE, tls.accept(stream)) => agreed,
+        result = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)) => result,
         _ = stopped.wait_for(|stopped| *stopped) => return,
     };
     let Ok(Ok(stream)) = handshake else {
         tracing::debug!("a client did not agree on TLS");
         return;
     };
-    if let Err(error) = answer_requests(stream, backend, stopped).await {
+    if let Err(error) = serve_requests(stream, backend, stopped).await {
         tracing::debug!(%error, "a connection ended");
     }
 }
 
 /// Serves the requests of a connection until the client closes it or the server stops.
-async fn answer_requests(
+async fn serve_requests(
     stream: TlsStream<TcpStream>,
     backend: Arc<Backend>,
     mut stopped: watch::Receiver<bool>,
@@ -106,7 +115,7 @@ async fn answer_requests(
             let mut connection = pin!($connection);
             tokio::select! {
                 biased;
-                ended = connection.as_mut() => return ended,
+                result = connection.as_mut() => return result,
                 _ = stopped.wait_for(|stopped| *stopped) => connection.as_mut().graceful_shutdown(),
             }
             connection.await
@@ -114,12 +123,12 @@ async fn answer_requests(
     }
     if is_http2 {
         let mut builder = http2::Builder::new(TokioExecutor::new());
-        builder.timer(TokioTimer::new()).keep_alive_interval(PING.0).keep_alive_timeout(PING.1);
-        builder.max_concurrent_streams(STREAMS);
+        builder.timer(TokioTimer::new()).keep_alive_interval(PING_INTERVAL).keep_alive_timeout(PING_TIMEOUT);
+        builder.max_concurrent_streams(MAX_STREAMS);
         run!(builder.serve_connection(io, service))
     } else {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+        builder.timer(TokioTimer::new()).header_read_timeout(HEADER_TIMEOUT);
         run!(builder.serve_connection(io, service))
     }
 }

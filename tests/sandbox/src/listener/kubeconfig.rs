@@ -5,7 +5,7 @@ use std::{fs, io, net::SocketAddr, path::Path};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 /// Returns a kubeconfig with one cluster and one user.
-pub(super) fn text(address: SocketAddr, authority: &str, token: &str) -> String {
+pub(super) fn format(address: SocketAddr, authority: &str, token: &str) -> String {
     let authority = STANDARD.encode(authority);
     format!(
         "apiVersion: v1\n\
@@ -29,18 +29,19 @@ pub(super) fn text(address: SocketAddr, authority: &str, token: &str) -> String 
     )
 }
 
-/// Writes the kubeconfig atomically, readable only by the owner because it contains the token.
+/// Writes the kubeconfig atomically, readable only by the owner because it contains the token. Returns an error if the
+/// path is not a regular file.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    if path.metadata().is_ok_and(|there| !there.is_file()) {
-        let what = format!("{} is not a regular file", path.display());
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        let message = format!("{} is not a regular file", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    let beside = path.with_extension("new");
+    let temporary = path.with_extension("new");
     // An interrupted write may have left a file that others can read.
-    match fs::remove_file(&beside) {
+    match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
@@ -48,6 +49,6 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    io::Write::write_all(&mut options.open(&beside)?, text.as_bytes())?;
-    fs::rename(&beside, path)
+    io::Write::write_all(&mut options.open(&temporary)?, text.as_bytes())?;
+    fs::rename(&temporary, path)
 }

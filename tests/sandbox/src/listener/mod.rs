@@ -93,7 +93,7 @@ impl Sandbox {
         };
         let certificate::Certificates { authority, tls } = certificates;
         let token = options.token.map_or_else(random_token, Ok)?;
-        let kubeconfig = kubeconfig::text(address, &authority, &token);
+        let kubeconfig = kubeconfig::format(address, &authority, &token);
         let path = options.folder.map(|folder| folder.join("kubeconfig"));
         if let Some(path) = &path {
             kubeconfig::write(path, &kubeconfig)?;
@@ -159,6 +159,7 @@ impl Drop for Serving {
     }
 }
 
+/// Returns 16 random bytes in hexadecimal digits. Returns an error if the system provides no randomness.
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system gives no random numbers"))?;

@@ -22,45 +22,49 @@ use crate::{
 };
 
 /// The maximum size of a body, the same as kube-apiserver's.
-const LIMIT: usize = 3 * 1024 * 1024;
+const MAX_BODY: usize = 3 * 1024 * 1024;
 
 /// The maximum number of bytes read from a body that is too large, so that its sender receives the response.
-const DRAINED: usize = 16 * LIMIT;
+const MAX_DRAINED: usize = 16 * MAX_BODY;
 
 /// The timeout for a body.
-const BODY: Duration = Duration::from_secs(60);
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Handles a request.
+/// Authenticates a request and returns the response to it.
 pub(super) async fn answer(
     backend: &Backend,
     request: Request<Incoming>,
     stop: watch::Receiver<bool>,
-) -> Response<Out> {
-    let answered = match identify(backend, request.headers()) {
-        Ok(user) => respond(backend, user, request).await,
+) -> Response<ResponseBody> {
+    let result = match identify(backend, request.headers()) {
+        Ok(user) => call_sandbox(backend, user, request).await,
         Err(failure) => Err(failure),
     };
-    let response = answered.unwrap_or_else(|failure| ApiResponse::from(failure).into_response());
-    response.map(|body| Out::new(body, stop))
+    let response = result.unwrap_or_else(|failure| ApiResponse::from(failure).into_response());
+    response.map(|body| ResponseBody::new(body, stop))
 }
 
-async fn respond(backend: &Backend, user: User, request: Request<Incoming>) -> Result<Response<Body>, Failure> {
-    let (head, body) = request.into_parts();
-    let body = timeout(BODY, read(body)).await;
+/// Reads the body of a request and passes the request to the sandbox. Returns a timeout error if the body does not
+/// arrive in time.
+async fn call_sandbox(backend: &Backend, user: User, request: Request<Incoming>) -> Result<Response<Body>, Failure> {
+    let (parts, body) = request.into_parts();
+    let body = timeout(BODY_TIMEOUT, read_body(body)).await;
     let body =
         body.unwrap_or_else(|_| Err(Failure::timeout("request did not complete within the allotted timeout")))?;
     // The future of a call is large; boxing it avoids moving it.
-    Ok(Box::pin(backend.sandbox.call(user, Request::from_parts(head, body))).await)
+    Ok(Box::pin(backend.sandbox.call(user, Request::from_parts(parts, body))).await)
 }
 
-async fn read(mut body: Incoming) -> Result<Bytes, Failure> {
+/// Reads a whole body. Returns a 413 error if it is too large, after reading some more of it so that its sender
+/// receives the response.
+async fn read_body(mut body: Incoming) -> Result<Bytes, Failure> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
-    let too_large = || Failure::too_large(format!("Request entity too large: limit is {LIMIT}"));
-    let announced = body.size_hint().lower();
-    if announced <= LIMIT as u64 {
-        match Limited::new(&mut body, LIMIT).collect().await {
+    let too_large = || Failure::too_large(format!("Request entity too large: limit is {MAX_BODY}"));
+    let announced_length = body.size_hint().lower();
+    if announced_length <= MAX_BODY as u64 {
+        match Limited::new(&mut body, MAX_BODY).collect().await {
             Ok(collected) => return Ok(collected.to_bytes()),
             Err(error) if !error.is::<http_body_util::LengthLimitError>() => {
                 return Err(Failure::bad_request(format!("unable to read the body: {error}")));
@@ -71,27 +75,28 @@ async fn read(mut body: Incoming) -> Result<Bytes, Failure> {
     let mut drained = 0;
     while let Some(Ok(frame)) = body.frame().await {
         drained += frame.data_ref().map_or(0, Bytes::len);
-        if drained > DRAINED {
+        if drained > MAX_DRAINED {
             break;
         }
     }
     Err(too_large())
 }
 
-/// Returns the user of a request by its bearer token, else the anonymous user.
+/// Returns the user of a request by its bearer token, or the anonymous user if it has none. Returns a 401 error if the
+/// token is invalid.
 fn identify(backend: &Backend, headers: &HeaderMap) -> Result<User, Failure> {
     let (token, administrator) = &backend.administrator;
-    let administers = headers.get(header::AUTHORIZATION).is_some_and(|value| {
+    let is_administrator = headers.get(header::AUTHORIZATION).is_some_and(|value| {
         value.to_str().ok().and_then(|value| value.strip_prefix("Bearer ")) == Some(token.as_str())
     });
-    if administers { Ok(administrator.clone()) } else { backend.sandbox.server.authenticate(headers) }
+    if is_administrator { Ok(administrator.clone()) } else { backend.sandbox.server.authenticate(headers) }
 }
 
 /// The maximum size of a piece into which available stream data is joined: a busy watch has many small events.
-const PIECE: usize = 16 * 1024;
+const MAX_PIECE: usize = 16 * 1024;
 
 /// The body of a response, which ends when the server stops: a watch would go on.
-pub(super) struct Out {
+pub(super) struct ResponseBody {
     body: Body,
     /// The stop signal; only for streams.
     stop: Option<BoxFuture<'static, ()>>,
@@ -99,7 +104,8 @@ pub(super) struct Out {
     ended: bool,
 }
 
-impl Out {
+impl ResponseBody {
+    /// Creates the body. `stop` ends it only if it is a stream, whose length is not known.
     fn new(body: Body, mut stop: watch::Receiver<bool>) -> Self {
         let streams = body.size_hint().exact().is_none();
         // An error means that the sender is dropped, which also stops the server.
@@ -107,10 +113,10 @@ impl Out {
         Self { body, stop, ended: false }
     }
 
-    /// Returns the data of a stream that is available now.
+    /// Returns the data of a stream that is available now, joined to one piece; `None` at its end.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut piece = BytesMut::new();
-        while !self.ended && piece.len() < PIECE {
+        while !self.ended && piece.len() < MAX_PIECE {
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => piece.extend_from_slice(&frame.into_data().unwrap_or_default()),
                 Poll::Ready(None) => self.ended = true,
@@ -122,7 +128,7 @@ impl Out {
     }
 }
 
-impl http_body::Body for Out {
+impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Never;
 

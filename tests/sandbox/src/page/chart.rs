@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{
-    marker::{Marker, words_of_call, words_of_event},
+    marker::{Marker, describe_call, describe_event},
     object_state::{self, Phase},
     pass_span::{self, PassSpan},
     subject::{Subject, Subjects},
@@ -24,7 +24,7 @@ pub(super) struct Span {
 pub(super) struct TimelineRow {
     pub(super) label: String,
     /// The full text, for the tooltip and the filter.
-    pub(super) words: String,
+    pub(super) full_text: String,
     pub(super) is_object: bool,
     pub(super) marks: Vec<Marker>,
     pub(super) phases: Vec<Phase>,
@@ -38,7 +38,7 @@ pub(super) struct LogLine {
     pub(super) at: u64,
     pub(super) life: u32,
     pub(super) class: &'static str,
-    pub(super) words: String,
+    pub(super) text: String,
 }
 
 /// A timeline in rows and columns. Column n is line n of the log.
@@ -58,31 +58,32 @@ pub(super) struct Chart {
 }
 
 impl Chart {
-    pub(super) fn of(timeline: &Timeline) -> Self {
+    /// Arranges the entries of a timeline: one column and one line of the log for each, in the row of its subject.
+    pub(super) fn new(timeline: &Timeline) -> Self {
         let mut chart = Self::default();
-        let subjects = Subjects::of(timeline);
-        let mut rows = TimelineRows { subjects: &subjects, found: HashMap::new(), rows: Vec::new() };
-        for (column, moment) in timeline.moments.iter().enumerate() {
-            let (class, words) = match &moment.what {
+        let subjects = Subjects::new(timeline);
+        let mut rows = TimelineRows { subjects: &subjects, indices: HashMap::new(), rows: Vec::new() };
+        for (column, entry) in timeline.moments.iter().enumerate() {
+            let (class, text) = match &entry.what {
                 TimelineEvent::Call(call) => {
                     let subject = Subject::of_call(call);
                     let mark = Marker::of_call(column, call, subject.is_object());
-                    let class = if mark.is_hit { "hit" } else { mark.went };
-                    rows.row(&subject).marks.push(mark);
-                    (class, words_of_call(call))
+                    let class = if mark.is_hit { "hit" } else { mark.outcome };
+                    rows.row_of(&subject).marks.push(mark);
+                    (class, describe_call(call))
                 }
                 TimelineEvent::Event(event) => {
                     let mark = Marker::of_event(column, event);
                     let class = if mark.is_hit { "hit" } else { "told" };
-                    let row = rows.row(&subjects.of_event(event));
+                    let row = rows.row_of(&subjects.of_event(event));
                     row.marks.push(mark);
-                    object_state::add(&mut row.phases, column, event);
-                    (class, words_of_event(event))
+                    object_state::add_event(&mut row.phases, column, event);
+                    (class, describe_event(event))
                 }
                 TimelineEvent::Pass(pass) => {
-                    let row = rows.row(&Subject::of_pass(pass));
+                    let row = rows.row_of(&Subject::of_pass(pass));
                     row.marks.push(Marker::of_pass(column, pass));
-                    pass_span::add(&mut row.passes, column, pass);
+                    pass_span::add_entry(&mut row.passes, column, pass);
                     ("told", pass.to_string())
                 }
                 TimelineEvent::Stop => {
@@ -100,16 +101,18 @@ impl Chart {
                     ("note", text.clone())
                 }
             };
-            extend(&mut chart.lives, column, || if moment.life == 0 { String::new() } else { moment.life.to_string() });
-            extend(&mut chart.times, column, || seconds(moment.at));
-            chart.lines.push(LogLine { at: moment.at, life: moment.life, class, words });
+            extend_spans(&mut chart.lives, column, || {
+                if entry.life == 0 { String::new() } else { entry.life.to_string() }
+            });
+            extend_spans(&mut chart.times, column, || seconds(entry.at));
+            chart.lines.push(LogLine { at: entry.at, life: entry.life, class, text });
         }
         let columns = chart.lines.len();
-        let begins: Vec<usize> = chart.chapters.iter().skip(1).map(|next| next.from).chain([columns]).collect();
-        chart.chapters.iter_mut().zip(begins).for_each(|(chapter, to)| chapter.to = to);
+        let chapter_ends: Vec<usize> = chart.chapters.iter().skip(1).map(|next| next.from).chain([columns]).collect();
+        chart.chapters.iter_mut().zip(chapter_ends).for_each(|(chapter, to)| chapter.to = to);
         rows.end_open_passes(columns);
         chart.rows = rows.in_order();
-        chart.rows.iter_mut().for_each(|row| object_state::end(&mut row.phases, columns));
+        chart.rows.iter_mut().for_each(|row| object_state::extend_last(&mut row.phases, columns));
         chart
     }
 }
@@ -119,7 +122,8 @@ pub(super) fn seconds(at: u64) -> String {
     format!("{}.{:03} s", at / 1000, at % 1000)
 }
 
-fn extend(spans: &mut Vec<Span>, column: usize, text: impl FnOnce() -> String) {
+/// Extends the last span by a column if it has the same text; otherwise adds a new span.
+fn extend_spans(spans: &mut Vec<Span>, column: usize, text: impl FnOnce() -> String) {
     let text = text();
     match spans.last_mut() {
         Some(last) if last.text == text => last.to = column + 1,
@@ -130,32 +134,34 @@ fn extend(spans: &mut Vec<Span>, column: usize, text: impl FnOnce() -> String) {
 /// The rows in the order of first use.
 struct TimelineRows<'a> {
     subjects: &'a Subjects,
-    found: HashMap<Subject, usize>,
+    indices: HashMap<Subject, usize>,
     rows: Vec<(Subject, TimelineRow)>,
 }
 
 impl TimelineRows<'_> {
-    fn row(&mut self, subject: &Subject) -> &mut TimelineRow {
+    /// Returns the row of a subject. Adds it on first use, after the row of its kind.
+    fn row_of(&mut self, subject: &Subject) -> &mut TimelineRow {
         // The row of a kind comes before the row of its first object.
         for subject in [&subject.kind(), subject] {
-            if !self.found.contains_key(subject) {
-                self.found.insert(subject.clone(), self.rows.len());
-                self.rows.push((subject.clone(), self.empty(subject)));
+            if !self.indices.contains_key(subject) {
+                self.indices.insert(subject.clone(), self.rows.len());
+                self.rows.push((subject.clone(), self.new_row(subject)));
             }
         }
-        &mut self.rows[self.found[subject]].1
+        &mut self.rows[self.indices[subject]].1
     }
 
-    fn empty(&self, subject: &Subject) -> TimelineRow {
+    /// Creates the empty row of a subject.
+    fn new_row(&self, subject: &Subject) -> TimelineRow {
         let kind = self.subjects.kind_name(&subject.resource);
-        let (label, words) = if subject.is_object() {
+        let (label, full_text) = if subject.is_object() {
             (subject.full_name(), format!("{kind} {}", subject.full_name()))
         } else {
             (kind.to_owned(), format!("{kind} {}", subject.resource))
         };
         TimelineRow {
             label,
-            words,
+            full_text,
             is_object: subject.is_object(),
             marks: Vec::new(),
             phases: Vec::new(),
@@ -163,20 +169,20 @@ impl TimelineRows<'_> {
         }
     }
 
-    /// Ends the passes that are still open.
+    /// Ends the passes that are still open at a column.
     fn end_open_passes(&mut self, column: usize) {
         self.rows.iter_mut().for_each(|(_, row)| pass_span::end_open(&mut row.passes, column));
     }
 
-    /// Returns the kinds in the order of first use, each followed by its objects.
+    /// Returns the rows of the kinds in the order of first use, each followed by the rows of its objects.
     fn in_order(self) -> Vec<TimelineRow> {
-        let mut kinds: HashMap<String, usize> = HashMap::new();
+        let mut kind_positions: HashMap<String, usize> = HashMap::new();
         for (subject, _) in &self.rows {
-            let next = kinds.len();
-            kinds.entry(subject.resource.clone()).or_insert(next);
+            let position = kind_positions.len();
+            kind_positions.entry(subject.resource.clone()).or_insert(position);
         }
         let mut rows = self.rows;
-        rows.sort_by_key(|(subject, _)| (kinds.get(&subject.resource).copied(), subject.is_object()));
+        rows.sort_by_key(|(subject, _)| (kind_positions.get(&subject.resource).copied(), subject.is_object()));
         rows.into_iter().map(|(_, row)| row).collect()
     }
 }

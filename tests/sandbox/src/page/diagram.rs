@@ -13,22 +13,23 @@ use crate::fault::Timeline;
 /// and has letters, digits and `-` only.
 #[must_use]
 pub fn draw_timeline(id: &str, timeline: &Timeline) -> Markup {
-    let chart = Chart::of(timeline);
+    let chart = Chart::new(timeline);
     if chart.lines.is_empty() {
         return html! { p.quiet { "No requests were recorded." } };
     }
     html! {
         section.timeline id=(id) {
-            (tools(&chart))
+            (draw_tools(&chart))
             (draw_rows(id, &chart))
             p.detail role="status" aria-live="polite" { "Point at a mark, or use the arrow keys in the lanes." }
-            (states(&chart))
-            (words(id, &chart))
+            (draw_states(&chart))
+            (draw_log(id, &chart))
         }
     }
 }
 
-fn tools(chart: &Chart) -> Markup {
+/// Draws the numbers of calls, events, passes, faults and stops, the filter and zoom controls, and the legend.
+fn draw_tools(chart: &Chart) -> Markup {
     let marks = || chart.rows.iter().flat_map(|row| &row.marks);
     let calls = marks().filter(|mark| !matches!(mark.class, "event" | "pass")).count();
     let events = marks().filter(|mark| mark.class == "event").count();
@@ -47,28 +48,35 @@ fn tools(chart: &Chart) -> Markup {
                 button.in type="button" title="wider columns (+)" aria-label="wider columns" { "+" }
                 button.fit type="button" title="the whole timeline at once (0)" { "fit" }
             }
-            (legend(chart))
+            (draw_legend(chart))
         }
     }
 }
 
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// Formats a number with its noun: `1 call`, `2 calls`.
+fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-fn legend(chart: &Chart) -> Markup {
+/// Draws the legend of the markers and outcomes that the timeline contains.
+fn draw_legend(chart: &Chart) -> Markup {
     let marks = || chart.rows.iter().flat_map(|row| &row.marks);
-    let example =
-        |class: &'static str, went: &'static str| Marker { column: 0, sign: "P", class, went, is_hit: went.is_empty() };
-    let ways =
+    let example = |class: &'static str, outcome: &'static str| Marker {
+        column: 0,
+        sign: "P",
+        class,
+        outcome,
+        is_hit: outcome.is_empty(),
+    };
+    let outcomes =
         [("absent", "not found"), ("refused", "refused (4xx)"), ("failed", "failed (429, 5xx)"), ("lost", "no answer")];
     html! {
         ul.legend {
             @for (sign, class, meaning) in SIGNS.iter().filter(|(sign, ..)| marks().any(|mark| mark.sign == *sign)) {
                 li { i class={ "m " (class) " done" } { (sign) } (meaning) }
             }
-            @for (went, meaning) in ways.iter().filter(|(went, _)| marks().any(|mark| mark.went == *went)) {
-                li { i class=(classes(&example("write", went))) { "P" } (meaning) }
+            @for (outcome, meaning) in outcomes.iter().filter(|(outcome, _)| marks().any(|mark| mark.outcome == *outcome)) {
+                li { i class=(classes(&example("write", outcome))) { "P" } (meaning) }
             }
             @if marks().any(|mark| mark.is_hit) {
                 li { i class="m write done hit" { "P" } "hit by a fault" }
@@ -83,19 +91,21 @@ fn legend(chart: &Chart) -> Markup {
     }
 }
 
+/// Returns the CSS classes of a marker.
 fn classes(mark: &Marker) -> String {
-    format!("m {} {}{}", mark.class, mark.went, if mark.is_hit { " hit" } else { "" })
+    format!("m {} {}{}", mark.class, mark.outcome, if mark.is_hit { " hit" } else { "" })
 }
 
+/// Draws the header with chapters, lives and times, and a row for each kind and object.
 fn draw_rows(id: &str, chart: &Chart) -> Markup {
     html! {
-        div.chart tabindex="0" role="group" aria-label="lanes: a row for each object, a column for each moment" style={ "--n:" (chart.lines.len()) } {
+        div.chart tabindex="0" role="group" aria-label="lanes: a row for each object, a column for each entry" style={ "--n:" (chart.lines.len()) } {
             div.head {
                 @if !chart.chapters.is_empty() {
-                    (spans("phase", "chapters", &chart.chapters))
+                    (draw_spans("phase", "chapters", &chart.chapters))
                 }
-                (spans("process", "lives", &chart.lives))
-                (spans("time", "times", &chart.times))
+                (draw_spans("process", "lives", &chart.lives))
+                (draw_spans("time", "times", &chart.times))
             }
             div.body {
                 @for row in &chart.rows {
@@ -104,13 +114,13 @@ fn draw_rows(id: &str, chart: &Chart) -> Markup {
                 div.rules aria-hidden="true" {
                     i.columns {}
                     @for chapter in &chart.chapters {
-                        i.rule style=(at(chapter.from)) {}
+                        i.rule style=(position(chapter.from)) {}
                     }
                     @for stop in &chart.stops {
-                        i.rule.stop style=(at(*stop)) {}
+                        i.rule.stop style=(position(*stop)) {}
                     }
                     @for end in &chart.ends {
-                        i.rule.end style=(at(*end)) {}
+                        i.rule.end style=(position(*end)) {}
                     }
                 }
             }
@@ -118,15 +128,18 @@ fn draw_rows(id: &str, chart: &Chart) -> Markup {
     }
 }
 
-fn at(column: usize) -> String {
+/// Returns the CSS variable with the column of an element.
+fn position(column: usize) -> String {
     format!("--x:{column}")
 }
 
+/// Returns the CSS variables with the first column and the width of a range.
 fn extent(from: usize, to: usize) -> String {
     format!("--x:{from};--w:{}", to.saturating_sub(from).max(1))
 }
 
-fn spans(label: &str, class: &str, spans: &[Span]) -> Markup {
+/// Draws a row of the header: ranges of columns with their labels.
+fn draw_spans(label: &str, class: &str, spans: &[Span]) -> Markup {
     html! {
         div class={ "row " (class) } {
             span.label { (label) }
@@ -139,6 +152,7 @@ fn spans(label: &str, class: &str, spans: &[Span]) -> Markup {
     }
 }
 
+/// Draws the row of a kind or object: its markers, passes and phases.
 fn draw_row(id: &str, chart: &Chart, row: &TimelineRow) -> Markup {
     let class = match (row.is_object, row.phases.is_empty()) {
         (false, _) => "row kind",
@@ -146,36 +160,38 @@ fn draw_row(id: &str, chart: &Chart, row: &TimelineRow) -> Markup {
         (true, false) => "row object stateful",
     };
     html! {
-        div class=(class) data-words=(row.words) {
-            span.label title=(row.words) { (row.label) }
+        div class=(class) data-words=(row.full_text) {
+            span.label title=(row.full_text) { (row.label) }
             div.track {
                 @for mark in &row.marks {
-                    a class=(classes(mark)) style=(at(mark.column)) href={ "#" (id) "-" (mark.column) } tabindex="-1"
+                    a class=(classes(mark)) style=(position(mark.column)) href={ "#" (id) "-" (mark.column) } tabindex="-1"
                         title=(title(chart, mark.column)) { (mark.sign) }
                 }
                 @for pass in &row.passes {
-                    span.passing style=(extent(pass.from, pass.to())) title=(pass.words) {}
+                    span.passing style=(extent(pass.from, pass.to())) title=(pass.text) {}
                 }
                 @for phase in &row.phases {
-                    (bar(phase))
+                    (draw_phase(phase))
                 }
             }
         }
     }
 }
 
+/// Returns the tooltip of a marker: its line of the log.
 fn title(chart: &Chart, column: usize) -> String {
-    chart.lines.get(column).map(|line| format!("{}: {}", seconds(line.at), line.words)).unwrap_or_default()
+    chart.lines.get(column).map(|line| format!("{}: {}", seconds(line.at), line.text)).unwrap_or_default()
 }
 
-fn bar(phase: &Phase) -> Markup {
+/// Draws a phase of an object as a bar.
+fn draw_phase(phase: &Phase) -> Markup {
     html! {
-        span class={ "phase " (phase.class) } style=(extent(phase.from, phase.to)) title=(phase.words) { b { (phase.text) } }
+        span class={ "phase " (phase.class) } style=(extent(phase.from, phase.to)) title=(phase.full_text) { b { (phase.label) } }
     }
 }
 
-/// The states of the objects, as a table.
-fn states(chart: &Chart) -> Markup {
+/// Draws the states of the objects as a table, in the order of time. Draws nothing if there are none.
+fn draw_states(chart: &Chart) -> Markup {
     let mut changes: Vec<(&TimelineRow, &Phase)> =
         chart.rows.iter().flat_map(|row| row.phases.iter().map(move |phase| (row, phase))).collect();
     if changes.is_empty() {
@@ -192,9 +208,9 @@ fn states(chart: &Chart) -> Markup {
                         @for (row, phase) in changes {
                             tr {
                                 td.time { (chart.lines.get(phase.from).map(|line| seconds(line.at)).unwrap_or_default()) }
-                                td { (row.words) }
-                                td { span class={ "chip " (phase.class) } { (phase.text) } }
-                                td.conditions { (phase.words) }
+                                td { (row.full_text) }
+                                td { span class={ "chip " (phase.class) } { (phase.label) } }
+                                td.conditions { (phase.full_text) }
                             }
                         }
                     }
@@ -204,7 +220,8 @@ fn states(chart: &Chart) -> Markup {
     }
 }
 
-fn words(id: &str, chart: &Chart) -> Markup {
+/// Draws the log: one line for each entry.
+fn draw_log(id: &str, chart: &Chart) -> Markup {
     html! {
         details.words {
             summary { "All of it in words" span.quiet { " \u{2013} " (count(chart.lines.len(), "line")) } }
@@ -213,7 +230,7 @@ fn words(id: &str, chart: &Chart) -> Markup {
                     li id={ (id) "-" (column) } class=(line.class) {
                         span.time { (seconds(line.at)) }
                         span.life title="the number of the process" { (line.life) }
-                        span.said { (line.words) }
+                        span.said { (line.text) }
                     }
                 }
             }

@@ -46,7 +46,7 @@ pub fn alone(title: &str, words: &str, timeline: &Timeline) -> String {
             p.quiet { (words) }
         }
         div.panel { (draw_timeline("timeline", timeline)) }
-        footer.quiet { p { "Columns are moments in their order." } }
+        footer.quiet { p { "Columns are the entries of the timeline in their order." } }
     };
     document(title, &body)
 }

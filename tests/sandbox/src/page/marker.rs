@@ -1,8 +1,8 @@
-//! Draws the marker of a moment: a letter, colours and a tooltip.
+//! `Marker`: the sign, CSS classes and text that show a timeline entry.
 
 use crate::fault::{ObservedCall, ObservedEvent, ObservedPass, PassPhase};
 
-/// The marker of a moment.
+/// The marker of a timeline entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Marker {
     /// The column, counted from 0.
@@ -11,8 +11,8 @@ pub(super) struct Marker {
     pub(super) sign: &'static str,
     /// The CSS class of its type: `read`, `watch`, `write`, `delete`, `event` or `pass`.
     pub(super) class: &'static str,
-    /// The CSS class of its result: `done`, `absent`, `refused`, `failed` or `lost`.
-    pub(super) went: &'static str,
+    /// The CSS class of its outcome: `done`, `absent`, `refused`, `failed` or `lost`.
+    pub(super) outcome: &'static str,
     /// Whether a fault hit it.
     pub(super) is_hit: bool,
 }
@@ -36,6 +36,7 @@ pub(super) const SIGNS: [(&str, &str, &str); 14] = [
 ];
 
 impl Marker {
+    /// Returns the marker of a call. `is_object` is whether its path names a single object.
     pub(super) fn of_call(column: usize, call: &ObservedCall, is_object: bool) -> Self {
         let (sign, class) = match call.method.as_str() {
             "GET" if call.is_watch() => ("W", "watch"),
@@ -47,7 +48,7 @@ impl Marker {
             "DELETE" => ("D", "delete"),
             _ => ("?", "read"),
         };
-        let went = match call.code {
+        let outcome = match call.code {
             Some(..400) => "done",
             // 404 is an expected response to a get or a delete.
             Some(404) if call.method == "GET" || call.method == "DELETE" => "absent",
@@ -55,44 +56,46 @@ impl Marker {
             Some(_) => "failed",
             None => "lost",
         };
-        Self { column, sign, class, went, is_hit: call.fault.is_some() }
+        Self { column, sign, class, outcome, is_hit: call.fault.is_some() }
     }
 
+    /// Returns the marker of a watch event.
     pub(super) fn of_event(column: usize, event: &ObservedEvent) -> Self {
         let sign = match event.type_.as_str() {
             "ADDED" => "+",
             "DELETED" => "\u{2212}",
             _ => "~",
         };
-        Self { column, sign, class: "event", went: "done", is_hit: event.fault.is_some() }
+        Self { column, sign, class: "event", outcome: "done", is_hit: event.fault.is_some() }
     }
 
+    /// Returns the marker of the begin, the end or the whole of a reconcile pass.
     pub(super) fn of_pass(column: usize, pass: &ObservedPass) -> Self {
         let sign = match pass.part {
             PassPhase::Beginning => "[",
             PassPhase::End { .. } => "]",
             PassPhase::Whole { .. } => "=",
         };
-        Self { column, sign, class: "pass", went: "done", is_hit: false }
+        Self { column, sign, class: "pass", outcome: "done", is_hit: false }
     }
 }
 
 /// Returns one line about a call.
-pub(super) fn words_of_call(call: &ObservedCall) -> String {
+pub(super) fn describe_call(call: &ObservedCall) -> String {
     call.to_string()
 }
 
 /// Returns one line about an event, with the state that it reports.
-pub(super) fn words_of_event(event: &ObservedEvent) -> String {
-    let mut words = event.to_string();
+pub(super) fn describe_event(event: &ObservedEvent) -> String {
+    let mut text = event.to_string();
     if event.deleting {
-        words.push_str(", being deleted");
+        text.push_str(", being deleted");
     }
     for condition in &event.conditions {
-        words.push_str(&format!(", {}={}", condition.type_, condition.status));
+        text.push_str(&format!(", {}={}", condition.type_, condition.status));
         if !condition.reason.is_empty() {
-            words.push_str(&format!(" ({})", condition.reason));
+            text.push_str(&format!(" ({})", condition.reason));
         }
     }
-    words
+    text
 }

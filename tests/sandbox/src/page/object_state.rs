@@ -2,7 +2,7 @@
 
 use crate::fault::{ObservedCondition, ObservedEvent};
 
-/// Conditions that summarize an object; the first one present counts.
+/// The conditions that summarize an object; the first one present counts.
 const SUMMARY: [&str; 6] = ["Available", "Ready", "Complete", "Established", "Synced", "Progressing"];
 
 /// A range of columns in which the state of an object is the same.
@@ -15,26 +15,33 @@ pub(super) struct Phase {
     /// The CSS class of its colour: `good`, `bad`, `unknown`, `deleting` or `gone`.
     pub(super) class: &'static str,
     /// A short label.
-    pub(super) text: String,
+    pub(super) label: String,
     /// The full text.
-    pub(super) words: String,
+    pub(super) full_text: String,
 }
 
-/// The CSS class, label and text of the state that an event reports.
-fn state_of(event: &ObservedEvent) -> Option<(&'static str, String, String)> {
+/// A state of an object, as a [`Phase`] shows it.
+struct ShownState {
+    class: &'static str,
+    label: String,
+    full_text: String,
+}
+
+/// Returns the state that an event reports; `None` if the object has no conditions.
+fn state_of(event: &ObservedEvent) -> Option<ShownState> {
     if event.type_ == "DELETED" {
-        return Some(("gone", "gone".to_owned(), "gone".to_owned()));
+        return Some(ShownState { class: "gone", label: "gone".to_owned(), full_text: "gone".to_owned() });
     }
-    let summary = SUMMARY.iter().find_map(|type_| event.conditions.iter().find(|one| one.type_ == *type_));
+    let summary = SUMMARY.iter().find_map(|type_| event.conditions.iter().find(|condition| condition.type_ == *type_));
     let condition = summary.or(event.conditions.first());
-    let words: Vec<_> = event.conditions.iter().map(words_of).collect();
+    let conditions: Vec<_> = event.conditions.iter().map(format_condition).collect();
     if event.deleting {
-        let reason = condition.map(|one| one.reason.as_str()).filter(|reason| !reason.is_empty());
-        return Some((
-            "deleting",
-            reason.unwrap_or("deleting").to_owned(),
-            format!("being deleted {}", words.join(", ")),
-        ));
+        let reason = condition.map(|condition| condition.reason.as_str()).filter(|reason| !reason.is_empty());
+        return Some(ShownState {
+            class: "deleting",
+            label: reason.unwrap_or("deleting").to_owned(),
+            full_text: format!("being deleted {}", conditions.join(", ")),
+        });
     }
     let condition = condition?;
     let class = match condition.status.as_str() {
@@ -42,36 +49,37 @@ fn state_of(event: &ObservedEvent) -> Option<(&'static str, String, String)> {
         "False" => "bad",
         _ => "unknown",
     };
-    let text = match condition.reason.as_str() {
+    let label = match condition.reason.as_str() {
         "" => format!("{}={}", condition.type_, condition.status),
         reason => reason.to_owned(),
     };
-    Some((class, text, words.join(", ")))
+    Some(ShownState { class, label, full_text: conditions.join(", ") })
 }
 
-fn words_of(condition: &ObservedCondition) -> String {
+/// Formats a condition as `Ready=False (Reason)`.
+fn format_condition(condition: &ObservedCondition) -> String {
     let ObservedCondition { type_, status, reason } = condition;
     if reason.is_empty() { format!("{type_}={status}") } else { format!("{type_}={status} ({reason})") }
 }
 
-/// Adds the state that an event reports.
-pub(super) fn add(phases: &mut Vec<Phase>, column: usize, event: &ObservedEvent) {
-    let Some((class, text, words)) = state_of(event) else { return };
+/// Ends the last phase and adds the state that an event reports, if it is another one.
+pub(super) fn add_event(phases: &mut Vec<Phase>, column: usize, event: &ObservedEvent) {
+    let Some(ShownState { class, label, full_text }) = state_of(event) else { return };
     // An object without conditions has no phases.
     if class == "gone" && phases.is_empty() {
         return;
     }
     if let Some(last) = phases.last_mut() {
-        if (last.class, &last.words) == (class, &words) {
+        if (last.class, &last.full_text) == (class, &full_text) {
             return;
         }
         last.to = column;
     }
-    phases.push(Phase { from: column, to: column + 1, class, text, words });
+    phases.push(Phase { from: column, to: column + 1, class, label, full_text });
 }
 
-/// Extends the last phase to the end, unless the object is gone.
-pub(super) fn end(phases: &mut [Phase], columns: usize) {
+/// Extends the last phase to the end of the timeline, unless the object is gone.
+pub(super) fn extend_last(phases: &mut [Phase], columns: usize) {
     if let Some(last) = phases.last_mut() {
         last.to = if last.class == "gone" { last.from + 1 } else { columns };
     }
@@ -104,15 +112,16 @@ mod tests {
         };
         let waiting = [("Healthy", "True", ""), ("Available", "False", "Provisioning")];
         let mut phases = Vec::new();
-        add(&mut phases, 0, &event("DELETED", &[], false));
-        add(&mut phases, 1, &event("ADDED", &[], false));
-        add(&mut phases, 2, &event("MODIFIED", &waiting, false));
-        add(&mut phases, 3, &event("MODIFIED", &waiting, false));
-        add(&mut phases, 5, &event("MODIFIED", &[("Available", "True", "")], false));
-        add(&mut phases, 7, &event("MODIFIED", &[], true));
-        add(&mut phases, 9, &event("DELETED", &[], true));
-        end(&mut phases, 12);
-        let seen: Vec<_> = phases.iter().map(|one| (one.from, one.to, one.class, one.text.as_str())).collect();
+        add_event(&mut phases, 0, &event("DELETED", &[], false));
+        add_event(&mut phases, 1, &event("ADDED", &[], false));
+        add_event(&mut phases, 2, &event("MODIFIED", &waiting, false));
+        add_event(&mut phases, 3, &event("MODIFIED", &waiting, false));
+        add_event(&mut phases, 5, &event("MODIFIED", &[("Available", "True", "")], false));
+        add_event(&mut phases, 7, &event("MODIFIED", &[], true));
+        add_event(&mut phases, 9, &event("DELETED", &[], true));
+        extend_last(&mut phases, 12);
+        let seen: Vec<_> =
+            phases.iter().map(|phase| (phase.from, phase.to, phase.class, phase.label.as_str())).collect();
         assert_eq!(
             seen,
             [

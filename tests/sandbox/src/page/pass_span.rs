@@ -10,36 +10,37 @@ pub(super) struct PassSpan {
     pub(super) from: usize,
     /// The column after the last; `None` while the pass is open.
     to: Option<usize>,
-    pub(super) words: String,
+    pub(super) text: String,
 }
 
 impl PassSpan {
+    /// Returns the column after the last; an open pass has one column.
     pub(super) fn to(&self) -> usize {
         self.to.unwrap_or(self.from + 1)
     }
 }
 
-/// Adds the part of a pass that a moment reports.
-pub(super) fn add(passes: &mut Vec<PassSpan>, column: usize, pass: &ObservedPass) {
+/// Adds the begin or the whole of a pass as a new span, or ends the span of the pass.
+pub(super) fn add_entry(passes: &mut Vec<PassSpan>, column: usize, pass: &ObservedPass) {
     let number = pass.number;
     let end = |outcome: &str| (Some(column + 1), format!("pass {number}: {outcome}"));
-    let (to, words) = match &pass.part {
+    let (to, text) = match &pass.part {
         PassPhase::Beginning => (None, String::new()),
         PassPhase::Whole { outcome } => end(outcome),
         PassPhase::End { outcome } => {
-            if let Some(begun) = passes.iter_mut().rev().find(|begun| begun.number == number) {
-                (begun.to, begun.words) = end(outcome);
+            if let Some(open_pass) = passes.iter_mut().rev().find(|open_pass| open_pass.number == number) {
+                (open_pass.to, open_pass.text) = end(outcome);
             }
             return;
         }
     };
-    passes.push(PassSpan { number, from: column, to, words });
+    passes.push(PassSpan { number, from: column, to, text });
 }
 
-/// Ends the open passes.
+/// Ends the open passes, as a stop of the process does.
 pub(super) fn end_open(passes: &mut [PassSpan], column: usize) {
     for pass in passes.iter_mut().filter(|pass| pass.to.is_none()) {
-        (pass.to, pass.words) = (Some(column), format!("pass {} was cut short", pass.number));
+        (pass.to, pass.text) = (Some(column), format!("pass {} was cut short", pass.number));
     }
 }
 
@@ -58,14 +59,14 @@ mod tests {
         };
         let outcome = || "done".to_owned();
         let mut passes = Vec::new();
-        add(&mut passes, 1, &part(1, PassPhase::Beginning));
-        add(&mut passes, 4, &part(1, PassPhase::End { outcome: outcome() }));
-        add(&mut passes, 5, &part(2, PassPhase::Whole { outcome: outcome() }));
-        add(&mut passes, 7, &part(3, PassPhase::Beginning));
+        add_entry(&mut passes, 1, &part(1, PassPhase::Beginning));
+        add_entry(&mut passes, 4, &part(1, PassPhase::End { outcome: outcome() }));
+        add_entry(&mut passes, 5, &part(2, PassPhase::Whole { outcome: outcome() }));
+        add_entry(&mut passes, 7, &part(3, PassPhase::Beginning));
         end_open(&mut passes, 9);
-        add(&mut passes, 9, &part(4, PassPhase::Beginning));
+        add_entry(&mut passes, 9, &part(4, PassPhase::Beginning));
         end_open(&mut passes, 12);
-        let seen: Vec<_> = passes.iter().map(|one| (one.from, one.to(), one.words.as_str())).collect();
+        let seen: Vec<_> = passes.iter().map(|span| (span.from, span.to(), span.text.as_str())).collect();
         let expected = [
             (1, 5, "pass 1: done"),
             (5, 6, "pass 2: done"),

@@ -1,4 +1,4 @@
-//! Determines the object to which a moment of a timeline belongs.
+//! Determines the object, kind or server that a timeline entry (a call, an event or a reconcile pass) concerns.
 
 use std::collections::HashMap;
 
@@ -16,11 +16,11 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// The subject of a call, from its path.
+    /// Returns the subject of a call, from its path: an object, a kind, or the server for other paths.
     pub(super) fn of_call(call: &ObservedCall) -> Self {
         let path = call.path();
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-        let (group, rest) = match parts.as_slice() {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let (group, rest) = match segments.as_slice() {
             ["api", _, rest @ ..] => ("", rest),
             ["apis", group, _, rest @ ..] => (*group, rest),
             _ => return Self::default(),
@@ -38,26 +38,28 @@ impl Subject {
         }
     }
 
+    /// Returns the subject of an event of a watch of `resource`.
     fn of_event(resource: String, event: &ObservedEvent) -> Self {
         Self { resource, namespace: event.namespace.clone(), name: event.name.clone() }
     }
 
-    /// The subject of a reconcile pass.
+    /// Returns the subject of a reconcile pass.
     pub(super) fn of_pass(pass: &ObservedPass) -> Self {
         let ObservedPass { resource, namespace, name, .. } = pass;
         Self { resource: resource.clone(), namespace: namespace.clone(), name: name.clone() }
     }
 
-    /// The whole kind of the subject.
+    /// Returns the whole kind of the subject.
     pub(super) fn kind(&self) -> Self {
         Self { resource: self.resource.clone(), ..Self::default() }
     }
 
+    /// Returns whether the subject is a single object.
     pub(super) fn is_object(&self) -> bool {
         !self.name.is_empty()
     }
 
-    /// Its name with the namespace in front.
+    /// Returns the name with the namespace in front.
     pub(super) fn full_name(&self) -> String {
         if self.namespace.is_empty() { self.name.clone() } else { format!("{}/{}", self.namespace, self.name) }
     }
@@ -67,37 +69,40 @@ impl Subject {
 #[derive(Debug)]
 pub(super) struct Subjects {
     /// The resource of each watch, by the number of its call.
-    watched: HashMap<u64, String>,
+    resources_of_watches: HashMap<u64, String>,
     /// The kind of each resource: `Deployment` by `deployments.apps`.
     kinds: HashMap<String, String>,
 }
 
 impl Subjects {
-    pub(super) fn of(timeline: &Timeline) -> Self {
-        let watched: HashMap<u64, String> = timeline
+    /// Collects the resource of each watch, and from its events the kind of each resource.
+    pub(super) fn new(timeline: &Timeline) -> Self {
+        let resources_of_watches: HashMap<u64, String> = timeline
             .calls()
             .filter(|call| call.is_watch())
             .map(|call| (call.number, Subject::of_call(call).resource))
             .collect();
         let mut kinds = HashMap::new();
-        for moment in &timeline.moments {
-            if let TimelineEvent::Event(event) = &moment.what
-                && let Some(resource) = watched.get(&event.watch)
+        for entry in &timeline.moments {
+            if let TimelineEvent::Event(event) = &entry.what
+                && let Some(resource) = resources_of_watches.get(&event.watch)
                 // A metadata watch does not report the kind.
                 && !event.kind.is_empty() && event.kind != "PartialObjectMetadata"
             {
                 kinds.entry(resource.clone()).or_insert_with(|| event.kind.clone());
             }
         }
-        Self { watched, kinds }
+        Self { resources_of_watches, kinds }
     }
 
+    /// Returns the subject of an event. The resource is that of its watch, or the kind if the timeline does not contain
+    /// the begin of the watch.
     pub(super) fn of_event(&self, event: &ObservedEvent) -> Subject {
-        let resource = self.watched.get(&event.watch).cloned().unwrap_or_else(|| event.kind.clone());
+        let resource = self.resources_of_watches.get(&event.watch).cloned().unwrap_or_else(|| event.kind.clone());
         Subject::of_event(resource, event)
     }
 
-    /// Returns the name of a kind: its own, or its plural if no event reported it.
+    /// Returns the kind of a resource, or its plural if no event reported the kind.
     pub(super) fn kind_name<'a>(&'a self, resource: &'a str) -> &'a str {
         match self.kinds.get(resource) {
             Some(kind) => kind,

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::refusal::untold;
+use super::error::error_without_reason;
 use crate::{
     call::Strictness,
     failure::Failure,
     fields::{
         apply::{self, Conflicts},
         check, go,
-        managers::{Manager, ManagerOperation, Share},
+        managers::{Manager, ManagerOperation, VersionedSet},
         typed::Type,
     },
     object,
@@ -26,60 +26,70 @@ const SCALE: &str = "autoscaling/v1";
 const KUBECTL: &str = "kubectl";
 
 /// Parses the applied object, JSON or YAML, and returns warnings for the client.
+///
+/// # Errors
+/// Fails with `BadRequest` if the body is invalid or no object.
 pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>), Failure> {
     let body = &request.call.body;
     let (object, warnings) = match serde_json::from_slice(body) {
         Ok(object) => (object, Vec::new()),
-        Err(_) => from_yaml(request, body)?,
+        Err(_) => parse_yaml(request, body)?,
     };
     match object {
         Value::Object(_) => Ok((object, warnings)),
         Value::Null => Ok((json!({}), warnings)),
         other => {
-            let sort = go::sort(&other);
-            let why = format!("json: cannot unmarshal {sort} into Go value of type map[string]interface {{}}");
+            let json_type = go::json_type(&other);
+            let why = format!("json: cannot unmarshal {json_type} into Go value of type map[string]interface {{}}");
             let why = format!("error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}");
             Err(Failure::bad_request(why))
         }
     }
 }
 
-/// Returns the object after an apply by the manager of the request, with updated `managedFields`.
+/// Returns the object after an apply by the manager of the request, with updated `managedFields`. `live` is `None` if
+/// the apply creates the object.
+///
+/// # Errors
+/// Fails with `Conflict` if other managers own fields that the apply changes, and as [`check_applied`].
 pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
     check_applied(request, applied)?;
     let name = request.call.field_manager();
     let force = request.call.options.force.unwrap_or(false);
     let result = apply::apply(request, live, applied, name, force);
-    let result = result.or_else(|conflicts| take_over(request, live, applied, conflicts));
-    let mut result = result.map_err(|conflicts| refused(request, &conflicts))?;
+    let result = result.or_else(|conflicts| take_over_client_side_fields(request, live, applied, conflicts));
+    let mut result = result.map_err(|conflicts| conflict_error(request, &conflicts))?;
     if name == KUBECTL && !last_applied(&result).is_empty() {
-        note(&mut result, applied);
+        update_last_applied(&mut result, applied);
     }
     Ok(result)
 }
 
-/// Checks that the applied object has this kind and is allowed in an apply.
+/// Checks that the applied object has the kind of the request, has no `managedFields`, and fits its schema.
 pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
-    let shown = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
+    let group_version = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
     if api_version != kind.api_version() || name != kind.kind {
-        return Err(Failure::bad_request(format!("invalid object type: {shown}, Kind={name}")));
+        return Err(Failure::bad_request(format!("invalid object type: {group_version}, Kind={name}")));
     }
-    if apply::says_managers(applied) {
+    if apply::has_managed_fields(applied) {
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
     }
-    let faults = check::faults(Type::Root(kind.schema()), applied);
+    let faults = check::type_errors(Type::Root(kind.schema()), applied);
     if faults.is_empty() {
         return Ok(());
     }
-    let (namespace, named) = (object::namespace(applied), object::name(applied));
-    let which = format!("{namespace}/{named}; {shown}, Kind={name}");
-    Err(untold(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
+    let (namespace, object_name) = (object::namespace(applied), object::name(applied));
+    let which = format!("{namespace}/{object_name}; {group_version}, Kind={name}");
+    Err(error_without_reason(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
 }
 
-/// Retries an apply by kubectl, which may take over the fields that it wrote itself by client-side apply.
-fn take_over(
+/// Retries an apply by kubectl without conflicts about the fields that kubectl set by client-side apply.
+///
+/// # Errors
+/// Returns the conflicts that are left.
+fn take_over_client_side_fields(
     request: ResourceRequest<'_>,
     live: Option<&Value>,
     applied: &Value,
@@ -91,17 +101,17 @@ fn take_over(
     if object::text(&last, &["apiVersion"]) != request.kind.api_version() {
         return Err(conflicts);
     }
-    let own = apply::agreed(request, &last, live);
-    let mut rest = conflicts;
-    for share in rest.values_mut() {
-        share.set = share.set.difference(&own);
+    let unchanged = apply::unchanged_fields(request, &last, live);
+    let mut remaining = conflicts;
+    for owned in remaining.values_mut() {
+        owned.set = owned.set.difference(&unchanged);
     }
-    rest.retain(|_, share| !share.set.is_empty());
-    if rest.is_empty() { apply::apply(request, Some(live), applied, name, true) } else { Err(rest) }
+    remaining.retain(|_, owned| !owned.set.is_empty());
+    if remaining.is_empty() { apply::apply(request, Some(live), applied, name, true) } else { Err(remaining) }
 }
 
-/// Updates the annotation of client-side apply, so that a client can return to it.
-fn note(result: &mut Value, applied: &Value) {
+/// Sets the annotation of client-side apply to the applied object, so that a client can return to client-side apply.
+fn update_last_applied(result: &mut Value, applied: &Value) {
     let mut applied = applied.clone();
     if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
         annotations.remove(LAST_APPLIED);
@@ -112,41 +122,44 @@ fn note(result: &mut Value, applied: &Value) {
     object::map_at(result, &["metadata", "annotations"]).insert(LAST_APPLIED.into(), format!("{applied}\n").into());
 }
 
+/// Returns the annotation of client-side apply; empty if there is none.
 fn last_applied(object: &Value) -> &str {
     object::text(object, &["metadata", "annotations", LAST_APPLIED])
 }
 
-/// Parses YAML; the last value of a duplicate key counts, unless the client wants it refused.
-fn from_yaml(request: ResourceRequest<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
-    let refused = |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_wins())
-    {
-        Ok(object) => Ok((object, doubled(error))),
-        Err(error) => Err(yaml_error("decoding", &plain(&error))),
-    };
-    let (object, doubled) = match serde_saphyr::from_slice::<Value>(body) {
+/// Parses YAML. The last value of a duplicate key wins, unless the client requests strict validation.
+fn parse_yaml(request: ResourceRequest<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
+    let parse_leniently =
+        |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_key_wins()) {
+            Ok(object) => Ok((object, duplicate_key_warnings(error))),
+            Err(error) => Err(yaml_error("decoding", &message_without_position(&error))),
+        };
+    let (object, warnings) = match serde_saphyr::from_slice::<Value>(body) {
         Ok(object) => (object, Vec::new()),
-        Err(error) => refused(&error)?,
+        Err(error) => parse_leniently(&error)?,
     };
     match request.call.options.field_validation.unwrap_or(Strictness::Warn) {
-        Strictness::Strict if !doubled.is_empty() => {
-            let yaml_message = format!("unmarshal errors:\n  {}", doubled.join("\n  "));
+        Strictness::Strict if !warnings.is_empty() => {
+            let yaml_message = format!("unmarshal errors:\n  {}", warnings.join("\n  "));
             Err(yaml_error("strict decoding", &yaml_message))
         }
-        Strictness::Warn => Ok((object, doubled)),
+        Strictness::Warn => Ok((object, warnings)),
         Strictness::Strict | Strictness::Ignore => Ok((object, Vec::new())),
     }
 }
 
-fn last_wins() -> serde_saphyr::Options {
+/// Returns the YAML options by which the last value of a duplicate key wins.
+fn last_key_wins() -> serde_saphyr::Options {
     serde_saphyr::options! { duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins }
 }
 
+/// Returns the 400 error for a YAML body that can't be parsed.
 fn yaml_error(how: &str, yaml_message: &str) -> Failure {
     Failure::bad_request(format!("error {how} YAML: error converting YAML to JSON: yaml: {yaml_message}"))
 }
 
-/// Returns the warning about a duplicate key: `line 5: key "a" already set in map`.
-fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
+/// Returns the warning about a duplicate key, such as `line 5: key "a" already set in map`; nothing for another error.
+fn duplicate_key_warnings(error: &serde_saphyr::Error) -> Vec<String> {
     let text = error.to_string();
     let line = text.split_once("line ").and_then(|(_, rest)| rest.split_once(' ')).map(|(line, _)| line);
     let key = text.split_once("duplicate mapping key: ").and_then(|(_, rest)| rest.split_once(','));
@@ -156,8 +169,8 @@ fn doubled(error: &serde_saphyr::Error) -> Vec<String> {
     }
 }
 
-/// Returns the message of an error without its position.
-fn plain(error: &serde_saphyr::Error) -> String {
+/// Returns the first line of an error's message, without its position.
+fn message_without_position(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
     first
@@ -168,15 +181,15 @@ fn plain(error: &serde_saphyr::Error) -> String {
 }
 
 /// Returns the 409 error that lists the conflicting fields and their managers.
-fn refused(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
+fn conflict_error(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
     // A scale is an object of its own, with its own version and path.
     let scale = request.subresource == Some("scale");
-    let version = |share: &Share| if scale { SCALE.to_owned() } else { share.api_version.clone() };
-    let paths_of = |share: &Share| if scale { vec![".spec.replicas".to_owned()] } else { share.set.paths() };
-    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, share)| (manager.key(), manager, share)).collect();
+    let version = |owned: &VersionedSet| if scale { SCALE.to_owned() } else { owned.api_version.clone() };
+    let paths_of = |owned: &VersionedSet| if scale { vec![".spec.replicas".to_owned()] } else { owned.set.paths() };
+    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, owned)| (manager.sort_key(), manager, owned)).collect();
     by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     let paths: Vec<_> =
-        by_key.iter().map(|(_, manager, share)| (error_text(manager, &version(share)), paths_of(share))).collect();
+        by_key.iter().map(|(_, manager, owned)| (format_manager(manager, &version(owned)), paths_of(owned))).collect();
     let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
     let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
     let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
@@ -197,7 +210,7 @@ fn refused(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
 }
 
 /// Formats a manager as in a conflict message.
-fn error_text(manager: &Manager, version: &str) -> String {
+fn format_manager(manager: &Manager, version: &str) -> String {
     let mut text = format!("{:?}", manager.name);
     if !manager.subresource.is_empty() {
         text.push_str(&format!(" with subresource {:?}", manager.subresource));

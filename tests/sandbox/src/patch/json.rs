@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::refusal::{of_another_type, unreadable, unusable};
+use super::error::{invalid_json, unprocessable_patch, wrong_json_type};
 use crate::{failure::Failure, verb::read_json};
 
 /// The maximum number of operations of a patch.
-const MOST: usize = 10_000;
+const MAX_OPERATIONS: usize = 10_000;
 
-/// A list of operations.
+/// A JSON patch: a list of operations.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonPatch {
     operations: Vec<Map<String, Value>>,
@@ -16,40 +16,50 @@ pub(crate) struct JsonPatch {
 
 impl JsonPatch {
     /// Parses a patch, and returns warnings about unknown and duplicate fields.
+    ///
+    /// # Errors
+    /// Fails if the body is no list of operations, or has too many operations.
     pub(super) fn of(body: &[u8]) -> Result<(Self, Vec<String>), Failure> {
-        let (read, doubled) = read_json(body).map_err(|why| unreadable(&why))?;
-        let listed = match read {
-            Value::Array(listed) => listed,
+        let (body, duplicates) = read_json(body).map_err(|why| invalid_json(&why))?;
+        let entries = match body {
+            Value::Array(entries) => entries,
             Value::Null => Vec::new(),
-            other => return Err(of_another_type(&other, "[]handlers.jsonPatchOp")),
+            other => return Err(wrong_json_type(&other, "[]handlers.jsonPatchOp")),
         };
-        let mut operations = Vec::with_capacity(listed.len());
-        let mut unknown: Vec<_> = doubled.iter().map(|field| format!("json patch duplicate field {field:?}")).collect();
-        for (index, operation) in listed.into_iter().enumerate() {
+        let mut operations = Vec::with_capacity(entries.len());
+        let mut warnings: Vec<_> =
+            duplicates.iter().map(|field| format!("json patch duplicate field {field:?}")).collect();
+        for (index, operation) in entries.into_iter().enumerate() {
             let Value::Object(operation) = operation else {
-                return Err(of_another_type(&operation, "handlers.jsonPatchOp"));
+                return Err(wrong_json_type(&operation, "handlers.jsonPatchOp"));
             };
-            let known = |key: &str| matches!(key, "op" | "path" | "from" | "value");
-            let strange = operation.keys().filter(|key| !known(key));
-            unknown.extend(strange.map(|key| format!("json patch unknown field \"[{index}].{key}\"")));
+            let is_known = |key: &str| matches!(key, "op" | "path" | "from" | "value");
+            let unknown = operation.keys().filter(|key| !is_known(key));
+            warnings.extend(unknown.map(|key| format!("json patch unknown field \"[{index}].{key}\"")));
             operations.push(operation);
         }
-        if operations.len() > MOST {
+        if operations.len() > MAX_OPERATIONS {
             let count = operations.len();
             let why = "Request entity too large: The allowed maximum operations in a JSON patch is";
-            return Err(Failure::too_large(format!("{why} {MOST}, got {count}")));
+            return Err(Failure::too_large(format!("{why} {MAX_OPERATIONS}, got {count}")));
         }
-        Ok((Self { operations }, unknown))
+        Ok((Self { operations }, warnings))
     }
 
     /// Applies the operations in order.
+    ///
+    /// # Errors
+    /// Fails if an operation can't be applied.
     pub(super) fn apply_to(&self, object: &mut Value) -> Result<(), Failure> {
-        self.operations.iter().try_for_each(|operation| apply(operation, object)).ok_or_else(unusable)
+        self.operations
+            .iter()
+            .try_for_each(|operation| apply_operation(operation, object))
+            .ok_or_else(unprocessable_patch)
     }
 }
 
 /// Applies an operation; `None` if that is not possible.
-fn apply(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
+fn apply_operation(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
     let path = |key: &str| operation.get(key).and_then(Value::as_str).map(Pointer::of);
     // An operation without a value sets null.
     let value = operation.get("value").cloned().unwrap_or_default();
@@ -70,43 +80,46 @@ fn apply(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
     }
 }
 
-/// A path in an object, split at its slashes; the text before the first slash doesn't count.
+/// A JSON pointer, split at its slashes. The text before the first slash is ignored.
 struct Pointer {
-    words: Vec<String>,
+    segments: Vec<String>,
 }
 
+/// The value of a missing key.
 static NOTHING: Value = Value::Null;
 
 impl Pointer {
+    /// Parses a pointer and decodes its escapes.
     fn of(path: &str) -> Self {
-        let words = path.split('/').skip(1).map(|word| word.replace("~1", "/").replace("~0", "~"));
-        Self { words: words.collect() }
+        let segments = path.split('/').skip(1).map(|segment| segment.replace("~1", "/").replace("~0", "~"));
+        Self { segments: segments.collect() }
     }
 
-    /// Returns the container of the target, and its key there.
+    /// Returns the container of the target, and the key of the target in it; `None` if there is no container.
     fn container<'a>(&self, object: &'a mut Value) -> Option<(&'a mut Value, &str)> {
-        let (key, before) = self.words.split_last()?;
-        let mut here = object;
-        for word in before {
-            here = match here {
-                Value::Object(map) => map.get_mut(word)?,
+        let (key, parents) = self.segments.split_last()?;
+        let mut container = object;
+        for segment in parents {
+            container = match container {
+                Value::Object(map) => map.get_mut(segment)?,
                 Value::Array(items) => {
-                    let index = index(word, items.len())?;
+                    let index = parse_index(segment, items.len())?;
                     items.get_mut(index)?
                 }
                 _ => return None,
             };
         }
-        Some((here, key))
+        Some((container, key))
     }
 
+    /// Adds a value at the target; `None` if the container doesn't exist or the index is out of range.
     fn add(&self, object: &mut Value, value: Value) -> Option<()> {
         let (container, key) = self.container(object)?;
         match container {
             Value::Object(map) => drop(map.insert(key.to_owned(), value)),
             Value::Array(items) if key == "-" => items.push(value),
             Value::Array(items) => {
-                let index = index(key, items.len() + 1).filter(|index| *index <= items.len())?;
+                let index = parse_index(key, items.len() + 1).filter(|index| *index <= items.len())?;
                 items.insert(index, value);
             }
             _ => return None,
@@ -114,30 +127,31 @@ impl Pointer {
         Some(())
     }
 
+    /// Removes and returns the target; `None` if it doesn't exist.
     fn remove(&self, object: &mut Value) -> Option<Value> {
         let (container, key) = self.container(object)?;
         match container {
             Value::Object(map) => map.remove(key),
             Value::Array(items) => {
-                let index = index(key, items.len()).filter(|index| *index < items.len())?;
+                let index = parse_index(key, items.len()).filter(|index| *index < items.len())?;
                 Some(items.remove(index))
             }
             _ => None,
         }
     }
 
-    /// Replaces the target. Unlike in RFC 6902, a missing key of an object is added.
+    /// Replaces the target; `None` if that is not possible. Unlike in RFC 6902, a missing key of an object is added.
     fn replace(&self, object: &mut Value, value: Value) -> Option<()> {
-        if self.words.is_empty() {
-            let whole = value.is_object() || value.is_array();
+        if self.segments.is_empty() {
+            let is_container = value.is_object() || value.is_array();
             *object = value;
-            return whole.then_some(());
+            return is_container.then_some(());
         }
         let (container, key) = self.container(object)?;
         match container {
             Value::Object(map) => drop(map.insert(key.to_owned(), value)),
             Value::Array(items) => {
-                let index = index(key, items.len())?;
+                let index = parse_index(key, items.len())?;
                 *items.get_mut(index)? = value;
             }
             _ => return None,
@@ -145,23 +159,23 @@ impl Pointer {
         Some(())
     }
 
-    /// Returns the target; null if an object has no such key.
+    /// Returns the target: null for a missing key of an object, `None` for a missing item or container.
     fn get<'a>(&self, object: &'a mut Value) -> Option<&'a Value> {
-        if self.words.is_empty() {
+        if self.segments.is_empty() {
             return Some(object);
         }
         let (container, key) = self.container(object)?;
         match container {
             Value::Object(map) => Some(map.get(key).unwrap_or(&NOTHING)),
-            Value::Array(items) => items.get(index(key, items.len())?),
+            Value::Array(items) => items.get(parse_index(key, items.len())?),
             _ => None,
         }
     }
 }
 
-/// Parses an index of a list; a negative one counts from the end.
-fn index(word: &str, length: usize) -> Option<usize> {
-    let index: i64 = word.parse().ok()?;
+/// Parses an index of a list; `None` if it is invalid. A negative index counts from the end.
+fn parse_index(segment: &str, length: usize) -> Option<usize> {
+    let index: i64 = segment.parse().ok()?;
     if index >= 0 { usize::try_from(index).ok() } else { length.checked_sub(usize::try_from(-index).ok()?) }
 }
 

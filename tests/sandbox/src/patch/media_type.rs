@@ -3,7 +3,7 @@
 use super::options;
 use crate::{failure::Failure, kind::Origin, request::ResourceRequest};
 
-/// The media type of a patch.
+/// The type of a patch, as its media type names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Media {
     Json,
@@ -20,22 +20,27 @@ impl Media {
         (Self::Apply, "application/apply-patch+yaml"),
     ];
 
-    /// Returns the media type of the request, and validates the parameters of the request for it.
+    /// Returns the type of the patch of a request, and validates the query parameters for it.
+    ///
+    /// # Errors
+    /// Fails if the media type is not supported or a parameter is invalid.
     pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
-        let custom = matches!(request.kind.origin, Origin::Custom(_));
-        let written = request.call.content_type.as_str();
-        let found = Self::ALL.iter().find(|(media, name)| *name == written && !(custom && *media == Self::Strategic));
-        let (media, _) = found.ok_or_else(|| unsupported(custom))?;
-        options::check(request.call, *media == Self::Apply)?;
+        let is_custom = matches!(request.kind.origin, Origin::Custom(_));
+        let content_type = request.call.content_type.as_str();
+        let found =
+            Self::ALL.iter().find(|(media, name)| *name == content_type && !(is_custom && *media == Self::Strategic));
+        let (media, _) = found.ok_or_else(|| unsupported_media_type(is_custom))?;
+        options::check_options(request.call, *media == Self::Apply)?;
         Ok(*media)
     }
 }
 
-fn unsupported(custom: bool) -> Failure {
-    if custom {
-        let known = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+/// Returns the 415 error with the message of the real server, which is another one for custom resources.
+fn unsupported_media_type(is_custom: bool) -> Failure {
+    if is_custom {
+        let supported = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
         let why = "the body of the request was in an unknown format - accepted media types include:";
-        return Failure::unsupported_media(format!("{why} {known}"));
+        return Failure::unsupported_media(format!("{why} {supported}"));
     }
     Failure::unsupported_media("415: Unsupported Media Type")
 }

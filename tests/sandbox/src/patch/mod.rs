@@ -5,17 +5,17 @@ use serde_json::{Map, Value};
 use crate::{failure::Failure, fields::go, request::ResourceRequest, verb::read_json};
 
 pub(crate) use apply::{apply, check_applied};
+pub(crate) use error::error_without_reason;
 pub(crate) use media_type::Media;
 pub(crate) use options::check_manager;
-pub(crate) use refusal::untold;
 
-use refusal::{of_another_type, unreadable, unusable};
+use error::{invalid_json, unprocessable_patch, wrong_json_type};
 
 mod apply;
+mod error;
 mod json;
 mod media_type;
 mod options;
-mod refusal;
 mod strategic;
 
 /// A parsed patch.
@@ -33,27 +33,30 @@ pub(crate) enum Patch {
 
 impl Patch {
     /// Parses the patch of a request; also returns the warnings for the client.
+    ///
+    /// # Errors
+    /// Fails if the body is no such patch.
     pub(crate) fn read(request: ResourceRequest<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &request.call.body;
         match media {
             Media::Json => json::JsonPatch::of(body).map(|(patch, unknown)| (Self::Json(patch), unknown)),
             Media::Merge => {
-                let (patch, doubled) = read_json(body).map_err(|why| unreadable(&why))?;
+                let (patch, duplicates) = read_json(body).map_err(|why| invalid_json(&why))?;
                 match patch {
-                    Value::Object(_) => Ok((Self::Merge(patch), duplicate_warnings(&doubled))),
+                    Value::Object(_) => Ok((Self::Merge(patch), duplicate_warnings(&duplicates))),
                     Value::Null => Err(Failure::bad_request("Invalid JSON Patch")),
-                    other => Err(of_another_type(&other, "map[string]interface {}")),
+                    other => Err(wrong_json_type(&other, "map[string]interface {}")),
                 }
             }
             Media::Strategic => {
-                let (patch, doubled) = read_json(body).map_err(Failure::bad_request)?;
+                let (patch, duplicates) = read_json(body).map_err(Failure::bad_request)?;
                 match patch {
-                    Value::Object(patch) => Ok((Self::Strategic(patch), duplicate_warnings(&doubled))),
+                    Value::Object(patch) => Ok((Self::Strategic(patch), duplicate_warnings(&duplicates))),
                     Value::Null => Ok((Self::Strategic(Map::new()), Vec::new())),
                     other => {
-                        let sort = go::sort(&other);
+                        let json_type = go::json_type(&other);
                         let into = "Go value of type map[string]interface {}";
-                        Err(Failure::bad_request(format!("json: cannot unmarshal {sort} into {into}")))
+                        Err(Failure::bad_request(format!("json: cannot unmarshal {json_type} into {into}")))
                     }
                 }
             }
@@ -62,6 +65,9 @@ impl Patch {
     }
 
     /// Returns the object after the patch.
+    ///
+    /// # Errors
+    /// Fails if the patch doesn't fit the object, or an apply conflicts with other managers.
     pub(crate) fn applied_to(&self, request: ResourceRequest<'_>, old: &Value) -> Result<Value, Failure> {
         let mut new = old.clone();
         match self {
@@ -74,35 +80,38 @@ impl Patch {
             }
             Self::Apply(applied) => return apply(request, Some(old), applied),
         }
-        self.check_sorts(request, &new, old)?;
+        self.check_types(request, &new, old)?;
         Ok(new)
     }
 
     /// Returns the object that an apply creates.
-    pub(crate) fn creates(&self, request: ResourceRequest<'_>) -> Result<Value, Failure> {
+    ///
+    /// # Errors
+    /// Fails with `NotFound` for other patches, which don't create objects.
+    pub(crate) fn created_object(&self, request: ResourceRequest<'_>) -> Result<Value, Failure> {
         match self {
             Self::Apply(applied) => apply(request, None, applied),
             Self::Json(_) | Self::Merge(_) | Self::Strategic(_) => Err(Failure::not_found(request.kind, request.name)),
         }
     }
 
-    /// Checks that the patched object has the types of its kind.
-    fn check_sorts(&self, request: ResourceRequest<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
+    /// Checks that the fields of the patched object have the types of its kind.
+    fn check_types(&self, request: ResourceRequest<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
         if !new.is_object() {
-            return Err(unusable());
+            return Err(unprocessable_patch());
         }
         let Some(why) = request.type_error(new) else { return Ok(()) };
-        let why = if matches!(self, Self::Strategic(_)) { go::unconverted(&why) } else { why };
-        Err(self.spoils(new, old, &why))
+        let why = if matches!(self, Self::Strategic(_)) { go::conversion_error(&why) } else { why };
+        Err(self.decoding_error(new, old, &why))
     }
 
     /// Returns the 422 error for a patched object that can't be decoded.
-    pub(crate) fn spoils(&self, new: &Value, old: &Value, why: &str) -> Failure {
-        let shown = match self {
-            Self::Strategic(patch) => go::shown(&Value::Object(patch.clone())),
-            _ => go::patched(new, old),
+    pub(crate) fn decoding_error(&self, new: &Value, old: &Value, why: &str) -> Failure {
+        let value = match self {
+            Self::Strategic(patch) => go::format_value(&Value::Object(patch.clone())),
+            _ => go::format_patched(new, old),
         };
-        let message_text = format!("Invalid value: {shown:?}: {why}");
+        let message_text = format!("Invalid value: {value:?}: {why}");
         let mut failure = Failure::unprocessable(format!(" \"\" is invalid: patch: {message_text}"));
         let cause = serde_json::json!({"reason": "FieldValueInvalid", "message": message_text, "field": "patch"});
         failure.details.insert("causes".into(), Value::Array(vec![cause]));
@@ -111,6 +120,6 @@ impl Patch {
 }
 
 /// Returns the warnings about duplicate fields.
-fn duplicate_warnings(doubled: &[String]) -> Vec<String> {
-    doubled.iter().map(|field| format!("duplicate field {field:?}")).collect()
+fn duplicate_warnings(duplicates: &[String]) -> Vec<String> {
+    duplicates.iter().map(|field| format!("duplicate field {field:?}")).collect()
 }

@@ -8,10 +8,10 @@ use crate::{
 };
 
 /// The maximum length of a manager's name, in bytes.
-const LONGEST: usize = 128;
+const MAX_MANAGER_LENGTH: usize = 128;
 
-/// Checks that only an apply uses `force`, and that it has a field manager.
-pub(super) fn check(call: &Call, is_apply: bool) -> Result<(), Failure> {
+/// Checks that only an apply uses `force`, and that an apply has a field manager (upstream: `ValidatePatchOptions`).
+pub(super) fn check_options(call: &Call, is_apply: bool) -> Result<(), Failure> {
     let manager = call.options.field_manager.as_deref();
     let mut causes = Vec::new();
     if is_apply {
@@ -21,25 +21,26 @@ pub(super) fn check(call: &Call, is_apply: bool) -> Result<(), Failure> {
     } else if call.options.force.is_some() {
         causes.push(Cause::forbidden("force", "may not be specified for non-apply patch"));
     }
-    causes.extend(manager.and_then(fault_of));
-    if causes.is_empty() { Ok(()) } else { Err(invalid("PatchOptions", &causes)) }
+    causes.extend(manager.and_then(manager_violation));
+    if causes.is_empty() { Ok(()) } else { Err(invalid_options("PatchOptions", &causes)) }
 }
 
-/// Checks the field manager of a write other than a patch.
+/// Checks the field manager of a write other than a patch. `options` is the type of its options, such as
+/// `CreateOptions`.
 pub(crate) fn check_manager(call: &Call, options: &str) -> Result<(), Failure> {
-    let fault = call.options.field_manager.as_deref().and_then(fault_of);
-    fault.map_or(Ok(()), |fault| Err(invalid(options, &[fault])))
+    let fault = call.options.field_manager.as_deref().and_then(manager_violation);
+    fault.map_or(Ok(()), |fault| Err(invalid_options(options, &[fault])))
 }
 
-/// Returns the validation error of a manager's name.
-fn fault_of(manager: &str) -> Option<Cause> {
-    if manager.len() > LONGEST {
-        let message = format!("Too long: may not be more than {LONGEST} bytes");
+/// Returns the error about the name of a manager; `None` if it is valid (upstream: `ValidateFieldManager`).
+fn manager_violation(manager: &str) -> Option<Cause> {
+    if manager.len() > MAX_MANAGER_LENGTH {
+        let message = format!("Too long: may not be more than {MAX_MANAGER_LENGTH} bytes");
         return Some(Cause { reason: "FieldValueTooLong", message, field: "fieldManager".into() });
     }
     let (at, letter) = manager.char_indices().find(|(_, letter)| letter.is_control())?;
     let why = format!("invalid character U+{:04X} (at position {at})", letter as u32);
-    let shown: String = manager
+    let escaped: String = manager
         .chars()
         .map(|letter| match letter {
             '\n' => "\\n".to_owned(),
@@ -50,11 +51,12 @@ fn fault_of(manager: &str) -> Option<Cause> {
             letter => letter.to_string(),
         })
         .collect();
-    let message = format!("Invalid value: \"{shown}\": {why}");
+    let message = format!("Invalid value: \"{escaped}\": {why}");
     Some(Cause { reason: "FieldValueInvalid", message, field: "fieldManager".into() })
 }
 
-fn invalid(kind: &str, causes: &[Cause]) -> Failure {
+/// Returns the 422 error about options of a kind.
+fn invalid_options(kind: &str, causes: &[Cause]) -> Failure {
     let messages: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
     let messages = if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) };
     let mut details = Map::new();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::refusal::untold;
+use super::error::error_without_reason;
 use crate::{
     failure::Failure,
     fields::go,
@@ -10,13 +10,19 @@ use crate::{
     schema::{Merge, Schema},
 };
 
-/// The directives for the map or list item that contains them.
+/// The directive for the map or list item that contains it: `replace` or `delete`.
 const DIRECTIVE: &str = "$patch";
+/// The directive that lists the fields to retain.
 const RETAIN_KEYS: &str = "$retainKeys";
+/// The prefix of the directive that sets the order of a list.
 const ORDER: &str = "$setElementOrder/";
+/// The prefix of the directive that deletes items from a list of scalars.
 const DELETE: &str = "$deleteFromPrimitiveList/";
 
-/// Merges a patch into an object.
+/// Merges a patch into an object. Without a schema, lists are replaced.
+///
+/// # Errors
+/// Fails if a directive is invalid or a list item lacks its merge key.
 pub(super) fn merge(schema: Option<&Schema>, object: &mut JsonObject, mut patch: JsonObject) -> Result<(), Failure> {
     match patch.get(DIRECTIVE) {
         Some(directive) if directive == "replace" => {
@@ -35,13 +41,14 @@ pub(super) fn merge(schema: Option<&Schema>, object: &mut JsonObject, mut patch:
     order_lists(schema, object, &mut patch)?;
     for (key, value) in patch {
         match key.strip_prefix(DELETE) {
-            Some(list) => delete_from(object, list, &value)?,
+            Some(list) => delete_from_list(object, list, &value)?,
             None => merge_field(schema, object, key, value)?,
         }
     }
     Ok(())
 }
 
+/// Merges a field of the patch into the object; null removes the field.
 fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, patch: Value) -> Result<(), Failure> {
     let field = schema.and_then(|schema| schema.field(&key));
     match (object.get_mut(&key), patch) {
@@ -49,17 +56,17 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
             object.remove(&key);
         }
         // Kubernetes has only one map that a patch replaces.
-        (Some(Value::Object(held)), Value::Object(patch)) if !is_replaced(schema, &key) => {
-            merge(field, held, patch)?;
+        (Some(Value::Object(live)), Value::Object(patch)) if !is_replaced(schema, &key) => {
+            merge(field, live, patch)?;
         }
-        (Some(Value::Array(held)), Value::Array(patch)) => {
+        (Some(Value::Array(live)), Value::Array(patch)) => {
             let list = field.and_then(Schema::list);
             let merge = list.and_then(|list| list.merge.as_ref());
-            *held = merged_list(list.map(|list| &*list.items), merge, std::mem::take(held), patch)?;
+            *live = merge_list(list.map(|list| &*list.items), merge, std::mem::take(live), patch)?;
         }
         (_, mut patch) => {
             discard_nulls(&mut patch);
-            match plain(patch) {
+            match without_directives(patch) {
                 Some(patch) => object.insert(key, patch),
                 None => object.remove(&key),
             };
@@ -74,16 +81,19 @@ fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
 }
 
 /// Handles `$retainKeys`: removes the fields that it does not name.
+///
+/// # Errors
+/// Fails if it is no list or the patch sets other fields.
 fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let Some(retained) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
-    let bad = || Failure::bad_request("invalid patch format of retainKeys");
-    let Value::Array(retained) = retained else { return Err(bad()) };
-    let named = |key: &str| retained.iter().any(|retained| retained == key);
-    let directive = |key: &str| key.starts_with(DELETE) || key.starts_with(ORDER);
-    if patch.iter().any(|(key, value)| !value.is_null() && !directive(key) && !named(key)) {
-        return Err(bad());
+    let invalid = || Failure::bad_request("invalid patch format of retainKeys");
+    let Value::Array(retained) = retained else { return Err(invalid()) };
+    let is_retained = |key: &str| retained.iter().any(|retained| retained == key);
+    let is_directive = |key: &str| key.starts_with(DELETE) || key.starts_with(ORDER);
+    if patch.iter().any(|(key, value)| !value.is_null() && !is_directive(key) && !is_retained(key)) {
+        return Err(invalid());
     }
-    object.retain(|key, _| named(key));
+    object.retain(|key, _| is_retained(key));
     Ok(())
 }
 
@@ -91,143 +101,149 @@ fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Fa
 fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let keys: Vec<_> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in keys {
-        let bad = || Failure::bad_request("invalid patch format of setElementOrder list");
-        let Some(Value::Array(order)) = patch.remove(&key) else { return Err(bad()) };
+        let invalid = || Failure::bad_request("invalid patch format of setElementOrder list");
+        let Some(Value::Array(order)) = patch.remove(&key) else { return Err(invalid()) };
         let name = key.trim_start_matches(ORDER);
         let list = schema.and_then(|schema| schema.field(name)).and_then(Schema::list);
         let merge = list.and_then(|list| list.merge.as_ref());
-        let id = merge.and_then(|merge| merge.key.as_deref());
-        let held = match object.remove(name) {
-            Some(Value::Array(held)) => Some(held),
-            Some(_) => return Err(bad()),
+        let merge_key = merge.and_then(|merge| merge.key.as_deref());
+        let live = match object.remove(name) {
+            Some(Value::Array(live)) => Some(live),
+            Some(_) => return Err(invalid()),
             None => None,
         };
-        let wanted = match patch.remove(name) {
-            Some(Value::Array(wanted)) => Some(wanted),
-            Some(_) => return Err(bad()),
+        let patch_items = match patch.remove(name) {
+            Some(Value::Array(patch_items)) => Some(patch_items),
+            Some(_) => return Err(invalid()),
             None => None,
         };
-        let server = held.clone().unwrap_or_default();
-        let merged = match (held, wanted) {
+        let live_order = live.clone().unwrap_or_default();
+        let merged = match (live, patch_items) {
             (None, None) => continue,
-            (Some(held), None) => held,
-            (None, Some(wanted)) => wanted.into_iter().filter_map(plain).collect(),
-            (Some(held), Some(wanted)) => {
-                check_order(id, &wanted, &order)?;
-                merged_list(list.map(|list| &*list.items), merge, held, wanted)?
+            (Some(live), None) => live,
+            (None, Some(patch_items)) => patch_items.into_iter().filter_map(without_directives).collect(),
+            (Some(live), Some(patch_items)) => {
+                check_order(merge_key, &patch_items, &order)?;
+                merge_list(list.map(|list| &*list.items), merge, live, patch_items)?
             }
         };
-        object.insert(name.to_owned(), Value::Array(ordered(id, merged, &order, &server)));
+        object.insert(name.to_owned(), Value::Array(order_items(merge_key, merged, &order, &live_order)));
     }
     Ok(())
 }
 
-/// Checks that the items of a patch come in the order that it sets.
-fn check_order(id: Option<&str>, wanted: &[Value], order: &[Value]) -> Result<(), Failure> {
-    let mut rest = order.iter();
-    let plain = wanted.iter().filter(|item| item.get(DIRECTIVE).is_none());
-    if order.is_empty() || plain.into_iter().all(|item| rest.any(|other| same(id, item, other))) {
+/// Checks that the items of a patch come in the order that `$setElementOrder` specifies.
+fn check_order(merge_key: Option<&str>, patch_items: &[Value], order: &[Value]) -> Result<(), Failure> {
+    let mut remaining = order.iter();
+    let plain_items = patch_items.iter().filter(|item| item.get(DIRECTIVE).is_none());
+    if order.is_empty()
+        || plain_items.into_iter().all(|item| remaining.any(|other| is_same_item(merge_key, item, other)))
+    {
         return Ok(());
     }
-    let (wanted, order) = (go::shown(&Value::from(wanted)), go::shown(&Value::from(order)));
-    let why = format!("The order in patch list:\n{wanted}\n doesn't match $setElementOrder list:\n{order}\n");
-    Err(untold(why))
+    let (patch_items, order) = (go::format_value(&Value::from(patch_items)), go::format_value(&Value::from(order)));
+    let why = format!("The order in patch list:\n{patch_items}\n doesn't match $setElementOrder list:\n{order}\n");
+    Err(error_without_reason(why))
 }
 
-/// Handles `$deleteFromPrimitiveList/LIST`.
-fn delete_from(object: &mut JsonObject, list: &str, gone: &Value) -> Result<(), Failure> {
-    let Value::Array(gone) = gone else {
+/// Handles `$deleteFromPrimitiveList/LIST`: removes the given items from a list.
+fn delete_from_list(object: &mut JsonObject, list: &str, deleted: &Value) -> Result<(), Failure> {
+    let Value::Array(deleted) = deleted else {
         return Err(Failure::bad_request("invalid patch format of primitive list"));
     };
-    if let Some(Value::Array(held)) = object.get_mut(list) {
-        held.retain(|item| !gone.contains(item));
+    if let Some(Value::Array(live)) = object.get_mut(list) {
+        live.retain(|item| !deleted.contains(item));
     }
     Ok(())
 }
 
-fn merged_list(
+/// Merges a list of the patch into a list of the object. Without a merge strategy, the patch replaces the list.
+fn merge_list(
     items: Option<&Schema>,
     strategy: Option<&Merge>,
-    held: Vec<Value>,
+    live: Vec<Value>,
     patch: Vec<Value>,
 ) -> Result<Vec<Value>, Failure> {
     let Some(strategy) = strategy else { return Ok(patch) };
-    let id = strategy.key.as_deref();
-    let mut result = held.clone();
-    let Some(key) = id else {
-        result.extend(patch.iter().filter(|item| !held.contains(item)).cloned());
-        return Ok(ordered(None, result, &patch, &held));
+    let merge_key = strategy.key.as_deref();
+    let mut result = live.clone();
+    let Some(key) = merge_key else {
+        result.extend(patch.iter().filter(|item| !live.contains(item)).cloned());
+        return Ok(order_items(None, result, &patch, &live));
     };
-    let mut wanted = Vec::new();
+    let mut merged_items = Vec::new();
     let mut replaced = false;
     for item in patch {
         match item.get(DIRECTIVE).and_then(Value::as_str) {
-            None if item.get(DIRECTIVE).is_none() => wanted.push(item),
+            None if item.get(DIRECTIVE).is_none() => merged_items.push(item),
             Some("delete") => {
-                let gone = item.get(key).ok_or_else(|| without_key(&item, key))?;
-                result.retain(|held| held.get(key) != Some(gone));
+                let deleted = item.get(key).ok_or_else(|| missing_key(&item, key))?;
+                result.retain(|live| live.get(key) != Some(deleted));
             }
             Some("replace") => replaced = true,
             _ => return Err(unknown_directive(&item[DIRECTIVE], &item)),
         }
     }
     if replaced {
-        return Ok(wanted);
+        return Ok(merged_items);
     }
-    for item in &wanted {
-        let name = item.get(key).ok_or_else(|| without_key(item, key))?;
-        match result.iter_mut().find(|held| held.get(key) == Some(name)) {
-            Some(Value::Object(held)) => {
+    for item in &merged_items {
+        let name = item.get(key).ok_or_else(|| missing_key(item, key))?;
+        match result.iter_mut().find(|live| live.get(key) == Some(name)) {
+            Some(Value::Object(live)) => {
                 let item = item.as_object().cloned().unwrap_or_default();
-                merge(items, held, item)?;
+                merge(items, live, item)?;
             }
             _ => result.push(item.clone()),
         }
     }
-    Ok(ordered(id, result, &wanted, &held))
+    Ok(order_items(merge_key, result, &merged_items, &live))
 }
 
-/// Interleaves the items of the patch in its order with the others in the order of the server, keeping their relative
-/// order on the server.
-fn ordered(id: Option<&str>, items: Vec<Value>, patch: &[Value], server: &[Value]) -> Vec<Value> {
-    let place = |order: &[Value], item: &Value| order.iter().position(|other| same(id, item, other));
-    let (mut named, mut others): (Vec<_>, Vec<_>) = items.into_iter().partition(|item| place(patch, item).is_some());
-    named.sort_by_key(|item| place(patch, item));
-    others.sort_by_key(|item| place(server, item).unwrap_or(usize::MAX));
-    let (mut named, mut others) = (named.into_iter().peekable(), others.into_iter().peekable());
-    let mut all = Vec::new();
-    while let (Some(right), Some(left)) = (named.peek(), others.peek()) {
-        let first = match (place(server, left), place(server, right)) {
-            (Some(left), Some(right)) => left < right,
+/// Orders a merged list: items of the patch in its order, the others in the order of the server, interleaved by their
+/// positions on the server (upstream: `mergeSortedSlice`).
+fn order_items(merge_key: Option<&str>, items: Vec<Value>, patch: &[Value], server: &[Value]) -> Vec<Value> {
+    let position = |order: &[Value], item: &Value| order.iter().position(|other| is_same_item(merge_key, item, other));
+    let (mut in_patch, mut not_in_patch): (Vec<_>, Vec<_>) =
+        items.into_iter().partition(|item| position(patch, item).is_some());
+    in_patch.sort_by_key(|item| position(patch, item));
+    not_in_patch.sort_by_key(|item| position(server, item).unwrap_or(usize::MAX));
+    let (mut in_patch, mut not_in_patch) = (in_patch.into_iter().peekable(), not_in_patch.into_iter().peekable());
+    let mut merged = Vec::new();
+    while let (Some(patch_item), Some(other_item)) = (in_patch.peek(), not_in_patch.peek()) {
+        let first = match (position(server, other_item), position(server, patch_item)) {
+            (Some(other_item), Some(patch_item)) => other_item < patch_item,
             _ => false,
         };
-        all.extend(if first { others.next() } else { named.next() });
+        merged.extend(if first { not_in_patch.next() } else { in_patch.next() });
     }
-    all.extend(named);
-    all.extend(others);
-    all
+    merged.extend(in_patch);
+    merged.extend(not_in_patch);
+    merged
 }
 
-fn same(id: Option<&str>, item: &Value, other: &Value) -> bool {
-    match id {
+/// Whether two items have the same merge key, or are equal if there is none.
+fn is_same_item(merge_key: Option<&str>, item: &Value, other: &Value) -> bool {
+    match merge_key {
         Some(key) => item.get(key).is_some() && item.get(key) == other.get(key),
         None => item == other,
     }
 }
 
 /// Returns a new value of a patch without directives; `None` if it is only a directive.
-fn plain(value: Value) -> Option<Value> {
+fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,
         Value::Object(map) => {
-            let kept = map.into_iter().filter_map(|(key, value)| Some((key, plain(value)?)));
+            let kept = map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
             Some(Value::Object(kept.collect()))
         }
-        Value::Array(items) => Some(Value::Array(items.into_iter().filter_map(plain).collect())),
+        Value::Array(items) => Some(Value::Array(items.into_iter().filter_map(without_directives).collect())),
         scalar => Some(scalar),
     }
 }
 
+/// Removes all fields that are null, recursively (upstream: `discardNullValuesFromPatch`).
 fn discard_nulls(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -239,12 +255,18 @@ fn discard_nulls(value: &mut Value) {
     }
 }
 
+/// Returns the error for an unknown `$patch` directive.
 fn unknown_directive(directive: &Value, patch: &Value) -> Failure {
-    untold(format!("unknown patch type: {} in map: {}", go::shown(directive), go::shown(patch)))
+    error_without_reason(format!(
+        "unknown patch type: {} in map: {}",
+        go::format_value(directive),
+        go::format_value(patch)
+    ))
 }
 
-fn without_key(item: &Value, key: &str) -> Failure {
-    untold(format!("map: {} does not contain declared merge key: {key}", go::shown(item)))
+/// Returns the error for a list item without its merge key.
+fn missing_key(item: &Value, key: &str) -> Failure {
+    error_without_reason(format!("map: {} does not contain declared merge key: {key}", go::format_value(item)))
 }
 
 #[cfg(test)]

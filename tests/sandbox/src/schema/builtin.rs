@@ -1,4 +1,4 @@
-//! The OpenAPI definitions of built-in kinds.
+//! Provides the OpenAPI definitions of built-in kinds.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -6,61 +6,72 @@ use serde_json::Value;
 
 use super::{Definition, Schema, parse};
 
-/// Taken from the OpenAPI that kube-apiserver serves, without its descriptions.
+/// The OpenAPI definitions that kube-apiserver serves, without descriptions, one a line.
 const TEXT: &str = include_str!("../../table/schemas.json");
 
+/// The definitions by name, parsed on first use.
 static DEFINITIONS: LazyLock<HashMap<&'static str, Definition>> = LazyLock::new(|| {
     let definition = |(name, text): (&'static str, &'static str)| (name, Definition::new(name, text, parse));
     table_lines().map(definition).collect()
 });
 
-/// The names and the texts of the table, which has one a line: to find them so is many times faster than to read the JSON.
+/// Returns the name and the text of each definition. Splits the lines of the table, which is many times faster than
+/// parsing its JSON.
 fn table_lines() -> impl Iterator<Item = (&'static str, &'static str)> {
     TEXT.lines().filter_map(|line| line.strip_prefix('"')?.trim_end_matches(',').split_once("\":"))
 }
 
-/// Reads the schema of a definition, which may refer to others.
+/// Parses the schema of a definition, which may refer to other definitions.
 pub(crate) fn parse(schema: &Value) -> Schema {
     parse::parse(schema, definition)
 }
 
-/// A definition by its name, `io.k8s.api.core.v1.Pod`.
+/// Returns the definition with a name, such as `io.k8s.api.core.v1.Pod`; `None` if there is none.
 pub(crate) fn definition(name: &str) -> Option<&'static Definition> {
     DEFINITIONS.get(name)
 }
 
-/// All definitions.
+/// Returns all definitions.
 pub(crate) fn definitions() -> impl Iterator<Item = &'static Definition> {
     DEFINITIONS.values()
 }
 
-/// The definition of a kind, by the group, version and kind that it names.
+/// Returns the definition of a kind in a group and version; `None` if there is none.
 pub(crate) fn of_kind(group: &str, version: &str, kind: &str) -> Option<&'static Definition> {
-    static BY_KIND: LazyLock<ByKind> = LazyLock::new(by_kind);
-    let of_name = BY_KIND.get(kind)?;
-    of_name.iter().find(|(of, at, _)| of == group && at == version).map(|(_, _, definition)| *definition)
+    static BY_KIND: LazyLock<ByKind> = LazyLock::new(index_by_kind);
+    let definitions = BY_KIND.get(kind)?;
+    let found = definitions.iter().find(|versioned| versioned.group == group && versioned.version == version);
+    found.map(|versioned| versioned.definition)
 }
 
-/// By the name of the kind: group, version, and the definition.
-type ByKind = HashMap<String, Vec<(String, String, &'static Definition)>>;
+/// The definitions by kind, each with its group and version.
+type ByKind = HashMap<String, Vec<VersionedDefinition>>;
 
-fn by_kind() -> ByKind {
+/// The definition of a kind in one group and version.
+struct VersionedDefinition {
+    group: String,
+    version: String,
+    definition: &'static Definition,
+}
+
+/// Indexes the definitions by the kinds in their `x-kubernetes-group-version-kind`.
+fn index_by_kind() -> ByKind {
     #[derive(serde::Deserialize)]
     struct GroupVersionKind {
         group: String,
         version: String,
         kind: String,
     }
-    let mut found = ByKind::new();
+    let mut by_kind = ByKind::new();
     for definition in DEFINITIONS.values() {
-        // What stands before and after it is no concern of this.
+        // The text is split at the extension, so that only its value is parsed.
         let Some((_, kinds)) = definition.text.split_once(r#""x-kubernetes-group-version-kind":"#) else { continue };
-        let mut read = serde_json::Deserializer::from_str(kinds).into_iter::<Vec<GroupVersionKind>>();
-        for GroupVersionKind { group, version, kind } in read.next().and_then(Result::ok).unwrap_or_default() {
-            found.entry(kind).or_default().push((group, version, definition));
+        let mut values = serde_json::Deserializer::from_str(kinds).into_iter::<Vec<GroupVersionKind>>();
+        for GroupVersionKind { group, version, kind } in values.next().and_then(Result::ok).unwrap_or_default() {
+            by_kind.entry(kind).or_default().push(VersionedDefinition { group, version, definition });
         }
     }
-    found
+    by_kind
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Schemas of built-in kinds and of custom resources, and validation of custom resources.
+//! Provides the schemas of built-in kinds and custom resources, and validates custom resources.
 
 pub(crate) use opgen_schema::{
-    Definition, Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape, default, prune, whole_numbers,
+    Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Schema, Shape, default, prune, whole_numbers,
 };
 
 pub(crate) use custom::{check_definition, structural, validate};

@@ -2,26 +2,27 @@
 
 use serde_json::Value;
 
-use super::{Definition, Fields, List, ListKind, Merge, Others, Scalar, Schema, Shape};
+use super::{Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Schema, Shape};
 
-/// Finds the definition that a `$ref` names.
+/// Returns the definition that a `$ref` names; `None` if there is none.
 type Lookup = fn(&str) -> Option<&'static Definition>;
 
-/// Reads a schema. What it doesn't know is [`Shape::Any`].
+/// Parses a schema. A schema of an unknown type becomes [`Shape::Any`].
 pub(crate) fn parse(schema: &Value, lookup: Lookup) -> Schema {
     Schema {
-        shape: shape(schema, lookup),
+        shape: parse_shape(schema, lookup),
         nullable: schema["nullable"] == true,
         default: schema.get("default").cloned(),
         keywords: None,
     }
 }
 
-fn shape(schema: &Value, lookup: Lookup) -> Shape {
+/// Parses the type of a schema, or the reference to a definition.
+fn parse_shape(schema: &Value, lookup: Lookup) -> Shape {
     if let Some(name) = schema["$ref"].as_str() {
         let Some(definition) = lookup(name) else { return Shape::Any };
         return if schema["x-kubernetes-map-type"] == "granular" {
-            granular(definition, lookup)
+            parse_granular(definition, lookup)
         } else {
             Shape::Named(definition)
         };
@@ -34,54 +35,57 @@ fn shape(schema: &Value, lookup: Lookup) -> Shape {
         Some("integer") => Shape::Scalar(Scalar::Integer),
         Some("number") => Shape::Scalar(Scalar::Number),
         Some("boolean") => Shape::Scalar(Scalar::Boolean),
-        Some("array") => Shape::List(list(schema, lookup)),
-        Some("object") => object(schema, lookup),
+        Some("array") => Shape::List(parse_list(schema, lookup)),
+        Some("object") => parse_object(schema, lookup),
         _ if schema["oneOf"].is_array() => Shape::Scalar(Scalar::IntOrText),
-        _ if schema["properties"].is_object() => object(schema, lookup),
+        _ if schema["properties"].is_object() => parse_object(schema, lookup),
         _ => Shape::Any,
     }
 }
 
-/// A definition that is one value elsewhere, and here has fields of its own.
-fn granular(definition: &'static Definition, lookup: Lookup) -> Shape {
+/// Parses a reference to an atomic definition whose fields are merged one by one in this place.
+fn parse_granular(definition: &'static Definition, lookup: Lookup) -> Shape {
     let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
-    if let Value::Object(words) = &mut schema {
-        words.remove("x-kubernetes-map-type");
+    if let Value::Object(keywords) = &mut schema {
+        keywords.remove("x-kubernetes-map-type");
     }
-    shape(&schema, lookup)
+    parse_shape(&schema, lookup)
 }
 
-fn object(schema: &Value, lookup: Lookup) -> Shape {
+/// Parses an object with known fields or a map.
+fn parse_object(schema: &Value, lookup: Lookup) -> Shape {
     let known = schema["properties"].as_object();
     let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), parse(schema, lookup)));
     let embedded = schema["x-kubernetes-embedded-resource"] == true;
     let fields = Fields {
         known: known.collect(),
-        others: others(schema, lookup),
-        required: words(&schema["required"]),
+        others: parse_other_fields(schema, lookup),
+        required: strings(&schema["required"]),
         atomic: schema["x-kubernetes-map-type"] == "atomic",
         embedded,
     };
     Shape::Object(fields)
 }
 
-fn others(schema: &Value, lookup: Lookup) -> Others {
+/// Parses the rule for fields that `properties` doesn't name.
+fn parse_other_fields(schema: &Value, lookup: Lookup) -> OtherFields {
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
-        return Others::Kept;
+        return OtherFields::Kept;
     }
     match &schema["additionalProperties"] {
-        Value::Bool(true) => Others::Kept,
-        each @ Value::Object(_) => Others::Each(Box::new(parse(each, lookup))),
-        _ if schema["properties"].is_object() => Others::Unknown,
+        Value::Bool(true) => OtherFields::Kept,
+        each @ Value::Object(_) => OtherFields::Each(Box::new(parse(each, lookup))),
+        _ if schema["properties"].is_object() => OtherFields::Unknown,
         // The table's objects without properties (`FieldsV1`, `RawExtension`) hold anything.
-        _ => Others::Kept,
+        _ => OtherFields::Kept,
     }
 }
 
-fn list(schema: &Value, lookup: Lookup) -> List {
+/// Parses a list, with its list type and its strategy for strategic merge patches.
+fn parse_list(schema: &Value, lookup: Lookup) -> List {
     let kind = match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => ListKind::Set,
-        Some("map") => ListKind::Map(words(&schema["x-kubernetes-list-map-keys"])),
+        Some("map") => ListKind::Map(strings(&schema["x-kubernetes-list-map-keys"])),
         _ => ListKind::Atomic,
     };
     let merge = strategies(schema).any(|strategy| strategy == "merge").then(|| Merge {
@@ -91,11 +95,12 @@ fn list(schema: &Value, lookup: Lookup) -> List {
     List { items: Box::new(parse(&schema["items"], lookup)), kind, merge }
 }
 
-/// `merge,retainKeys`
+/// Returns the strategies of `x-kubernetes-patch-strategy`, such as `merge,retainKeys`.
 fn strategies(schema: &Value) -> impl Iterator<Item = &str> {
     schema["x-kubernetes-patch-strategy"].as_str().unwrap_or_default().split(',')
 }
 
-fn words(value: &Value) -> Vec<Box<str>> {
+/// Returns the texts in a list; nothing if the value is no list.
+fn strings(value: &Value) -> Vec<Box<str>> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect()
 }

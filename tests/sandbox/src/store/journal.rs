@@ -25,7 +25,7 @@ const VERSION: TableDefinition<'static, (), u64> = TableDefinition::new("version
 const KEY: TableDefinition<'static, (), &[u8]> = TableDefinition::new("key");
 
 /// A change to persist.
-struct Note {
+struct JournalEntry {
     version: u64,
     group_resource: Arc<str>,
     key: String,
@@ -36,54 +36,65 @@ struct Note {
 /// Writes batches of changes to a file on its own thread.
 #[derive(Debug)]
 pub(super) struct Journal {
-    notes: Option<Mutex<Sender<Note>>>,
+    /// The queue of changes; `None` while the journal is dropped.
+    sender: Option<Mutex<Sender<JournalEntry>>>,
     /// The version up to which the file is complete.
     written: watch::Receiver<u64>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// The contents of a data file.
-pub(super) struct Kept {
+pub(super) struct FileContents {
     pub(super) version: u64,
-    /// The objects: group resource, API version, JSON.
-    pub(super) objects: Vec<(Arc<str>, String, Vec<u8>)>,
+    pub(super) objects: Vec<PersistedObject>,
+}
+
+/// An object in a data file.
+pub(super) struct PersistedObject {
+    pub(super) group_resource: Arc<str>,
+    pub(super) api_version: String,
+    pub(super) json: Vec<u8>,
+}
+
+/// An opened data file.
+pub(super) struct OpenedJournal {
+    pub(super) journal: Journal,
+    /// The contents of the file; `None` for a new file.
+    pub(super) contents: Option<FileContents>,
+    /// The key that signs tokens.
+    pub(super) key: Vec<u8>,
 }
 
 impl Journal {
-    /// Opens or creates a file; returns its contents, `None` for a new one, and its key.
-    pub(super) fn open(
-        path: &Path,
-        key: impl FnOnce() -> io::Result<Vec<u8>>,
-    ) -> io::Result<(Self, Option<Kept>, Vec<u8>)> {
-        if path.metadata().is_ok_and(|there| !there.is_file()) {
+    /// Opens or creates a file. A new file gets the key that `key` creates. Returns an error if the path is not a regular
+    /// file or the file cannot be read.
+    pub(super) fn open(path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<OpenedJournal> {
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
         Self::start(Database::create(path).map_err(io::Error::other)?, key)
     }
 
-    /// Starts with an open database.
-    pub(super) fn start(
-        database: Database,
-        key: impl FnOnce() -> io::Result<Vec<u8>>,
-    ) -> io::Result<(Self, Option<Kept>, Vec<u8>)> {
-        let kept = read(&database).map_err(|error| io::Error::other(*error))?;
+    /// Reads an open database and starts the thread that writes to it.
+    pub(super) fn start(database: Database, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<OpenedJournal> {
+        let contents = read_contents(&database).map_err(|error| io::Error::other(*error))?;
         let key = match read_key(&database).map_err(|error| io::Error::other(*error))? {
             Some(key) => key,
-            None => written_key(&database, key()?).map_err(|error| io::Error::other(*error))?,
+            None => write_key(&database, key()?).map_err(|error| io::Error::other(*error))?,
         };
-        let (notes, taken) = channel();
-        let (tell, written) = watch::channel(kept.as_ref().map_or(0, |kept| kept.version));
-        let work = move || write_all(&database, &taken, &tell);
+        let (sender, receiver) = channel();
+        let (written_sender, written) = watch::channel(contents.as_ref().map_or(0, |contents| contents.version));
+        let work = move || write_batches(&database, &receiver, &written_sender);
         let thread = thread::Builder::new().name("sandbox-file".to_owned()).spawn(work)?;
-        let journal = Self { notes: Some(Mutex::new(notes)), written, thread: Some(thread) };
-        Ok((journal, kept, key))
+        let journal = Self { sender: Some(Mutex::new(sender)), written, thread: Some(thread) };
+        Ok(OpenedJournal { journal, contents, key })
     }
 
-    /// Queues a change; changes come in the order of their versions.
-    pub(super) fn note(&self, version: u64, group_resource: &Arc<str>, key: String, object: Option<Arc<Stored>>) {
-        let note = Note { version, group_resource: group_resource.clone(), key, object };
-        let Some(notes) = &self.notes else { return };
-        let sent = notes.lock().unwrap_or_else(PoisonError::into_inner).send(note);
+    /// Queues a change. Changes must come in the order of their versions.
+    pub(super) fn append(&self, version: u64, group_resource: &Arc<str>, key: String, object: Option<Arc<Stored>>) {
+        let entry = JournalEntry { version, group_resource: group_resource.clone(), key, object };
+        let Some(sender) = &self.sender else { return };
+        let sent = sender.lock().unwrap_or_else(PoisonError::into_inner).send(entry);
         // If the writer is gone, the wait for the change fails.
         drop(sent);
     }
@@ -97,7 +108,7 @@ impl Journal {
 impl Drop for Journal {
     /// Waits until everything is in the file and the file is closed.
     fn drop(&mut self) {
-        self.notes = None;
+        self.sender = None;
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
@@ -106,12 +117,14 @@ impl Drop for Journal {
     }
 }
 
-fn write_all(database: &Database, notes: &Receiver<Note>, written: &watch::Sender<u64>) {
-    while let Ok(first) = notes.recv() {
+/// Writes the queued changes until the journal is dropped or a write fails, and reports the version up to which the
+/// file is complete.
+fn write_batches(database: &Database, entries: &Receiver<JournalEntry>, written: &watch::Sender<u64>) {
+    while let Ok(first) = entries.recv() {
         // Changes that arrived in the meantime share the disk write.
-        let batch: Vec<Note> = std::iter::once(first).chain(notes.try_iter()).collect();
-        let version = batch.last().map_or(0, |note| note.version);
-        if let Err(error) = write(database, &batch, version) {
+        let batch: Vec<JournalEntry> = std::iter::once(first).chain(entries.try_iter()).collect();
+        let version = batch.last().map_or(0, |entry| entry.version);
+        if let Err(error) = write_batch(database, &batch, version) {
             tracing::error!(%error, "the data file can't be written");
             return;
         }
@@ -119,13 +132,14 @@ fn write_all(database: &Database, notes: &Receiver<Note>, written: &watch::Sende
     }
 }
 
-fn write(database: &Database, batch: &[Note], version: u64) -> Result<(), Box<redb::Error>> {
+/// Writes a batch of changes and the version of the last one in a transaction.
+fn write_batch(database: &Database, batch: &[JournalEntry], version: u64) -> Result<(), Box<redb::Error>> {
     let transaction = database.begin_write().map_err(boxed)?;
     {
         let mut objects = transaction.open_table(OBJECTS).map_err(boxed)?;
-        for note in batch {
-            let key = (&*note.group_resource, note.key.as_str());
-            match &note.object {
+        for entry in batch {
+            let key = (&*entry.group_resource, entry.key.as_str());
+            match &entry.object {
                 Some(object) => drop(objects.insert(key, (&*object.api_version, &**object.json)).map_err(boxed)?),
                 None => drop(objects.remove(key).map_err(boxed)?),
             }
@@ -135,7 +149,8 @@ fn write(database: &Database, batch: &[Note], version: u64) -> Result<(), Box<re
     transaction.commit().map_err(boxed)
 }
 
-fn read(database: &Database) -> Result<Option<Kept>, Box<redb::Error>> {
+/// Reads all objects and the version; `None` if the file is new.
+fn read_contents(database: &Database) -> Result<Option<FileContents>, Box<redb::Error>> {
     let transaction = database.begin_read().map_err(boxed)?;
     let table = match transaction.open_table(VERSION) {
         Err(redb::TableError::TableDoesNotExist(_)) => return Ok(None),
@@ -146,11 +161,16 @@ fn read(database: &Database) -> Result<Option<Kept>, Box<redb::Error>> {
     for entry in transaction.open_table(OBJECTS).map_err(boxed)?.iter().map_err(boxed)? {
         let (key, value) = entry.map_err(boxed)?;
         let ((group_resource, _), (api_version, json)) = (key.value(), value.value());
-        objects.push((Arc::from(group_resource), api_version.to_owned(), json.to_vec()));
+        objects.push(PersistedObject {
+            group_resource: Arc::from(group_resource),
+            api_version: api_version.to_owned(),
+            json: json.to_vec(),
+        });
     }
-    Ok(Some(Kept { version, objects }))
+    Ok(Some(FileContents { version, objects }))
 }
 
+/// Reads the key that signs tokens; `None` if the file has none.
 fn read_key(database: &Database) -> Result<Option<Vec<u8>>, Box<redb::Error>> {
     match database.begin_read().map_err(boxed)?.open_table(KEY) {
         Err(redb::TableError::TableDoesNotExist(_)) => Ok(None),
@@ -158,7 +178,8 @@ fn read_key(database: &Database) -> Result<Option<Vec<u8>>, Box<redb::Error>> {
     }
 }
 
-fn written_key(database: &Database, key: Vec<u8>) -> Result<Vec<u8>, Box<redb::Error>> {
+/// Writes the key that signs tokens, and returns it.
+fn write_key(database: &Database, key: Vec<u8>) -> Result<Vec<u8>, Box<redb::Error>> {
     let transaction = database.begin_write().map_err(boxed)?;
     transaction.open_table(KEY).map_err(boxed)?.insert((), &*key).map_err(boxed)?;
     transaction.commit().map_err(boxed)?;

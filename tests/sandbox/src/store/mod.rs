@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use journal::Journal;
+use journal::{Journal, OpenedJournal, PersistedObject};
 use notifier::Notifier;
 
 pub(crate) use notifier::Subscription;
@@ -34,6 +34,7 @@ pub(crate) struct Store {
     lifecycle: Notifier,
 }
 
+/// The objects and the data file, behind the lock of the store.
 #[derive(Debug)]
 struct StoreState {
     version: u64,
@@ -54,6 +55,7 @@ enum File {
 }
 
 impl StoreState {
+    /// Returns the store of a group resource, which is created on first use.
     fn group_resource(&mut self, group_resource: &Arc<str>, history: usize) -> &mut ResourceStore {
         self.group_resources
             .entry(group_resource.clone())
@@ -71,7 +73,7 @@ pub(crate) enum Expect {
     Version(u64),
 }
 
-/// The precondition of a write failed.
+/// The error of a write whose precondition does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict;
 
@@ -85,7 +87,7 @@ impl Store {
         Self { state: Mutex::new(state), history, lifecycle: Notifier::default() }
     }
 
-    /// Whether the store has never been written to.
+    /// Returns whether the store has never been written to.
     pub(crate) fn is_new(&self) -> bool {
         self.version() == Self::FIRST
     }
@@ -98,25 +100,27 @@ impl Store {
             state.version = version;
             state.group_resource(&group_resource, self.history).load(object.clone());
             if let File::Open(journal) = &state.file {
-                journal.note(version, &group_resource, object.key(), Some(object));
+                journal.append(version, &group_resource, object.key(), Some(object));
             }
         }
     }
 
-    /// Loads a data file, persists all further writes there, and returns the signing key in it. The store must be new.
+    /// Loads a data file, persists all further writes there, and returns the signing key in it. A new file gets the key
+    /// that `key` creates. The store must be new.
     pub(crate) fn open_file(&self, path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
         Ok(self.load_journal(Journal::open(path, key)?))
     }
 
-    fn load_journal(&self, (journal, kept, key): (Journal, Option<journal::Kept>, Vec<u8>)) -> Vec<u8> {
+    /// Loads the objects of a data file, persists all further writes there, and returns the signing key in it.
+    fn load_journal(&self, OpenedJournal { journal, contents, key }: OpenedJournal) -> Vec<u8> {
         let mut objects = Vec::new();
         let mut state = self.state();
-        if let Some(kept) = kept {
-            for (group_resource, api_version, json) in kept.objects {
+        if let Some(contents) = contents {
+            for PersistedObject { group_resource, api_version, json } in contents.objects {
                 objects.extend(Stored::from_json(&json, &api_version).map(|object| (group_resource, object)));
             }
             objects.sort_by_key(|(_, object)| object.version);
-            state.version = kept.version;
+            state.version = contents.version;
         }
         for (group_resource, object) in objects {
             state.group_resource(&group_resource, self.history).restore(Arc::new(object));
@@ -128,8 +132,8 @@ impl Store {
         key
     }
 
-    /// Waits until all writes so far are in the file; false if they never will be.
-    pub(crate) async fn settled(&self) -> bool {
+    /// Waits until all writes so far are in the data file, if there is one. Returns `false` if they never will be.
+    pub(crate) async fn wait_until_persisted(&self) -> bool {
         let (mut written, version) = {
             let state = self.state();
             match &state.file {
@@ -151,16 +155,18 @@ impl Store {
         drop(open);
     }
 
-    /// The version of the last write.
+    /// Returns the version of the last write.
     pub(crate) fn version(&self) -> u64 {
         self.state().version
     }
 
+    /// Returns an object; `None` if it does not exist.
     pub(crate) fn get(&self, group_resource: &str, namespace: &str, name: &str) -> Option<Arc<Stored>> {
         self.state().group_resources.get(group_resource)?.get(namespace, name)
     }
 
-    /// The objects of one namespace or of all (`None`), by namespace and name, and the version of the list.
+    /// Returns the objects of one namespace, or of all if it is `None` or empty, sorted by namespace and name, and the
+    /// version of the list.
     pub(crate) fn list(&self, group_resource: &str, namespace: Option<&str>) -> (u64, Vec<Arc<Stored>>) {
         let state = self.state();
         let items = state
@@ -171,7 +177,10 @@ impl Store {
         (state.version, items)
     }
 
-    /// The objects at an older version.
+    /// Returns the objects at an older version, sorted by namespace and name.
+    ///
+    /// # Errors
+    /// [`Expired`] if the history does not reach back to it.
     pub(crate) fn list_at(
         &self,
         group_resource: &str,
@@ -187,6 +196,9 @@ impl Store {
 
     /// Writes an object, or removes it with `None`, if the precondition holds. The object gets its new version as
     /// `resourceVersion`. A removal returns the last state with the version of the removal.
+    ///
+    /// # Errors
+    /// [`Conflict`] if the precondition does not hold.
     pub(crate) fn commit(
         &self,
         group_resource: &Arc<str>,
@@ -199,43 +211,44 @@ impl Store {
         let draft = object.map(|object| Draft::new(object, api_version));
         let mut state = self.state();
         let next = state.version + 1;
-        let name_of_resource = group_resource;
+        let resource_name = group_resource;
         let group_resource = state.group_resource(group_resource, self.history);
-        let held = group_resource.get(namespace, name);
-        match (expected, &held) {
+        let current = group_resource.get(namespace, name);
+        match (expected, &current) {
             (Expect::Absent, None) => {}
-            (Expect::Version(expected), Some(held)) if held.version == expected => {}
+            (Expect::Version(expected), Some(current)) if current.version == expected => {}
             _ => return Err(Conflict),
         }
         let removed = draft.is_none();
-        let (put, is_lifecycle) = group_resource.put(next, held, draft);
+        let (stored, is_lifecycle) = group_resource.write(next, current, draft);
         state.version = next;
         if let File::Open(journal) = &state.file {
-            journal.note(next, name_of_resource, put.key(), (!removed).then(|| put.clone()));
+            journal.append(next, resource_name, stored.key(), (!removed).then(|| stored.clone()));
         }
         if is_lifecycle {
             self.lifecycle.notify();
         }
-        Ok(put)
+        Ok(stored)
     }
 
-    /// The changes after a version, oldest first.
+    /// Returns the changes after a version, oldest first. Returns [`Expired`] if the history does not reach back to it.
     pub(crate) fn changes(&self, group_resource: &Arc<str>, after: u64) -> Result<Vec<Arc<Change>>, Expired> {
         self.some_changes(group_resource, after, usize::MAX)
     }
 
-    /// The first changes after a version.
+    /// Returns the first changes after a version, at most `max_count`. Returns [`Expired`] if the history does not
+    /// reach back to it.
     pub(crate) fn some_changes(
         &self,
         group_resource: &Arc<str>,
         after: u64,
-        most: usize,
+        max_count: usize,
     ) -> Result<Vec<Arc<Change>>, Expired> {
         let state = self.state();
         state
             .group_resources
             .get(group_resource)
-            .map_or_else(|| Ok(Vec::new()), |group_resource| group_resource.some_after(after, most))
+            .map_or_else(|| Ok(Vec::new()), |group_resource| group_resource.first_changes_after(after, max_count))
     }
 
     /// Subscribes to the changes of a group resource.
@@ -260,13 +273,15 @@ impl Store {
         self.lifecycle.subscribe()
     }
 
-    /// The [lifecycle changes](Change::is_lifecycle) of all kinds after a version in order, and the version that they reach.
+    /// Returns the [lifecycle changes](Change::is_lifecycle) of all kinds after a version in order, and the version of
+    /// the store. Returns [`Expired`] if a history does not reach back to it.
     pub(crate) fn lifecycle_changes(&self, after: u64) -> Result<(u64, Vec<LifecycleChange>), Expired> {
         let state = self.state();
         let mut changes = Vec::new();
-        for (group_resource, kept) in &state.group_resources {
-            let new = kept.after(after)?.into_iter().filter(|change| change.is_lifecycle());
-            changes.extend(new.map(|change| (group_resource.clone(), change)));
+        for (group_resource, resource_store) in &state.group_resources {
+            let changes_of_resource =
+                resource_store.changes_after(after)?.into_iter().filter(|change| change.is_lifecycle());
+            changes.extend(changes_of_resource.map(|change| (group_resource.clone(), change)));
         }
         changes.sort_by_key(|(_, change)| change.version);
         Ok((state.version, changes))
@@ -280,7 +295,7 @@ impl Store {
         state.group_resources.values_mut().for_each(|group_resource| group_resource.compact(version));
     }
 
-    /// The group resources that have or had objects.
+    /// Returns the group resources that have or had objects.
     pub(crate) fn group_resources(&self) -> Vec<Arc<str>> {
         self.state().group_resources.keys().cloned().collect()
     }

@@ -17,9 +17,11 @@ use tokio::sync::Notify;
 #[derive(Debug, Default)]
 pub(crate) struct Notifier(Arc<NotifierState>);
 
+/// The state that a notifier shares with its subscriptions.
 #[derive(Debug, Default)]
 struct NotifierState {
-    times: AtomicU64,
+    /// The number of notifications so far.
+    notifications: AtomicU64,
     ended: AtomicBool,
     waiting: Notify,
 }
@@ -28,24 +30,25 @@ struct NotifierState {
 #[derive(Clone, Debug)]
 pub(crate) struct Subscription {
     state: Arc<NotifierState>,
-    seen: u64,
+    seen_notifications: u64,
 }
 
-/// The notifier was dropped.
+/// The error of a wait whose notifier was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended;
 
 impl Notifier {
+    /// Notifies all subscriptions.
     pub(crate) fn notify(&self) {
-        self.0.times.fetch_add(1, Ordering::AcqRel);
+        self.0.notifications.fetch_add(1, Ordering::AcqRel);
         self.0.waiting.notify_waiters();
     }
 
     pub(crate) fn subscribe(&self) -> Subscription {
-        Subscription { seen: self.0.times.load(Ordering::Acquire), state: self.0.clone() }
+        Subscription { seen_notifications: self.0.notifications.load(Ordering::Acquire), state: self.0.clone() }
     }
 
-    /// Whether all subscriptions were dropped.
+    /// Returns whether all subscriptions were dropped.
     pub(crate) fn has_no_subscriber(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
@@ -59,13 +62,14 @@ impl Drop for Notifier {
 }
 
 impl Subscription {
-    /// Waits for a notification that was not seen yet, and marks it as seen.
+    /// Waits for a notification that was not seen yet, and marks it as seen. Returns an error if the notifier was
+    /// dropped.
     pub(crate) async fn changed(&mut self) -> Result<(), Ended> {
         loop {
             let mut notified = pin!(self.state.waiting.notified());
             // From here on no notification is missed.
             notified.as_mut().enable();
-            if self.seen != self.state.times.load(Ordering::Acquire) {
+            if self.seen_notifications != self.state.notifications.load(Ordering::Acquire) {
                 break;
             }
             if self.state.ended.load(Ordering::Acquire) {
@@ -77,18 +81,19 @@ impl Subscription {
         Ok(())
     }
 
+    /// Returns whether there is a notification that was not seen yet.
     pub(crate) fn has_changed(&self) -> bool {
-        self.seen != self.state.times.load(Ordering::Acquire)
+        self.seen_notifications != self.state.notifications.load(Ordering::Acquire)
     }
 
     /// Marks all notifications as seen.
     pub(crate) fn mark_unchanged(&mut self) {
-        self.seen = self.state.times.load(Ordering::Acquire);
+        self.seen_notifications = self.state.notifications.load(Ordering::Acquire);
     }
 
     /// Makes the next check report a change.
     pub(crate) fn mark_changed(&mut self) {
-        self.seen = u64::MAX;
+        self.seen_notifications = u64::MAX;
     }
 }
 

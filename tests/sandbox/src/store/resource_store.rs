@@ -19,11 +19,12 @@ pub(crate) struct ResourceStore {
     objects: BTreeMap<String, Arc<Stored>>,
     changes: VecDeque<Arc<Change>>,
     /// Changes up to this version are dropped.
-    forgotten: u64,
-    history: usize,
+    compacted: u64,
+    /// The maximum number of changes in the history.
+    max_changes: usize,
     notifier: Notifier,
     /// Notifiers of subscriptions to one name.
-    named: Vec<(Box<str>, Notifier)>,
+    name_notifiers: Vec<(Box<str>, Notifier)>,
 }
 
 /// A change of an object.
@@ -33,9 +34,11 @@ pub(crate) struct Change {
     pub(crate) version: u64,
     /// The new state; for a deletion the last one, with the version of the deletion.
     pub(crate) object: Arc<Stored>,
+    /// The state before the change; `None` if the object did not exist.
     pub(crate) before: Option<Arc<Stored>>,
 }
 
+/// The kind of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeKind {
     Added,
@@ -44,10 +47,12 @@ pub(crate) enum ChangeKind {
 }
 
 impl Change {
-    /// Whether the change is a lifecycle change: of an object with owners, of a terminating one, or a removal.
+    /// Returns whether the change is a lifecycle change: of an object with owners, of a terminating one, or a removal.
     pub(crate) fn is_lifecycle(&self) -> bool {
-        let lives = |object: &Stored| !object.owners.is_empty() || object.deleting;
-        self.kind == ChangeKind::Deleted || lives(&self.object) || self.before.as_deref().is_some_and(lives)
+        let has_lifecycle = |object: &Stored| !object.owners.is_empty() || object.deleting;
+        self.kind == ChangeKind::Deleted
+            || has_lifecycle(&self.object)
+            || self.before.as_deref().is_some_and(has_lifecycle)
     }
 }
 
@@ -55,11 +60,20 @@ impl Change {
 pub(crate) type Listed = Vec<Arc<Stored>>;
 
 impl ResourceStore {
-    pub(super) fn new(history: usize, forgotten: u64) -> Self {
+    /// Creates an empty store. `compacted` is the version from which its history starts.
+    pub(super) fn new(max_changes: usize, compacted: u64) -> Self {
         let notifier = Notifier::default();
-        Self { objects: BTreeMap::new(), changes: VecDeque::new(), forgotten, history, notifier, named: Vec::new() }
+        Self {
+            objects: BTreeMap::new(),
+            changes: VecDeque::new(),
+            compacted,
+            max_changes,
+            notifier,
+            name_notifiers: Vec::new(),
+        }
     }
 
+    /// Returns an object; `None` if it does not exist.
     pub(super) fn get(&self, namespace: &str, name: &str) -> Option<Arc<Stored>> {
         if self.objects.is_empty() {
             return None;
@@ -67,27 +81,31 @@ impl ResourceStore {
         self.objects.get(&key(namespace, name)).cloned()
     }
 
+    /// Returns the objects of a namespace, or of all, in the order of their keys.
     pub(super) fn list(&self, namespace: Option<&str>) -> Listed {
-        within(&self.objects, namespace)
+        in_namespace(&self.objects, namespace)
     }
 
+    /// Returns the objects at an older version, by undoing the later changes. Returns [`Expired`] if the history does
+    /// not reach back to it.
     pub(super) fn list_at(&self, namespace: Option<&str>, version: u64) -> Result<Listed, Expired> {
-        let later = self.after(version)?;
-        if later.is_empty() {
+        let later_changes = self.changes_after(version)?;
+        if later_changes.is_empty() {
             return Ok(self.list(namespace));
         }
         let mut objects = self.objects.clone();
-        for change in later.iter().rev() {
+        for change in later_changes.iter().rev() {
             match &change.before {
                 Some(before) => objects.insert(before.key(), before.clone()),
                 None => objects.remove(&change.object.key()),
             };
         }
-        Ok(within(&objects, namespace))
+        Ok(in_namespace(&objects, namespace))
     }
 
-    /// Writes or removes an object; also returns whether it is a [lifecycle change](Change::is_lifecycle).
-    pub(super) fn put(
+    /// Writes an object, or removes it if `draft` is `None`. Also returns whether this is a [lifecycle
+    /// change](Change::is_lifecycle).
+    pub(super) fn write(
         &mut self,
         version: u64,
         before: Option<Arc<Stored>>,
@@ -96,7 +114,7 @@ impl ResourceStore {
         let (kind, mut stored) = match (draft, &before) {
             (Some(draft), before) => {
                 let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
-                (kind, draft.at(version))
+                (kind, draft.with_version(version))
             }
             (None, Some(before)) => {
                 let last = serde_json::from_slice(&before.json).unwrap_or_default();
@@ -112,74 +130,79 @@ impl ResourceStore {
         };
         let change = Change { kind, version, object: object.clone(), before };
         let is_lifecycle = change.is_lifecycle();
-        self.remember(change);
+        self.record_change(change);
         (object, is_lifecycle)
     }
 
-    /// Adds a finished object.
+    /// Adds an object that already has its version, and records it as added.
     pub(super) fn load(&mut self, object: Arc<Stored>) {
         self.objects.insert(object.key(), object.clone());
-        self.remember(Change { kind: ChangeKind::Added, version: object.version, object, before: None });
+        self.record_change(Change { kind: ChangeKind::Added, version: object.version, object, before: None });
     }
 
-    fn remember(&mut self, change: Change) {
-        for (_, notifier) in self.named.iter().filter(|(name, _)| *name == change.object.name) {
+    /// Adds a change to the history, drops changes beyond its maximum, and notifies the subscribers.
+    fn record_change(&mut self, change: Change) {
+        for (_, notifier) in self.name_notifiers.iter().filter(|(name, _)| *name == change.object.name) {
             notifier.notify();
         }
         self.changes.push_back(Arc::new(change));
-        while self.changes.len() > self.history {
-            self.forgotten = self.changes.pop_front().map_or(self.forgotten, |change| change.version);
+        while self.changes.len() > self.max_changes {
+            self.compacted = self.changes.pop_front().map_or(self.compacted, |change| change.version);
         }
         self.notifier.notify();
     }
 
-    /// Restores an object from a data file.
+    /// Adds an object from a data file, without a change in the history.
     pub(super) fn restore(&mut self, object: Arc<Stored>) {
         self.objects.insert(object.key(), object);
     }
 
-    /// The changes after a version, oldest first.
-    pub(super) fn after(&self, version: u64) -> Result<Vec<Arc<Change>>, Expired> {
-        self.some_after(version, usize::MAX)
+    /// Returns the changes after a version, oldest first. Returns [`Expired`] if the history does not reach back to it.
+    pub(super) fn changes_after(&self, version: u64) -> Result<Vec<Arc<Change>>, Expired> {
+        self.first_changes_after(version, usize::MAX)
     }
 
-    /// The first changes after a version.
-    pub(super) fn some_after(&self, version: u64, most: usize) -> Result<Vec<Arc<Change>>, Expired> {
-        if version < self.forgotten {
+    /// Returns the first changes after a version, at most `max_count`. Returns [`Expired`] if the history does not
+    /// reach back to it.
+    pub(super) fn first_changes_after(&self, version: u64, max_count: usize) -> Result<Vec<Arc<Change>>, Expired> {
+        if version < self.compacted {
             return Err(Expired);
         }
         let start = self.changes.partition_point(|change| change.version <= version);
-        Ok(self.changes.range(start..).take(most).cloned().collect())
+        Ok(self.changes.range(start..).take(max_count).cloned().collect())
     }
 
     /// Ends all subscriptions.
     pub(super) fn end_watches(&mut self) {
         self.notifier = Notifier::default();
-        self.named.clear();
+        self.name_notifiers.clear();
     }
 
     pub(super) fn subscribe(&self) -> Subscription {
         self.notifier.subscribe()
     }
 
+    /// Subscribes to the changes of objects with a name. Also drops the notifiers of names without subscribers.
     pub(super) fn subscribe_name(&mut self, name: &str) -> Subscription {
-        if let Some((_, notifier)) = self.named.iter().find(|(own, _)| **own == *name) {
+        if let Some((_, notifier)) = self.name_notifiers.iter().find(|(subscribed, _)| **subscribed == *name) {
             return notifier.subscribe();
         }
-        self.named.retain(|(_, notifier)| !notifier.has_no_subscriber());
+        self.name_notifiers.retain(|(_, notifier)| !notifier.has_no_subscriber());
         let notifier = Notifier::default();
         let subscription = notifier.subscribe();
-        self.named.push((name.into(), notifier));
+        self.name_notifiers.push((name.into(), notifier));
         subscription
     }
 
+    /// Drops the history up to a version.
     pub(super) fn compact(&mut self, version: u64) {
         self.changes.clear();
-        self.forgotten = version;
+        self.compacted = version;
     }
 }
 
-fn within(objects: &BTreeMap<String, Arc<Stored>>, namespace: Option<&str>) -> Listed {
+/// Returns the objects of a namespace, or all if it is `None` or empty, in the order of their keys.
+fn in_namespace(objects: &BTreeMap<String, Arc<Stored>>, namespace: Option<&str>) -> Listed {
     if objects.is_empty() {
         return Listed::new();
     }
@@ -187,10 +210,10 @@ fn within(objects: &BTreeMap<String, Arc<Stored>>, namespace: Option<&str>) -> L
         return objects.values().cloned().collect();
     };
     let prefix = format!("{namespace}/");
-    let from_there = objects.range(prefix.clone()..).take_while(|(key, _)| key.starts_with(&prefix));
-    from_there.map(|(_, object)| object.clone()).collect()
+    let in_range = objects.range(prefix.clone()..).take_while(|(key, _)| key.starts_with(&prefix));
+    in_range.map(|(_, object)| object.clone()).collect()
 }
 
-/// The history does not reach back to a version.
+/// The error for a version to which the history does not reach back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expired;

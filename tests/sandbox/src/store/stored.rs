@@ -50,14 +50,15 @@ pub(crate) struct Draft {
     stored: Stored,
     text: Vec<u8>,
     /// The position of the resourceVersion.
-    gap: usize,
+    version_position: usize,
 }
 
 impl Draft {
+    /// Serializes an object without its type, and collects its frequently used metadata.
     pub(crate) fn new(mut object: Value, api_version: &str) -> Self {
         object::metadata_mut(&mut object).insert("resourceVersion".into(), Value::Null);
         let mut text = Vec::with_capacity(1024);
-        let gap = write(&mut object, &mut text);
+        let version_position = serialize(&mut object, &mut text);
         let labels = object::labels(&object).map(|(key, value)| (key.into(), value.into()));
         let owners = object::owner_uids(&object).map(Into::into);
         let stored = Stored {
@@ -72,34 +73,34 @@ impl Draft {
             api_version: api_version.into(),
             json: Text::Written(Bytes::new()),
         };
-        Self { stored, text, gap }
+        Self { stored, text, version_position }
     }
 
-    /// The object with a resourceVersion.
-    pub(crate) fn at(self, version: u64) -> Stored {
-        let (before, after) = self.text.split_at(self.gap);
+    /// Returns the object with a resourceVersion.
+    pub(crate) fn with_version(self, version: u64) -> Stored {
+        let (before, after) = self.text.split_at(self.version_position);
         let json = [before, version.to_string().as_bytes(), after].concat();
         Stored { version, json: Text::Written(Bytes::from(json)), ..self.stored }
     }
 }
 
-/// Serializes an object without its type; returns the position of the resourceVersion.
-fn write(object: &mut Value, text: &mut Vec<u8>) -> usize {
-    let mut gap = 0;
-    let Value::Object(object) = object else { return gap };
+/// Serializes an object without its type. Returns the position at which the resourceVersion is inserted.
+fn serialize(object: &mut Value, text: &mut Vec<u8>) -> usize {
+    let mut version_position = 0;
+    let Value::Object(object) = object else { return version_position };
     object.remove("apiVersion");
     object.remove("kind");
     text.push(b'{');
     for (name, value) in object {
-        begin(name, text);
+        append_field_name(name, text);
         match value {
             Value::Object(metadata) if name == "metadata" => {
                 text.push(b'{');
                 for (name, value) in metadata {
-                    begin(name, text);
+                    append_field_name(name, text);
                     if name == "resourceVersion" {
                         text.push(b'"');
-                        gap = text.len();
+                        version_position = text.len();
                         text.push(b'"');
                     } else {
                         json::append(text, value);
@@ -111,11 +112,11 @@ fn write(object: &mut Value, text: &mut Vec<u8>) -> usize {
         }
     }
     text.push(b'}');
-    gap
+    version_position
 }
 
-/// Writes `"name":`, after a comma if it is not the first.
-fn begin(name: &str, text: &mut Vec<u8>) {
+/// Appends `"name":`, after a comma if it is not the first field.
+fn append_field_name(name: &str, text: &mut Vec<u8>) {
     if text.last() != Some(&b'{') {
         text.push(b',');
     }
@@ -124,12 +125,13 @@ fn begin(name: &str, text: &mut Vec<u8>) {
 }
 
 impl Stored {
+    /// Serializes an object with a resourceVersion.
     pub(crate) fn new(object: Value, version: u64, api_version: &str) -> Self {
-        Draft::new(object, api_version).at(version)
+        Draft::new(object, api_version).with_version(version)
     }
 
-    /// An object without owners from its heading.
-    pub(crate) fn headed(heading: &Heading, version: u64, uid: Arc<str>, json: Text) -> Self {
+    /// Returns an object without owners from its heading.
+    pub(crate) fn from_heading(heading: &Heading, version: u64, uid: Arc<str>, json: Text) -> Self {
         Self {
             namespace: heading.namespace.into(),
             name: heading.name.into(),
@@ -144,19 +146,19 @@ impl Stored {
         }
     }
 
-    /// An object from its JSON; `None` if it has no version.
+    /// Parses an object from its JSON; `None` if it is invalid or has no version.
     pub(super) fn from_json(json: &[u8], api_version: &str) -> Option<Self> {
         let object: Value = serde_json::from_slice(json).ok()?;
         let version = object::version(&object)?.parse().ok()?;
         Some(Self::new(object, version, api_version))
     }
 
-    /// The value of a label.
+    /// Returns the value of a label; `None` if the object does not have it.
     pub(crate) fn label(&self, key: &str) -> Option<&str> {
-        self.labels.iter().find(|(own, _)| **own == *key).map(|(_, value)| &**value)
+        self.labels.iter().find(|(label, _)| **label == *key).map(|(_, value)| &**value)
     }
 
-    /// Its owners, parsed without the rest.
+    /// Returns the owners, parsed without the rest of the object.
     pub(crate) fn owners(&self) -> Vec<Owner> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -175,13 +177,13 @@ impl Stored {
         object.metadata.owner_references.iter().map(object::owner).collect()
     }
 
-    /// The key in list order, `namespace/name` as in etcd.
+    /// Returns the key in list order, `namespace/name` as in etcd.
     pub(crate) fn key(&self) -> String {
         key(&self.namespace, &self.name)
     }
 }
 
-/// `namespace/name`, or the name alone.
+/// Returns `namespace/name`, or the name alone for a cluster-scoped object.
 pub(crate) fn key(namespace: &str, name: &str) -> String {
     if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
 }
@@ -201,12 +203,12 @@ mod tests {
             [json!({"name": "a", "uid": "u"}), json!({"name": "a", "uid": "u", "resourceVersion": "7"}), json!({})]
         {
             let mut object = json!({"apiVersion": "v1", "kind": "ConfigMap", "data": data, "metadata": metadata});
-            let stored = Draft::new(object.clone(), "v1").at(12_345);
+            let stored = Draft::new(object.clone(), "v1").with_version(12_345);
             object["metadata"]["resourceVersion"] = "12345".into();
             object.as_object_mut().unwrap().retain(|name, _| name != "apiVersion" && name != "kind");
             assert_eq!(stored.version, 12_345);
             assert_eq!(*stored.json, object.to_string());
         }
-        assert_eq!(*Draft::new(Value::Null, "").at(3).json, r#"{"metadata":{"resourceVersion":"3"}}"#);
+        assert_eq!(*Draft::new(Value::Null, "").with_version(3).json, r#"{"metadata":{"resourceVersion":"3"}}"#);
     }
 }

@@ -1,4 +1,4 @@
-//! Holds the JSON text of an object: written, or rendered from a template on first use.
+//! `Text`: the JSON text of an object, given as such or rendered from a template on first use.
 
 use std::{
     ops::Deref,
@@ -21,30 +21,31 @@ const DATE: &str = "2006-01-02";
 #[derive(Debug)]
 pub(crate) enum Text {
     Written(Bytes),
-    Printed(Box<Printed>),
+    Rendered(Box<RenderedObject>),
 }
 
-/// A template that is the same in every cluster, except for its placeholders. Most of these objects are never read.
+/// The template of an object that is the same in every cluster except for its placeholders, and their values. Most of
+/// these objects are never read.
 #[derive(Debug)]
-pub(crate) struct Printed {
-    print: &'static str,
+pub(crate) struct RenderedObject {
+    template: &'static str,
     version: u64,
     uid: Arc<str>,
     time: Arc<str>,
-    filled: OnceLock<Bytes>,
+    rendered: OnceLock<Bytes>,
 }
 
 impl Text {
-    /// Returns a text rendered from `print`, with the version, the uid and the creation time of an object.
-    pub(crate) fn printed(print: &'static str, version: u64, uid: Arc<str>, time: Arc<str>) -> Self {
-        Self::Printed(Box::new(Printed { print, version, uid, time, filled: OnceLock::new() }))
+    /// Returns a text that is rendered from `template`, with the version, the uid and the creation time of an object.
+    pub(crate) fn from_template(template: &'static str, version: u64, uid: Arc<str>, time: Arc<str>) -> Self {
+        Self::Rendered(Box::new(RenderedObject { template, version, uid, time, rendered: OnceLock::new() }))
     }
 
-    /// Whether the text contains some words; placeholders are not searched.
-    pub(crate) fn mentions(&self, words: &str) -> bool {
+    /// Returns whether the text contains a substring. In a template, the placeholders are not replaced for the search.
+    pub(crate) fn contains_text(&self, substring: &str) -> bool {
         match self {
-            Self::Written(text) => str::from_utf8(text).is_ok_and(|text| text.contains(words)),
-            Self::Printed(printed) => printed.print.contains(words),
+            Self::Written(text) => str::from_utf8(text).is_ok_and(|text| text.contains(substring)),
+            Self::Rendered(object) => object.template.contains(substring),
         }
     }
 }
@@ -55,16 +56,17 @@ impl Deref for Text {
     fn deref(&self) -> &Bytes {
         match self {
             Self::Written(text) => text,
-            Self::Printed(printed) => printed.filled.get_or_init(|| printed.fill()),
+            Self::Rendered(object) => object.rendered.get_or_init(|| object.render()),
         }
     }
 }
 
-impl Printed {
-    fn fill(&self) -> Bytes {
+impl RenderedObject {
+    /// Replaces the placeholders by their values.
+    fn render(&self) -> Bytes {
         let version = format!(r#""resourceVersion":"{}""#, self.version);
-        let filled = self.print.replacen(VERSION, &version, 1).replace(UID, &self.uid);
+        let rendered = self.template.replacen(VERSION, &version, 1).replace(UID, &self.uid);
         let date = self.time.get(..DATE.len()).unwrap_or_default();
-        Bytes::from(filled.replace(TIME, &self.time).replace(DATE, date))
+        Bytes::from(rendered.replace(TIME, &self.time).replace(DATE, date))
     }
 }

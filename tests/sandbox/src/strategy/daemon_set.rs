@@ -4,20 +4,21 @@ use serde_json::{Map, Value, json};
 
 use crate::object;
 
-const COUNT: &str = "deprecated.daemonset.template.generation";
+/// The annotation with the template generation.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// Sets the annotation already on decoding; therefore the writer of the object owns it.
-pub(super) fn default(set: &mut Map<String, Value>) {
+/// Sets the annotation to 0 on decoding, if it is missing; therefore the writer of the object owns it.
+pub(super) fn default_daemon_set(set: &mut Map<String, Value>) {
     let Some(Value::Object(metadata)) = set.get_mut("metadata") else { return };
     if let Value::Object(annotations) = metadata.entry("annotations").or_insert_with(|| json!({})) {
-        annotations.entry(COUNT).or_insert_with(|| "0".into());
+        annotations.entry(TEMPLATE_GENERATION).or_insert_with(|| "0".into());
     }
 }
 
-/// Returns the metadata for tables, which don't show the annotation.
-pub(crate) fn without_count(metadata: &mut Value) {
+/// Removes the annotation from the metadata of a table row, which doesn't show it.
+pub(crate) fn remove_template_generation(metadata: &mut Value) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
-    annotations.remove(COUNT);
+    annotations.remove(TEMPLATE_GENERATION);
     if annotations.is_empty()
         && let Value::Object(metadata) = metadata
     {
@@ -25,19 +26,22 @@ pub(crate) fn without_count(metadata: &mut Value) {
     }
 }
 
-pub(super) fn begin(set: &mut Value) {
-    let held = object::text(set, &["metadata", "annotations", COUNT]).parse::<i64>().unwrap_or(0);
-    write(set, held.max(1));
+/// Sets the template generation of a new DaemonSet to at least 1.
+pub(super) fn set_initial_template_generation(set: &mut Value) {
+    let generation = object::text(set, &["metadata", "annotations", TEMPLATE_GENERATION]).parse::<i64>().unwrap_or(0);
+    set_template_generation(set, generation.max(1));
 }
 
-/// Increments the count for a new template; a client can't write it.
-pub(super) fn count(new: &mut Value, old: &Value) {
-    let held = object::text(old, &["metadata", "annotations", COUNT]).parse::<i64>().unwrap_or(1);
+/// Increments the template generation if the template changed, and ignores the value of the client.
+pub(super) fn update_template_generation(new: &mut Value, old: &Value) {
+    let old_generation =
+        object::text(old, &["metadata", "annotations", TEMPLATE_GENERATION]).parse::<i64>().unwrap_or(1);
     let template = |set: &Value| object::at(set, &["spec", "template"]).cloned();
-    let counted = if template(new) == template(old) { held } else { held + 1 };
-    write(new, counted);
+    let generation = if template(new) == template(old) { old_generation } else { old_generation + 1 };
+    set_template_generation(new, generation);
 }
 
-fn write(set: &mut Value, count: i64) {
-    object::map_at(set, &["metadata", "annotations"]).insert(COUNT.into(), count.to_string().into());
+/// Writes the template generation to the annotation.
+fn set_template_generation(set: &mut Value, generation: i64) {
+    object::map_at(set, &["metadata", "annotations"]).insert(TEMPLATE_GENERATION.into(), generation.to_string().into());
 }

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::written;
+use super::normalize;
 use crate::kind::{Kind, Origin};
 
 /// Sets the defaults that a built-in kind's Go code sets on decoding, after the defaults of the schema. For a custom
 /// resource it only normalizes the metadata.
 pub(crate) fn default(kind: &Kind, object: &mut Value) {
     match kind.origin {
-        Origin::Custom(_) => written::metadata(object),
+        Origin::Custom(_) => normalize::normalize_metadata(object),
         Origin::Builtin => {
             if let Some(definition) = kind.definition() {
-                written::definition(definition, object);
+                normalize::normalize(definition, object);
             }
         }
     }

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 /// The defaults observed on kube-apiserver, by definition, in order of precedence.
 const TEXT: &str = include_str!("../../table/defaults.json");
 
-/// A rule: a value of the definition `of` whose fields equal `when` (null: absent) gets the fields of `set`.
+/// A rule: a value of the definition `of` whose fields equal `when` gets the missing fields of `set`. Null in `when`
+/// stands for an absent field.
 #[derive(Debug, Deserialize)]
 pub(super) struct DefaultRule {
     of: String,
@@ -27,35 +28,38 @@ static RULES: LazyLock<HashMap<String, Vec<DefaultRule>>> = LazyLock::new(|| {
     rules
 });
 
-/// Returns the rules of a definition.
-pub(super) fn of(definition: &str) -> &'static [DefaultRule] {
+/// Returns the default rules of a definition, in order of precedence.
+pub(super) fn rules_of(definition: &str) -> &'static [DefaultRule] {
     RULES.get(definition).map_or(&[], Vec::as_slice)
 }
 
 impl DefaultRule {
+    /// Sets the missing fields of an object if it satisfies the condition of the rule.
     pub(super) fn apply(&self, object: &mut Map<String, Value>) {
-        if holds(&self.when, object) {
-            fill(&self.set, object);
+        if matches_condition(&self.when, object) {
+            set_missing(&self.set, object);
         }
     }
 }
 
-fn holds(wanted: &Map<String, Value>, object: &Map<String, Value>) -> bool {
-    wanted.iter().all(|(key, wanted)| match (wanted, object.get(key)) {
-        (Value::Null, is) => is.is_none_or(|is| is.is_null() || is == ""),
-        (Value::Object(wanted), Some(Value::Object(is))) => holds(wanted, is),
-        (Value::Object(wanted), None) => holds(wanted, &Map::new()),
-        (wanted, is) => Some(wanted) == is,
+/// Whether an object has the given values, recursively. Null stands for an absent or empty value.
+fn matches_condition(condition: &Map<String, Value>, object: &Map<String, Value>) -> bool {
+    condition.iter().all(|(key, condition)| match (condition, object.get(key)) {
+        (Value::Null, actual) => actual.is_none_or(|actual| actual.is_null() || actual == ""),
+        (Value::Object(condition), Some(Value::Object(actual))) => matches_condition(condition, actual),
+        (Value::Object(condition), None) => matches_condition(condition, &Map::new()),
+        (condition, actual) => Some(condition) == actual,
     })
 }
 
-fn fill(values: &Map<String, Value>, object: &mut Map<String, Value>) {
+/// Sets the values whose fields are absent, null or empty texts, recursively.
+fn set_missing(values: &Map<String, Value>, object: &mut Map<String, Value>) {
     for (key, value) in values {
         match (value, object.get_mut(key)) {
-            (Value::Object(values), Some(Value::Object(held))) => fill(values, held),
+            (Value::Object(values), Some(Value::Object(existing))) => set_missing(values, existing),
             (_, Some(Value::Null) | None) => drop(object.insert(key.clone(), value.clone())),
-            (Value::String(_), Some(Value::String(held))) if held.is_empty() => {
-                value.as_str().unwrap_or_default().clone_into(held)
+            (Value::String(_), Some(Value::String(existing))) if existing.is_empty() => {
+                value.as_str().unwrap_or_default().clone_into(existing)
             }
             _ => {}
         }

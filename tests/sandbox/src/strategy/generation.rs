@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object};
 
-/// Whether new objects of a built-in kind have generation 1.
-fn is_counting(group: &str, plural: &str) -> bool {
+/// Whether the objects of a built-in kind have a generation.
+fn has_builtin_generation(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
         ("", "pods" | "podtemplates" | "replicationcontrollers")
@@ -32,34 +32,35 @@ fn is_counting(group: &str, plural: &str) -> bool {
 }
 
 /// Sets the generation of a new object.
-pub(super) fn begin(kind: &Kind, object: &mut Value) {
+pub(super) fn set_initial(kind: &Kind, object: &mut Value) {
     // A CSIDriver gets a generation with its first change.
-    if counts(kind) && !kind.is("storage.k8s.io", "csidrivers") {
+    if has_generation(kind) && !kind.is("storage.k8s.io", "csidrivers") {
         object::metadata_mut(object).insert("generation".into(), 1.into());
     }
 }
 
 /// Increments the generation if the desired state changed.
-pub(super) fn count(kind: &Kind, new: &mut Value, old: &Value) {
-    if !counts(kind) || kind.is("scheduling.k8s.io", "priorityclasses") {
+pub(super) fn increment_if_changed(kind: &Kind, new: &mut Value, old: &Value) {
+    if !has_generation(kind) || kind.is("scheduling.k8s.io", "priorityclasses") {
         return;
     }
-    let beside = |key: &str| object::at(new, &["metadata", key]) != object::at(old, &["metadata", key]);
-    let changed = wanted(kind, new) != wanted(kind, old)
-        || kind.is("apps", "deployments") && beside("annotations")
-        || kind.is("discovery.k8s.io", "endpointslices") && beside("labels");
-    let held = object::number(old, &["metadata", "generation"]).unwrap_or(0);
+    let metadata_changed = |key: &str| object::at(new, &["metadata", key]) != object::at(old, &["metadata", key]);
+    let changed = desired_state(kind, new) != desired_state(kind, old)
+        || kind.is("apps", "deployments") && metadata_changed("annotations")
+        || kind.is("discovery.k8s.io", "endpointslices") && metadata_changed("labels");
+    let old_generation = object::number(old, &["metadata", "generation"]).unwrap_or(0);
     if changed {
-        object::metadata_mut(new).insert("generation".into(), (held + 1).into());
+        object::metadata_mut(new).insert("generation".into(), (old_generation + 1).into());
     }
 }
 
-fn counts(kind: &Kind) -> bool {
-    kind.custom().is_some() || is_counting(&kind.group, &kind.plural)
+/// Whether the objects of the kind have a generation.
+fn has_generation(kind: &Kind) -> bool {
+    kind.custom().is_some() || has_builtin_generation(&kind.group, &kind.plural)
 }
 
-/// Returns the fields of the desired state: all except metadata, and except a status with a subresource of its own.
-fn wanted<'a>(kind: &Kind, object: &'a Value) -> Vec<(&'a String, &'a Value)> {
-    let own = |key: &str| key != "metadata" && !(key == "status" && kind.has_status());
-    object.as_object().into_iter().flatten().filter(|(key, _)| own(key)).collect()
+/// Returns the fields of the desired state: all except the metadata and a status that is a subresource.
+fn desired_state<'a>(kind: &Kind, object: &'a Value) -> Vec<(&'a String, &'a Value)> {
+    let is_desired = |key: &str| key != "metadata" && !(key == "status" && kind.has_status());
+    object.as_object().into_iter().flatten().filter(|(key, _)| is_desired(key)).collect()
 }

@@ -5,12 +5,13 @@ use serde_json::{Map, Value, json};
 use super::template_labels::{default_labels, template_labels};
 use crate::object;
 
-/// The labels that identify the Pods of a Job, under their old and current names.
+/// The labels with the name of the Job, under their old and current names.
 const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
+/// The labels with the uid of the Job, under their old and current names.
 const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 
-/// Sets the defaults of a Job; the template of a CronJob doesn't get them.
-pub(super) fn default(job: &mut Map<String, Value>) {
+/// Sets the defaults of a Job (upstream: `SetDefaults_Job`). The template of a CronJob doesn't get them.
+pub(super) fn default_job(job: &mut Map<String, Value>) {
     if let Some(labels) = template_labels(job) {
         default_labels(job, labels);
     }
@@ -33,23 +34,23 @@ pub(super) fn default(job: &mut Map<String, Value>) {
     }
 }
 
-/// Generates the selector of a Job from its uid, unless it has a manual selector.
-pub(super) fn select_pods(job: &mut Value) {
+/// Generates the selector and the labels of a Job from its uid, unless it has a manual selector.
+pub(super) fn generate_selector(job: &mut Value) {
     if object::at(job, &["spec", "manualSelector"]) == Some(&json!(true)) {
         return;
     }
     let (name, uid) = (object::name(job).to_owned(), object::uid(job).to_owned());
-    let taken = object::at(job, &["metadata", "labels"]).cloned();
+    let job_labels = object::at(job, &["metadata", "labels"]).cloned();
     let labels = object::map_at(job, &["spec", "template", "metadata", "labels"]);
     // Labels that were defaulted from the template get the same changes.
-    let follows = taken.is_none_or(|taken| taken.as_object() == Some(labels));
+    let has_template_labels = job_labels.is_none_or(|job_labels| job_labels.as_object() == Some(labels));
     for (keys, value) in [(NAME_LABELS, name), (UID_LABELS, uid.clone())] {
         for key in keys {
             labels.entry(key).or_insert_with(|| value.as_str().into());
         }
     }
     let labels = labels.clone();
-    if follows {
+    if has_template_labels {
         object::metadata_mut(job).insert("labels".into(), labels.into());
     }
     object::map_at(job, &["spec", "selector", "matchLabels"]).entry(UID_LABELS[1]).or_insert_with(|| uid.into());

@@ -9,7 +9,8 @@ const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 /// The finalizer that holds a namespace until its contents are deleted.
 const FINALIZER: &str = "kubernetes";
 
-pub(super) fn default(namespace: &mut Map<String, Value>) {
+/// Sets the label with the namespace's own name (upstream: `SetDefaults_Namespace`).
+pub(super) fn default_namespace(namespace: &mut Map<String, Value>) {
     let Some(Value::Object(metadata)) = namespace.get_mut("metadata") else { return };
     let Some(name) = metadata.get("name").cloned() else { return };
     if let Value::Object(labels) = metadata.entry("labels").or_insert_with(|| json!({})) {
@@ -20,7 +21,7 @@ pub(super) fn default(namespace: &mut Map<String, Value>) {
 /// Adds the finalizer `kubernetes` to a new namespace.
 pub(super) fn prepare_create(namespace: &mut Value) {
     if let Value::Object(fields) = namespace {
-        default(fields);
+        default_namespace(fields);
     }
     let finalizers = object::map_at(namespace, &["spec"]).entry("finalizers").or_insert_with(|| json!([]));
     if let Value::Array(finalizers) = finalizers

@@ -2,55 +2,58 @@
 
 use serde_json::Value;
 
-use super::{daemon_set, generation, job, namespace, pod, service, service_address, signing_request, status, written};
+use super::{
+    daemon_set, generation, job, namespace, normalize, pod, service, service_address, signing_request, status,
+};
 use crate::{failure::Failure, kind::definition, object, request::ResourceRequest};
 
-/// Prepares a new object: resets its status, and sets its first generation and fields that the server owns.
+/// Prepares a new object: resets its status, and sets its generation and fields that the server owns (upstream:
+/// `PrepareForCreate`).
 pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -> Result<(), Failure> {
     let kind = request.kind;
-    written::forget_empty(kind, object);
-    status::begin(request, object);
-    generation::begin(kind, object);
+    normalize::null_empty_lists(kind, object);
+    status::reset_status(request, object);
+    generation::set_initial(kind, object);
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => {}
-        "certificatesigningrequests" => signing_request::begin(object, &request.call.user),
-        "daemonsets" => daemon_set::begin(object),
-        "jobs" => job::select_pods(object),
+        "certificatesigningrequests" => signing_request::set_requester(object, &request.call.user),
+        "daemonsets" => daemon_set::set_initial_template_generation(object),
+        "jobs" => job::generate_selector(object),
         // Admission may have set the account.
         "pods" => pod::default_spec(object::map_at(object, &["spec"])),
         "namespaces" => namespace::prepare_create(object),
         "services" => service_address::allocate(request.server, object),
         _ => {}
     }
-    if definition::is(request.kind) {
+    if definition::is_crd(request.kind) {
         definition::prepare_create(object);
     }
     Ok(())
 }
 
-/// Prepares an update: an object write keeps the status, a status write keeps the rest, and a new spec gets a new
-/// generation.
+/// Prepares an update: a write of the object keeps the status, a write of the status keeps the rest, and a new spec
+/// increments the generation (upstream: `PrepareForUpdate`).
 pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     crate::verb::restore_unwritten(request, new, old);
-    written::forget_empty(kind, new);
+    normalize::null_empty_lists(kind, new);
     if request.subresource == Some("status") {
-        status::only(kind, new, old);
+        status::keep_all_but_status(kind, new, old);
         return Ok(());
     }
-    if let (Value::Object(fields), Value::Object(held)) = (&mut *new, old) {
-        status::keep(kind, fields, held);
+    if let (Value::Object(fields), Value::Object(old_fields)) = (&mut *new, old) {
+        status::keep_status(kind, fields, old_fields);
     }
-    if definition::is(kind) {
+    if definition::is_crd(kind) {
         definition::prepare_update(new);
     }
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => {}
-        "certificatesigningrequests" => signing_request::keep(new, old),
-        "daemonsets" => daemon_set::count(new, old),
+        "certificatesigningrequests" => signing_request::keep_spec(new, old),
+        "daemonsets" => daemon_set::update_template_generation(new, old),
         "namespaces" if request.subresource != Some("finalize") => {
-            let held = object::at(old, &["spec", "finalizers"]).cloned();
-            object::set(object::map_at(new, &["spec"]), "finalizers", held);
+            let finalizers = object::at(old, &["spec", "finalizers"]).cloned();
+            object::set(object::map_at(new, &["spec"]), "finalizers", finalizers);
         }
         "services" => {
             service::prepare_update(new, old);
@@ -58,6 +61,6 @@ pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old:
         }
         _ => {}
     }
-    generation::count(kind, new, old);
+    generation::increment_if_changed(kind, new, old);
     Ok(())
 }

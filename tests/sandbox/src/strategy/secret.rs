@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, json};
 
 /// Moves the write-only field `stringData` into `data`.
-pub(super) fn default(secret: &mut Map<String, Value>) {
+pub(super) fn default_secret(secret: &mut Map<String, Value>) {
     let Some(Value::Object(plain)) = secret.remove("stringData") else { return };
     let Value::Object(data) = secret.entry("data").or_insert_with(|| json!({})) else { return };
     for (key, value) in plain {

@@ -7,12 +7,13 @@ use crate::object;
 /// The default timeout of session affinity: three hours.
 const AFFINITY_SECONDS: i64 = 10800;
 
-pub(super) fn default(service: &mut Map<String, Value>) {
+/// Sets the defaults of a Service (upstream: `SetDefaults_Service`).
+pub(super) fn default_service(service: &mut Map<String, Value>) {
     let Some(Value::Object(spec)) = service.get_mut("spec") else { return };
     spec.entry("sessionAffinity").or_insert_with(|| "None".into());
     match spec.get("sessionAffinity").and_then(Value::as_str) {
         Some("None") => drop(spec.remove("sessionAffinityConfig")),
-        Some("ClientIP") => default_affinity(spec),
+        Some("ClientIP") => default_affinity_timeout(spec),
         _ => {}
     }
     spec.entry("type").or_insert_with(|| "ClusterIP".into());
@@ -20,9 +21,10 @@ pub(super) fn default(service: &mut Map<String, Value>) {
         default_port(port);
     }
     let type_ = type_of(spec).to_owned();
-    let on_nodes = is_on_nodes(&type_);
-    let outside = spec.get("externalIPs").and_then(Value::as_array).is_some_and(|addresses| !addresses.is_empty());
-    if on_nodes || type_ == "ClusterIP" && outside {
+    let on_nodes = has_node_ports(&type_);
+    let has_external_ips =
+        spec.get("externalIPs").and_then(Value::as_array).is_some_and(|addresses| !addresses.is_empty());
+    if on_nodes || type_ == "ClusterIP" && has_external_ips {
         spec.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
     }
     if on_nodes || type_ == "ClusterIP" {
@@ -30,16 +32,19 @@ pub(super) fn default(service: &mut Map<String, Value>) {
     }
     if type_ == "LoadBalancer" {
         spec.entry("allocateLoadBalancerNodePorts").or_insert(Value::Bool(true));
-        let ways = service.get_mut("status").and_then(|status| status.pointer_mut("/loadBalancer/ingress"));
-        for way in ways.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
-            if way.contains_key("ip") {
-                way.entry("ipMode").or_insert_with(|| "VIP".into());
+        let ingress_points = service.get_mut("status").and_then(|status| status.pointer_mut("/loadBalancer/ingress"));
+        for ingress_point in
+            ingress_points.and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut)
+        {
+            if ingress_point.contains_key("ip") {
+                ingress_point.entry("ipMode").or_insert_with(|| "VIP".into());
             }
         }
     }
 }
 
-fn default_affinity(spec: &mut Map<String, Value>) {
+/// Sets a missing timeout of session affinity by client IP.
+fn default_affinity_timeout(spec: &mut Map<String, Value>) {
     let explicit = spec.get("sessionAffinityConfig").and_then(|config| config.pointer("/clientIP/timeoutSeconds"));
     if explicit.is_none() {
         spec.insert("sessionAffinityConfig".into(), json!({"clientIP": {"timeoutSeconds": AFFINITY_SECONDS}}));
@@ -59,104 +64,109 @@ fn default_port(port: &mut Value) {
 pub(super) fn prepare_update(new: &mut Value, old: &Value) {
     keep_addresses(new, old);
     keep_node_ports(new, old);
-    drop_unused(new, old);
+    drop_unused_fields(new, old);
 }
 
+/// Keeps the cluster IPs and IP families that an update omits, unless the old or the new type has none.
 fn keep_addresses(new: &mut Value, old: &Value) {
-    let Some(held) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
+    let Some(old_spec) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
     let spec = object::map_at(new, &["spec"]);
-    if !needs_address(type_of(held)) || !needs_address(type_of(spec)) {
+    if !has_cluster_ip(type_of(old_spec)) || !has_cluster_ip(type_of(spec)) {
         return;
     }
     let text =
         |spec: &Map<String, Value>, key: &str| spec.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (was, is) = (text(held, "clusterIP"), text(spec, "clusterIP"));
-    let same_list = spec.get("clusterIPs") == held.get("clusterIPs");
+    let (old_ip, new_ip) = (text(old_spec, "clusterIP"), text(spec, "clusterIP"));
+    let same_list = spec.get("clusterIPs") == old_spec.get("clusterIPs");
     // An old client sets only `clusterIP`; the list follows it.
-    if was != is && !is.is_empty() && same_list {
-        spec.insert("clusterIPs".into(), json!([is]));
+    if old_ip != new_ip && !new_ip.is_empty() && same_list {
+        spec.insert("clusterIPs".into(), json!([new_ip]));
     }
     for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-        if let (None, Some(value)) = (spec.get(key), held.get(key)) {
+        if let (None, Some(value)) = (spec.get(key), old_spec.get(key)) {
             spec.insert(key.into(), value.clone());
         }
     }
 }
 
-/// Keeps the node ports that an update omits; the name identifies a port.
+/// Keeps the node ports that an update omits. Ports with the same name are the same port.
 fn keep_node_ports(new: &mut Value, old: &Value) {
-    if !is_on_nodes(object::text(old, &["spec", "type"])) || !is_on_nodes(object::text(new, &["spec", "type"])) {
+    if !has_node_ports(object::text(old, &["spec", "type"])) || !has_node_ports(object::text(new, &["spec", "type"])) {
         return;
     }
-    let held = ports(old);
-    let wanted: Vec<i64> = ports(new).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
+    let old_ports = ports(old);
+    let requested: Vec<i64> = ports(new).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
     let spec = object::map_at(new, &["spec"]);
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         if object::number(port, &["nodePort"]).is_some_and(|number| number != 0) {
             continue;
         }
         let name = object::text(port, &["name"]).to_owned();
-        let same = held.iter().rev().find(|held| object::text(held, &["name"]) == name);
-        let number = same.and_then(|held| object::number(held, &["nodePort"]));
-        if let Some(number) = number.filter(|number| !wanted.contains(number)) {
+        let same = old_ports.iter().rev().find(|port| object::text(port, &["name"]) == name);
+        let number = same.and_then(|old_port| object::number(old_port, &["nodePort"]));
+        if let Some(number) = number.filter(|number| !requested.contains(number)) {
             object::map_at(port, &[]).insert("nodePort".into(), number.into());
         }
     }
 }
 
-/// Removes only fields that the server allocated; fields that the user sets with the new type stay for validation to
-/// refuse.
-fn drop_unused(new: &mut Value, old: &Value) {
-    let (was, is) = (object::text(old, &["spec", "type"]).to_owned(), object::text(new, &["spec", "type"]).to_owned());
-    let outside = |object: &Value| object::at(object, &["spec", "externalIPs"]).is_some();
-    let reachable = |type_: &str, outside: bool| is_on_nodes(type_) || type_ == "ClusterIP" && outside;
-    let was_reachable = reachable(&was, outside(old));
-    let is_reachable = reachable(&is, outside(new));
-    let Some(held) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
-    let known: Vec<i64> = ports(old).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
+/// Removes fields that the server allocated and that the new type doesn't use. Keeps fields that the update changes, so
+/// that validation rejects them.
+fn drop_unused_fields(new: &mut Value, old: &Value) {
+    let (old_type, new_type) =
+        (object::text(old, &["spec", "type"]).to_owned(), object::text(new, &["spec", "type"]).to_owned());
+    let has_external_ips = |object: &Value| object::at(object, &["spec", "externalIPs"]).is_some();
+    let reachable =
+        |type_: &str, has_external_ips: bool| has_node_ports(type_) || type_ == "ClusterIP" && has_external_ips;
+    let was_reachable = reachable(&old_type, has_external_ips(old));
+    let is_reachable = reachable(&new_type, has_external_ips(new));
+    let Some(old_spec) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
+    let old_node_ports: Vec<i64> = ports(old).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
     let spec = object::map_at(new, &["spec"]);
     let mut drop_same = |keys: &[&str]| {
         for key in keys {
-            if spec.get(*key) == held.get(*key) {
+            if spec.get(*key) == old_spec.get(*key) {
                 spec.remove(*key);
             }
         }
     };
-    if needs_address(&was) && !needs_address(&is) {
+    if has_cluster_ip(&old_type) && !has_cluster_ip(&new_type) {
         drop_same(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
     }
-    if was == "LoadBalancer" && is != was {
+    if old_type == "LoadBalancer" && new_type != old_type {
         drop_same(&["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]);
     }
     if was_reachable && !is_reachable {
         drop_same(&["externalTrafficPolicy"]);
     }
-    if is_on_nodes(&was) && !is_on_nodes(&is) {
+    if has_node_ports(&old_type) && !has_node_ports(&new_type) {
         for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
-            if object::number(port, &["nodePort"]).is_some_and(|number| known.contains(&number)) {
+            if object::number(port, &["nodePort"]).is_some_and(|number| old_node_ports.contains(&number)) {
                 object::map_at(port, &[]).remove("nodePort");
             }
         }
     }
-    if is != "LoadBalancer" && object::at(new, &["status", "loadBalancer"]).is_some() {
+    if new_type != "LoadBalancer" && object::at(new, &["status", "loadBalancer"]).is_some() {
         object::map_at(new, &["status"]).insert("loadBalancer".into(), json!({}));
     }
 }
 
 /// Whether a Service of the type has a cluster IP, which may be `None`.
-pub(crate) fn needs_address(type_: &str) -> bool {
+pub(crate) fn has_cluster_ip(type_: &str) -> bool {
     type_ != "ExternalName"
 }
 
 /// Whether a Service of the type has node ports.
-pub(crate) fn is_on_nodes(type_: &str) -> bool {
+pub(crate) fn has_node_ports(type_: &str) -> bool {
     matches!(type_, "NodePort" | "LoadBalancer")
 }
 
+/// Returns the ports of a Service.
 pub(crate) fn ports(service: &Value) -> &[Value] {
     object::at(service, &["spec", "ports"]).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// Returns the type of a Service; `ClusterIP` if it has none.
 fn type_of(spec: &Map<String, Value>) -> &str {
     spec.get("type").and_then(Value::as_str).unwrap_or("ClusterIP")
 }

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::service::{is_on_nodes, needs_address, ports};
+use super::service::{has_cluster_ip, has_node_ports, ports};
 use crate::{object, server::Server};
 
-/// The network of cluster IPs is 10.96.0.0/16. Allocation leaves the lower addresses to users who choose their own.
+/// The network of cluster IPs, 10.96.0.0/16. Allocation leaves the lower addresses to users who choose their own.
 const NETWORK: [u8; 2] = [10, 96];
 const FIRST_ADDRESS: u16 = 256;
 const LAST_ADDRESS: u16 = 65534;
+/// The range of node ports, as kube-apiserver has it by default.
 const FIRST_PORT: u16 = 30000;
 const LAST_PORT: u16 = 32767;
 const SERVICES: &str = "services";
@@ -19,27 +20,28 @@ const DRAWS: usize = 8;
 /// Allocates the cluster IP and node ports that a Service needs and does not set.
 pub(super) fn allocate(server: &Server, service: &mut Value) {
     let type_ = object::text(service, &["spec", "type"]).to_owned();
-    if needs_address(&type_) {
-        give_address(server, service);
+    if has_cluster_ip(&type_) {
+        allocate_cluster_ip(server, service);
     }
-    let wanted = object::at(service, &["spec", "allocateLoadBalancerNodePorts"]) != Some(&Value::Bool(false));
-    if is_on_nodes(&type_) && (type_ == "NodePort" || wanted) {
-        give_ports(server, service);
+    let wants_node_ports = object::at(service, &["spec", "allocateLoadBalancerNodePorts"]) != Some(&Value::Bool(false));
+    if has_node_ports(&type_) && (type_ == "NodePort" || wants_node_ports) {
+        allocate_node_ports(server, service);
     }
     let local = object::text(service, &["spec", "externalTrafficPolicy"]) == "Local";
     let health = object::number(service, &["spec", "healthCheckNodePort"]).unwrap_or(0);
     if type_ == "LoadBalancer" && local && health == 0 {
-        let port = free_port(server, &used_ports(service));
+        let port = free_node_port(server, &node_ports(service));
         object::map_at(service, &["spec"]).insert("healthCheckNodePort".into(), port.into());
     }
 }
 
-fn give_address(server: &Server, service: &mut Value) {
+/// Sets a missing cluster IP, and the IP families and their policy.
+fn allocate_cluster_ip(server: &Server, service: &mut Value) {
     let selects = object::at(service, &["spec", "selector"]).is_some();
     let spec = object::map_at(service, &["spec"]);
     if !spec.get("clusterIP").is_some_and(|address| address != "") {
-        let listed = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
-        let address = listed.unwrap_or_else(|| free_address(server).into());
+        let first = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
+        let address = first.unwrap_or_else(|| free_cluster_ip(server).into());
         spec.insert("clusterIP".into(), address);
     }
     let address = spec.get("clusterIP").cloned().unwrap_or_default();
@@ -48,73 +50,83 @@ fn give_address(server: &Server, service: &mut Value) {
     // A headless Service without a selector may have addresses of both families.
     let policy = if headless && !selects { "RequireDualStack" } else { "SingleStack" };
     let policy = spec.entry("ipFamilyPolicy").or_insert_with(|| policy.into());
-    let both = headless && !selects && *policy == "RequireDualStack";
-    spec.entry("ipFamilies").or_insert_with(|| if both { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
+    let is_dual_stack = headless && !selects && *policy == "RequireDualStack";
+    spec.entry("ipFamilies").or_insert_with(|| if is_dual_stack { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
 }
 
-fn give_ports(server: &Server, service: &mut Value) {
-    let mut used = used_ports(service);
+/// Sets missing node ports. Ports with the same number and different protocols share one node port.
+fn allocate_node_ports(server: &Server, service: &mut Value) {
+    let mut used = node_ports(service);
     let spec = object::map_at(service, &["spec"]);
     // TCP and UDP of the same port share one node port.
     let mut assigned: Vec<(Value, Value, u16)> = Vec::new();
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         let (number, protocol) = (port["port"].clone(), port["protocol"].clone());
-        if let Some(chosen) = object::number(port, &["nodePort"]).filter(|chosen| *chosen != 0) {
-            assigned.push((number, protocol, u16::try_from(chosen).unwrap_or_default()));
+        if let Some(node_port) = object::number(port, &["nodePort"]).filter(|node_port| *node_port != 0) {
+            assigned.push((number, protocol, u16::try_from(node_port).unwrap_or_default()));
             continue;
         }
-        let shared = assigned.iter().find(|(other, by, _)| *other == number && *by != protocol).map(|(.., port)| *port);
-        let chosen = shared.unwrap_or_else(|| free_port(server, &used));
-        used.push(chosen);
-        assigned.push((number, protocol, chosen));
-        object::map_at(port, &[]).insert("nodePort".into(), chosen.into());
+        let shared = assigned
+            .iter()
+            .find(|(other_number, other_protocol, _)| *other_number == number && *other_protocol != protocol)
+            .map(|(.., port)| *port);
+        let node_port = shared.unwrap_or_else(|| free_node_port(server, &used));
+        used.push(node_port);
+        assigned.push((number, protocol, node_port));
+        object::map_at(port, &[]).insert("nodePort".into(), node_port.into());
     }
 }
 
-fn used_ports(service: &Value) -> Vec<u16> {
-    let own = ports(service).iter().filter_map(|port| object::number(port, &["nodePort"]));
-    own.filter_map(|port| u16::try_from(port).ok()).collect()
+/// Returns the node ports that a Service sets.
+fn node_ports(service: &Value) -> Vec<u16> {
+    let numbers = ports(service).iter().filter_map(|port| object::number(port, &["nodePort"]));
+    numbers.filter_map(|port| u16::try_from(port).ok()).collect()
 }
 
-fn free_address(server: &Server) -> String {
-    let written = |offset: u16| {
+/// Returns a cluster IP that no stored Service uses.
+fn free_cluster_ip(server: &Server) -> String {
+    let address = |offset: u16| {
         let [high, low] = offset.to_be_bytes();
         format!("{}.{}.{high}.{low}", NETWORK[0], NETWORK[1])
     };
-    let offset = free(server, FIRST_ADDRESS..=LAST_ADDRESS, |offset| format!("\"clusterIP\":\"{}\"", written(offset)));
-    written(offset)
+    let offset =
+        unused_number(server, FIRST_ADDRESS..=LAST_ADDRESS, |offset| format!("\"clusterIP\":\"{}\"", address(offset)));
+    address(offset)
 }
 
-fn free_port(server: &Server, used: &[u16]) -> u16 {
+/// Returns a node port that no stored Service uses and that is not in `used`.
+fn free_node_port(server: &Server, used: &[u16]) -> u16 {
     loop {
-        let port = free(server, FIRST_PORT..=LAST_PORT, |port| format!("odePort\":{port}"));
+        // Matches both `nodePort` and `healthCheckNodePort`.
+        let port = unused_number(server, FIRST_PORT..=LAST_PORT, |port| format!("odePort\":{port}"));
         if !used.contains(&port) {
             return port;
         }
     }
 }
 
-/// Returns a number of the range that no stored Service uses.
-fn free(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16) -> String) -> u16 {
-    let (_, held) = server.store.list(SERVICES, None);
-    let taken = |number: u16| {
+/// Returns a number of the range that no stored Service uses. `text` returns the JSON of a field with the number. If
+/// all are used, returns any.
+fn unused_number(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16) -> String) -> u16 {
+    let (_, services) = server.store.list(SERVICES, None);
+    let is_used = |number: u16| {
         let text = text(number);
-        held.iter().any(|service| service.json.mentions(&text))
+        services.iter().any(|service| service.json.contains_text(&text))
     };
-    let drawn = || server.environment.chance(|chance| chance.u16(range.clone()));
-    let mut number = drawn();
+    let draw = || server.environment.chance(|chance| chance.u16(range.clone()));
+    let mut number = draw();
     for _ in 0..DRAWS {
-        if !taken(number) {
+        if !is_used(number) {
             return number;
         }
-        number = drawn();
+        number = draw();
     }
-    range.clone().find(|number| !taken(*number)).unwrap_or(number)
+    range.clone().find(|number| !is_used(*number)).unwrap_or(number)
 }
 
-/// Whether another Service uses an address.
-pub(crate) fn is_taken(server: &Server, address: &str) -> bool {
+/// Whether a stored Service uses the cluster IP.
+pub(crate) fn is_allocated(server: &Server, address: &str) -> bool {
     let text = format!("\"clusterIP\":\"{address}\"");
-    let (_, held) = server.store.list(SERVICES, None);
-    held.iter().any(|service| service.json.mentions(&text))
+    let (_, services) = server.store.list(SERVICES, None);
+    services.iter().any(|service| service.json.contains_text(&text))
 }

@@ -1,26 +1,27 @@
-//! Sets the requester of CertificateSigningRequests, and keeps the spec immutable.
+//! Sets the requester of CertificateSigningRequests, and restores their immutable spec.
 
 use serde_json::{Map, Value};
 
 use crate::{object, user::User};
 
 /// Sets the requester to the authenticated user, whatever the object contains.
-pub(super) fn begin(request: &mut Value, user: &User) {
+pub(super) fn set_requester(request: &mut Value, user: &User) {
     let spec = object::map_at(request, &["spec"]);
     let extra: Map<String, Value> =
         user.extra.iter().map(|(key, values)| (key.clone(), values.clone().into())).collect();
-    let known = [
+    let requester = [
         ("username", Value::from(user.name.as_str()), user.name.is_empty()),
         ("uid", Value::from(user.uid.as_str()), user.uid.is_empty()),
         ("groups", Value::from(user.groups.clone()), user.groups.is_empty()),
         ("extra", Value::Object(extra), user.extra.is_empty()),
     ];
-    for (key, value, empty) in known {
+    for (key, value, empty) in requester {
         object::set(spec, key, (!empty).then_some(value));
     }
 }
 
-pub(super) fn keep(new: &mut Value, old: &Value) {
-    let held = object::at(old, &["spec"]).cloned();
-    object::set(object::map_at(new, &[]), "spec", held);
+/// Restores the spec, which no update changes.
+pub(super) fn keep_spec(new: &mut Value, old: &Value) {
+    let old_spec = object::at(old, &["spec"]).cloned();
+    object::set(object::map_at(new, &[]), "spec", old_spec);
 }

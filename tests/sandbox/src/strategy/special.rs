@@ -7,30 +7,32 @@ use super::{
     template_labels::{default_labels, template_labels},
 };
 
-/// Completes a value of a definition after its nested values are complete.
-pub(super) fn complete(definition: &str, object: &mut Map<String, Value>) {
+/// Sets the defaults of a definition that depend on several fields. Must be called after the defaults of nested values
+/// are set.
+pub(super) fn set_dependent_defaults(definition: &str, object: &mut Map<String, Value>) {
     let Some(name) = definition.strip_prefix("io.k8s.api.") else { return };
     match name {
         "core.v1.Container" | "core.v1.EphemeralContainer" => pod::default_container(object),
         "core.v1.Volume" => pod::default_volume(object),
         "core.v1.PodSpec" => pod::default_spec(object),
-        "core.v1.Pod" => pod::default(object),
-        "core.v1.Service" => service::default(object),
-        "core.v1.Secret" => super::secret::default(object),
-        "core.v1.Namespace" => super::namespace::default(object),
+        "core.v1.Pod" => pod::default_pod(object),
+        "core.v1.Service" => service::default_service(object),
+        "core.v1.Secret" => super::secret::default_secret(object),
+        "core.v1.Namespace" => super::namespace::default_namespace(object),
         "core.v1.LimitRangeItem" => default_limits(object),
-        "core.v1.NodeStatus" => allow_capacity(object),
-        "core.v1.ReplicationController" => default_selector(object),
-        "core.v1.ServiceAccount" => trim_secrets(object),
-        "apps.v1.DaemonSet" => super::daemon_set::default(object),
-        "batch.v1.Job" => job::default(object),
+        "core.v1.NodeStatus" => default_allocatable(object),
+        "core.v1.ReplicationController" => default_controller_selector(object),
+        "core.v1.ServiceAccount" => keep_secret_names(object),
+        "apps.v1.DaemonSet" => super::daemon_set::default_daemon_set(object),
+        "batch.v1.Job" => job::default_job(object),
         "flowcontrol.v1.FlowSchemaSpec" => default_precedence(object),
         "networking.v1.NetworkPolicySpec" => default_policy_types(object),
         _ => {}
     }
 }
 
-/// Sets the default of a container limit to its maximum, and the default request to the limit or the minimum.
+/// Sets the missing defaults of the limits of containers: the default limit to the maximum, and the default request to
+/// the default limit or the minimum (upstream: `SetDefaults_LimitRangeItem`).
 fn default_limits(limit: &mut Map<String, Value>) {
     if limit.get("type").and_then(Value::as_str) != Some("Container") {
         return;
@@ -46,7 +48,7 @@ fn default_limits(limit: &mut Map<String, Value>) {
 }
 
 /// Sets the selector and labels of a ReplicationController from its template if they are missing.
-fn default_selector(controller: &mut Map<String, Value>) {
+fn default_controller_selector(controller: &mut Map<String, Value>) {
     let Some(labels) = template_labels(controller) else { return };
     if let Some(Value::Object(spec)) = controller.get_mut("spec") {
         spec.entry("selector").or_insert_with(|| labels.clone());
@@ -55,7 +57,7 @@ fn default_selector(controller: &mut Map<String, Value>) {
 }
 
 /// Sets the allocatable resources of a node to its capacity if they are missing.
-fn allow_capacity(status: &mut Map<String, Value>) {
+fn default_allocatable(status: &mut Map<String, Value>) {
     if let (None, Some(capacity)) = (status.get("allocatable"), status.get("capacity").cloned()) {
         status.insert("allocatable".into(), capacity);
     }
@@ -68,8 +70,8 @@ fn default_precedence(spec: &mut Map<String, Value>) {
     }
 }
 
-/// Removes all fields except the names from the secrets of a ServiceAccount.
-fn trim_secrets(account: &mut Map<String, Value>) {
+/// Removes all fields except the names from the secret references of a ServiceAccount.
+fn keep_secret_names(account: &mut Map<String, Value>) {
     if let Some(Value::Array(secrets)) = account.get_mut("secrets") {
         for secret in secrets.iter_mut().filter_map(Value::as_object_mut) {
             secret.retain(|key, _| key == "name");
@@ -77,6 +79,7 @@ fn trim_secrets(account: &mut Map<String, Value>) {
     }
 }
 
+/// Sets the missing policy types of a NetworkPolicy: `Ingress`, and `Egress` if it has egress rules.
 fn default_policy_types(spec: &mut Map<String, Value>) {
     if !spec.contains_key("policyTypes") {
         let egress = spec.contains_key("egress");

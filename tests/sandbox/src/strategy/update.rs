@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 
-/// The kinds whose update creates an object that does not exist.
+/// The kinds of which an update creates a missing object.
 const CREATING: [(&str, &str); 11] = [
     ("", "endpoints"),
     ("", "events"),
@@ -17,7 +17,7 @@ const CREATING: [(&str, &str); 11] = [
     ("rbac.authorization.k8s.io", "roles"),
 ];
 
-/// The kinds whose update must contain a resourceVersion.
+/// The kinds of which an update must contain a resourceVersion.
 const CONDITIONAL: [(&str, &str); 15] = [
     ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
     ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
@@ -37,7 +37,7 @@ const CONDITIONAL: [(&str, &str); 15] = [
 ];
 
 /// The kinds that validate the metadata of an update only by the common rules.
-const ONCE: [(&str, &str); 7] = [
+const COMMON_METADATA_RULES_ONLY: [(&str, &str); 7] = [
     ("", "events"),
     ("", "limitranges"),
     ("", "persistentvolumes"),
@@ -49,22 +49,23 @@ const ONCE: [(&str, &str); 7] = [
 
 /// Whether the kind's own validation repeats the common metadata rules.
 pub(crate) fn revalidates_metadata(kind: &Kind) -> bool {
-    let group = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"].contains(&kind.group.as_str());
-    !group && !ONCE.iter().any(|(group, plural)| kind.is(group, plural))
+    let excluded_groups = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"];
+    !excluded_groups.contains(&kind.group.as_str())
+        && !COMMON_METADATA_RULES_ONLY.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether an update of the kind creates an object that does not exist.
+/// Whether an update of the kind creates a missing object (upstream: `AllowCreateOnUpdate`).
 pub(crate) fn creates_on_update(kind: &Kind) -> bool {
     CREATING.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether an update of the kind may omit the resourceVersion.
+/// Whether an update of the kind may omit the resourceVersion (upstream: `AllowUnconditionalUpdate`).
 pub(crate) fn updates_unconditionally(kind: &Kind) -> bool {
     kind.custom().is_none() && !CONDITIONAL.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether a new object of the kind lacks in the store a field that every reader sees: the phase `Pending` of a claim.
-/// The first update stores the field, and so creates a new version even if it changes nothing else.
+/// Whether the first update of an object of the kind adds a field to the stored object, even if it changes nothing
+/// else. New claims are stored without the phase `Pending`, although every reader sees it.
 pub(crate) fn is_completed_by_an_update(kind: &Kind) -> bool {
     kind.is("", "persistentvolumeclaims")
 }

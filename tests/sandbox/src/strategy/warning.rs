@@ -1,11 +1,11 @@
-//! Returns warnings about accepted objects.
+//! Returns the warnings that the API server sends to clients about accepted objects.
 
 use serde_json::Value;
 
 use crate::{kind::Kind, object, quantity::Quantity};
 
 /// The kinds whose Pods are named after them.
-const NAMING: [(&str, &str); 6] = [
+const NAMING_KINDS: [(&str, &str); 6] = [
     ("", "replicationcontrollers"),
     ("apps", "daemonsets"),
     ("apps", "deployments"),
@@ -27,44 +27,46 @@ const DEPRECATED_LABELS: [(&str, &str); 5] = [
 pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<String> {
     let mut messages = Vec::new();
     if kind.custom().is_some() {
-        finalizers(new, old, &mut messages);
+        warn_finalizers(new, old, &mut messages);
         return messages;
     }
     // An update that doesn't change the pod spec gets no warnings about it.
     let same = |path: &[&str]| old.is_some_and(|old| object::at(old, path) == object::at(new, path));
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => {
-            name(new, old, "this is used in the Pod's hostname", &mut messages);
+            warn_dotted_name(new, old, "this is used in the Pod's hostname", &mut messages);
             if !same(&["spec"]) {
-                spec(new, &["spec"], &mut messages);
+                warn_pod_spec(new, &["spec"], &mut messages);
             }
         }
-        ("", "services") => service(new, &mut messages),
-        ("", "persistentvolumeclaims") => claim(new, &mut messages),
-        ("networking.k8s.io", "ingresses") if old.is_none() => ingress(new, &mut messages),
-        _ => workload(kind, new, old, &mut messages),
+        ("", "services") => warn_service(new, &mut messages),
+        ("", "persistentvolumeclaims") => warn_claim(new, &mut messages),
+        ("networking.k8s.io", "ingresses") if old.is_none() => warn_ingress(new, &mut messages),
+        _ => warn_workload(kind, new, old, &mut messages),
     }
     messages
 }
 
-fn workload(kind: &Kind, new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
-    let naming = NAMING.iter().any(|(group, plural)| kind.is(group, plural));
-    if !naming && !kind.is("apps", "statefulsets") {
+/// Adds the warnings about the name and the pod template of a workload, if the object is one.
+fn warn_workload(kind: &Kind, new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
+    let names_pods = NAMING_KINDS.iter().any(|(group, plural)| kind.is(group, plural));
+    if !names_pods && !kind.is("apps", "statefulsets") {
         return;
     }
-    if naming {
-        name(new, old, "this is used in Pod names and hostnames", messages);
+    if names_pods {
+        warn_dotted_name(new, old, "this is used in Pod names and hostnames", messages);
     }
     let path: &[&str] = match kind.plural.as_str() {
         "cronjobs" => &["spec", "jobTemplate", "spec", "template", "spec"],
         _ => &["spec", "template", "spec"],
     };
     if old.is_none_or(|old| object::at(old, path) != object::at(new, path)) {
-        spec(new, path, messages);
+        warn_pod_spec(new, path, messages);
     }
 }
 
-fn name(new: &Value, old: Option<&Value>, used: &str, messages: &mut Vec<String>) {
+/// Adds the warning about a name with dots to a new object. `used` says where the name is used.
+fn warn_dotted_name(new: &Value, old: Option<&Value>, used: &str, messages: &mut Vec<String>) {
     if old.is_none() && object::name(new).contains('.') {
         messages.push(format!(
             "metadata.name: {used}, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
@@ -72,15 +74,16 @@ fn name(new: &Value, old: Option<&Value>, used: &str, messages: &mut Vec<String>
     }
 }
 
-/// Warns about new finalizers of custom resources without a domain and path, which others may use, too.
-fn finalizers(new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
-    let held = old.map(object::finalizers).unwrap_or_default();
-    let mut new: Vec<&str> = object::finalizers(new).into_iter().filter(|name| !held.contains(name)).collect();
+/// Adds the warnings about new finalizers without a domain and a path, which other controllers might use, too.
+fn warn_finalizers(new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
+    let old_finalizers = old.map(object::finalizers).unwrap_or_default();
+    let mut new: Vec<&str> =
+        object::finalizers(new).into_iter().filter(|name| !old_finalizers.contains(name)).collect();
     new.sort_unstable();
     for name in new.into_iter().filter(|name| !name.contains('/')) {
-        let own = ["orphan", "foregroundDeletion"].contains(&name);
+        let is_standard = ["orphan", "foregroundDeletion"].contains(&name);
         let path = if name.contains('.') { " including a path (/)" } else { "" };
-        if !own {
+        if !is_standard {
             messages.push(format!(
                 "metadata.finalizers: {name:?}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
             ));
@@ -88,69 +91,75 @@ fn finalizers(new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
     }
 }
 
-/// Adds the warnings about a pod spec.
-fn spec(object: &Value, path: &[&str], messages: &mut Vec<String>) {
+/// Adds the warnings about the pod spec at a path of an object (upstream: `warningsForPodSpecAndMeta`).
+fn warn_pod_spec(object: &Value, path: &[&str], messages: &mut Vec<String>) {
     let Some(spec) = object::at(object, path) else { return };
-    let place = path.join(".");
+    let field_path = path.join(".");
     for (label, since) in DEPRECATED_LABELS {
         if object::at(spec, &["nodeSelector", label]).is_some() {
-            messages.push(format!("{place}.nodeSelector[{label}]: deprecated since {since} instead"));
+            messages.push(format!("{field_path}.nodeSelector[{label}]: deprecated since {since} instead"));
         }
     }
-    for (index, secret) in list(spec, "imagePullSecrets").enumerate() {
+    for (index, secret) in items(spec, "imagePullSecrets").enumerate() {
         if object::text(secret, &["name"]).is_empty() {
-            messages.push(format!("{place}.imagePullSecrets[{index}].name: invalid empty name \"\""));
+            messages.push(format!("{field_path}.imagePullSecrets[{index}].name: invalid empty name \"\""));
         }
     }
     for containers in ["initContainers", "containers"] {
-        for (index, container) in list(spec, containers).enumerate() {
-            let place = format!("{place}.{containers}[{index}]");
-            amounts(container, &place, messages);
-            variables(container, &place, messages);
-            ports(container, &place, messages);
+        for (index, container) in items(spec, containers).enumerate() {
+            let field_path = format!("{field_path}.{containers}[{index}]");
+            warn_fractional_bytes(container, &field_path, messages);
+            warn_duplicate_variables(container, &field_path, messages);
+            warn_duplicate_ports(container, &field_path, messages);
         }
     }
 }
 
-fn amounts(container: &Value, place: &str, messages: &mut Vec<String>) {
+/// Adds the warnings about resources of a container that are not a whole number of bytes.
+fn warn_fractional_bytes(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     for bound in ["limits", "requests"] {
         for resource in ["memory", "ephemeral-storage"] {
             let text = object::text(container, &["resources", bound, resource]);
-            if let Some(why) = fraction(text) {
-                messages.push(format!("{place}.resources.{bound}[{resource}]: {why}"));
+            if let Some(why) = fraction_warning(text) {
+                messages.push(format!("{field_path}.resources.{bound}[{resource}]: {why}"));
             }
         }
     }
 }
 
-/// Returns the warning about an amount of bytes that is not an integer.
-fn fraction(text: &str) -> Option<String> {
-    let whole = Quantity::parse(text).ok()?.is_whole();
-    (!whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
+/// Returns the warning about an amount of bytes that is no integer; `None` if it is one or can't be parsed.
+fn fraction_warning(text: &str) -> Option<String> {
+    let is_whole = Quantity::parse(text).ok()?.is_whole();
+    (!is_whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
 }
 
-fn variables(container: &Value, place: &str, messages: &mut Vec<String>) {
-    let names: Vec<&str> = list(container, "env").map(|variable| object::text(variable, &["name"])).collect();
+/// Adds the warnings about environment variables that hide an earlier one of the same name.
+fn warn_duplicate_variables(container: &Value, field_path: &str, messages: &mut Vec<String>) {
+    let names: Vec<&str> = items(container, "env").map(|variable| object::text(variable, &["name"])).collect();
     for (index, name) in names.iter().enumerate() {
         if names[..index].contains(name) {
             let why = "which may be dropped when using apply";
-            messages.push(format!("{place}.env[{index}]: hides previous definition of {name:?}, {why}"));
+            messages.push(format!("{field_path}.env[{index}]: hides previous definition of {name:?}, {why}"));
         }
     }
 }
 
-fn ports(container: &Value, place: &str, messages: &mut Vec<String>) {
-    let told_apart = ["containerPort", "protocol", "hostPort", "hostIP"];
+/// Adds the warnings about ports of a container that equal an earlier one.
+fn warn_duplicate_ports(container: &Value, field_path: &str, messages: &mut Vec<String>) {
+    let identifying_fields = ["containerPort", "protocol", "hostPort", "hostIP"];
     let ports: Vec<[Option<&Value>; 4]> =
-        list(container, "ports").map(|port| told_apart.map(|part| port.get(part))).collect();
+        items(container, "ports").map(|port| identifying_fields.map(|part| port.get(part))).collect();
     for (index, port) in ports.iter().enumerate() {
         if let Some(first) = ports[..index].iter().position(|other| other == port) {
-            messages.push(format!("{place}.ports[{index}]: duplicate port definition with {place}.ports[{first}]"));
+            messages.push(format!(
+                "{field_path}.ports[{index}]: duplicate port definition with {field_path}.ports[{first}]"
+            ));
         }
     }
 }
 
-fn service(service: &Value, messages: &mut Vec<String>) {
+/// Adds the warnings about deprecated or ignored fields of a Service.
+fn warn_service(service: &Value, messages: &mut Vec<String>) {
     if object::at(service, &["spec", "externalIPs"]).is_some() {
         messages.push("spec.externalIPs is deprecated and may no longer be implemented in some clusters".to_owned());
     }
@@ -160,25 +169,28 @@ fn service(service: &Value, messages: &mut Vec<String>) {
     }
 }
 
-fn claim(claim: &Value, messages: &mut Vec<String>) {
+/// Adds the warnings about a PersistentVolumeClaim.
+fn warn_claim(claim: &Value, messages: &mut Vec<String>) {
     const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
     if object::at(claim, &["metadata", "annotations", CLASS]).is_some() {
         messages.push(format!(
             "metadata.annotations[{CLASS}]: deprecated since v1.8; use \"storageClassName\" attribute instead"
         ));
     }
-    if let Some(why) = fraction(object::text(claim, &["spec", "resources", "requests", "storage"])) {
+    if let Some(why) = fraction_warning(object::text(claim, &["spec", "resources", "requests", "storage"])) {
         messages.push(format!("spec.resources.requests[storage]: {why}"));
     }
 }
 
-fn ingress(ingress: &Value, messages: &mut Vec<String>) {
+/// Adds the warning about the deprecated class annotation of an Ingress.
+fn warn_ingress(ingress: &Value, messages: &mut Vec<String>) {
     const CLASS: &str = "kubernetes.io/ingress.class";
     if object::at(ingress, &["metadata", "annotations", CLASS]).is_some() {
         messages.push(format!("annotation {CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"));
     }
 }
 
-fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+/// Returns the items of a list; nothing if there is no list.
+fn items<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }

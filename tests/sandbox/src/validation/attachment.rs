@@ -1,46 +1,51 @@
 //! Validates VolumeAttachments.
 
 use super::{
-    at::{At, Causes},
     claim,
+    field::{Causes, Field},
     name::{self, NameRule},
 };
 
-/// The longest name of a CSI driver, in bytes.
-const LONGEST: usize = 63;
+/// The maximum length of the name of a CSI driver, in bytes.
+const MAX_DRIVER_NAME_LENGTH: usize = 63;
 
-pub(super) fn attachment(spec: &At<'_>, causes: &mut Causes) {
-    attacher(&spec.child("attacher"), causes);
+/// Validates the spec of a new VolumeAttachment: the attacher, one source and the node (upstream:
+/// `validateVolumeAttachmentSpec`).
+pub(super) fn validate_attachment_spec(spec: &Field<'_>, causes: &mut Causes) {
+    validate_attacher(&spec.child("attacher"), causes);
     let source = spec.child("source");
-    let (named, inline) = (source.child("persistentVolumeName"), source.child("inlineVolumeSpec"));
-    match (named.is_set(), inline.is_set()) {
+    let (persistent_volume, inline) = (source.child("persistentVolumeName"), source.child("inlineVolumeSpec"));
+    match (persistent_volume.is_set(), inline.is_set()) {
         (false, false) => source.required(causes, EXACTLY_ONE),
         (true, true) => return source.forbidden(causes, EXACTLY_ONE),
-        (true, false) => named.demand(causes, "must specify non empty persistentVolumeName"),
-        (false, true) => claim::inline_volume(&inline, causes),
+        (true, false) => persistent_volume.require(causes, "must specify non empty persistentVolumeName"),
+        (false, true) => claim::validate_inline_volume(&inline, causes),
     }
-    spec.child("nodeName").matches(causes, NameRule::Subdomain);
-    if named.is_set() {
-        named.matches(causes, NameRule::Subdomain);
+    spec.child("nodeName").matches_rule(causes, NameRule::Subdomain);
+    if persistent_volume.is_set() {
+        persistent_volume.matches_rule(causes, NameRule::Subdomain);
     }
 }
 
+/// The message for a source with no volume or with two.
 const EXACTLY_ONE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
-/// The driver's name, in letters of any size.
-fn attacher(attacher: &At<'_>, causes: &mut Causes) {
-    attacher.demand(causes, "");
-    if attacher.text().len() > LONGEST {
-        attacher.too_long(causes, LONGEST);
+/// Validates the name of the CSI driver: a DNS subdomain whose letters may be uppercase (upstream: `validateAttacher`).
+fn validate_attacher(attacher: &Field<'_>, causes: &mut Causes) {
+    attacher.require(causes, "");
+    if attacher.text().len() > MAX_DRIVER_NAME_LENGTH {
+        attacher.too_long(causes, MAX_DRIVER_NAME_LENGTH);
     }
-    if let (false, Some(why)) = (attacher.is_empty(), name::fault(NameRule::Subdomain, &attacher.text().to_lowercase()))
+    if let (false, Some(detail)) =
+        (attacher.is_empty(), name::violation(NameRule::Subdomain, &attacher.text().to_lowercase()))
     {
-        attacher.invalid(causes, &why);
+        attacher.invalid(causes, &detail);
     }
 }
 
-pub(super) fn status(status: &At<'_>, causes: &mut Causes) {
+/// Validates that the error codes in the status of a VolumeAttachment are not negative.
+pub(super) fn validate_attachment_status(status: &Field<'_>, causes: &mut Causes) {
     for error in ["attachError", "detachError"] {
-        status.at(&[error, "errorCode"]).within(causes, 0, i64::from(i32::MAX));
+        status.nested(&[error, "errorCode"]).in_range(causes, 0, i64::from(i32::MAX));
     }
 }

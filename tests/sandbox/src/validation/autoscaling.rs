@@ -1,10 +1,11 @@
-//! Validates HorizontalPodAutoscalers.
+//! Validates HorizontalPodAutoscalers: replicas, metrics and behavior.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::{self, NameRule},
 };
 
+/// The types of metrics, each with the field that holds its source.
 const SOURCES: [(&str, &str); 5] = [
     ("ContainerResource", "containerResource"),
     ("External", "external"),
@@ -12,29 +13,32 @@ const SOURCES: [(&str, &str); 5] = [
     ("Pods", "pods"),
     ("Resource", "resource"),
 ];
+/// The types of metrics, as the message about an unknown type lists them.
 const TYPES: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
 
-pub(super) fn autoscaler(spec: &At<'_>, causes: &mut Causes) {
-    let (least, most) = (spec.child("minReplicas"), spec.child("maxReplicas"));
-    if least.number().is_some_and(|least| least < 1) {
-        least.invalid(causes, "must be greater than or equal to 1");
+/// Validates the spec of a HorizontalPodAutoscaler (upstream: `validateHorizontalPodAutoscalerSpec`).
+pub(super) fn validate_autoscaler(spec: &Field<'_>, causes: &mut Causes) {
+    let (min, max) = (spec.child("minReplicas"), spec.child("maxReplicas"));
+    if min.number().is_some_and(|min| min < 1) {
+        min.invalid(causes, "must be greater than or equal to 1");
     }
-    if most.number().unwrap_or(0) == 0 {
-        most.required(causes, "must be set and greater than 0");
-    } else if most.number().is_some_and(|most| most < 1) {
-        most.invalid(causes, "must be greater than 0");
+    if max.number().unwrap_or(0) == 0 {
+        max.required(causes, "must be set and greater than 0");
+    } else if max.number().is_some_and(|max| max < 1) {
+        max.invalid(causes, "must be greater than 0");
     }
-    if least.number().unwrap_or(1) > most.number().unwrap_or(0) {
-        most.invalid(causes, "must be greater than or equal to `minReplicas`");
+    if min.number().unwrap_or(1) > max.number().unwrap_or(0) {
+        max.invalid(causes, "must be greater than or equal to `minReplicas`");
     }
-    target(&spec.child("scaleTargetRef"), causes);
+    validate_scale_target(&spec.child("scaleTargetRef"), causes);
     let metrics = spec.child("metrics");
     for metric in metrics.items() {
-        self::metric(&metric, causes);
+        validate_metric(&metric, causes);
     }
-    if least.number() == Some(0) {
-        let outside = metrics.items().any(|metric| matches!(metric.child("type").text(), "Object" | "External"));
-        if !outside {
+    if min.number() == Some(0) {
+        let has_external_metric =
+            metrics.items().any(|metric| matches!(metric.child("type").text(), "Object" | "External"));
+        if !has_external_metric {
             metrics.forbidden(
                 causes,
                 "must specify at least one Object or External metric to support scaling to zero replicas",
@@ -42,20 +46,21 @@ pub(super) fn autoscaler(spec: &At<'_>, causes: &mut Causes) {
         }
     }
     for direction in ["scaleUp", "scaleDown"] {
-        let rules = spec.at(&["behavior", direction]);
+        let rules = spec.nested(&["behavior", direction]);
         if rules.is_set() {
-            self::rules(&rules, causes);
+            validate_scaling_rules(&rules, causes);
         }
     }
 }
 
-fn target(target: &At<'_>, causes: &mut Causes) {
+/// Validates the reference to the scaled object (upstream: `ValidateCrossVersionObjectReference`).
+fn validate_scale_target(target: &Field<'_>, causes: &mut Causes) {
     for part in ["kind", "name"] {
         let part = target.child(part);
         if part.is_empty() {
             part.required(causes, "");
-        } else if let Some(why) = name::fault(NameRule::Segment, part.text()) {
-            part.invalid(causes, &why);
+        } else if let Some(detail) = name::violation(NameRule::Segment, part.text()) {
+            part.invalid(causes, &detail);
         }
     }
     let version = target.child("apiVersion");
@@ -66,13 +71,14 @@ fn target(target: &At<'_>, causes: &mut Causes) {
     }
 }
 
-fn metric(metric: &At<'_>, causes: &mut Causes) {
+/// Validates a metric: its type, and the source that the type requires (upstream: `validateMetricSpec`).
+fn validate_metric(metric: &Field<'_>, causes: &mut Causes) {
     let type_ = metric.child("type");
     let Some((_, source)) = SOURCES.iter().find(|(known, _)| *known == type_.text()) else {
         if type_.is_empty() {
             type_.required(causes, "must specify a metric source type");
         } else {
-            // Both the type and what should come with it are unknown.
+            // The server reports an unknown type twice: as a type and as a type without a known source.
             type_.unsupported(causes, &TYPES);
             type_.unsupported(causes, &TYPES);
         }
@@ -84,49 +90,68 @@ fn metric(metric: &At<'_>, causes: &mut Causes) {
         return;
     }
     match type_.text() {
-        "Resource" | "ContainerResource" => source.child("name").demand(causes, "must specify a resource name"),
-        _ => source.at(&["metric", "name"]).demand(causes, ""),
+        "Resource" | "ContainerResource" => source.child("name").require(causes, "must specify a resource name"),
+        _ => source.nested(&["metric", "name"]).require(causes, ""),
     }
-    amount(&source.child("target"), type_.text(), causes);
+    validate_metric_target(&source.child("target"), type_.text(), causes);
 }
 
-fn amount(target: &At<'_>, type_: &str, causes: &mut Causes) {
-    let kind = target.child("type");
+/// Validates the target of a metric (`MetricTarget`), including the values that the type of its source requires.
+fn validate_metric_target(target: &Field<'_>, source_type: &str, causes: &mut Causes) {
+    let target_type = target.child("type");
     let (utilization, average, value) =
         (target.child("averageUtilization"), target.child("averageValue"), target.child("value"));
-    if kind.is_empty() {
-        kind.required(causes, "must specify a metric target type");
-    } else if !["Utilization", "Value", "AverageValue"].contains(&kind.text()) {
-        kind.invalid(causes, "must be either Utilization, Value, or AverageValue");
+    if target_type.is_empty() {
+        target_type.required(causes, "must specify a metric target type");
+    } else if !["Utilization", "Value", "AverageValue"].contains(&target_type.text()) {
+        target_type.invalid(causes, "must be either Utilization, Value, or AverageValue");
     }
     if utilization.number().is_some_and(|number| number < 1) {
         utilization.invalid(causes, "must be greater than 0");
     }
-    if type_ == "Resource" && !utilization.is_set() && !average.is_set() {
+    if matches!(source_type, "Resource" | "ContainerResource") && !utilization.is_set() && !average.is_set() {
         utilization.required(causes, "must set either a target raw value or a target utilization");
     } else if utilization.is_set() && average.is_set() {
         average.forbidden(causes, "may not set both a target raw value and a target utilization");
-    } else if type_ == "Pods" && !average.is_set() {
+    } else if source_type == "Pods" && !average.is_set() {
         average.required(causes, "must specify a positive target averageValue");
-    } else if matches!(type_, "Object" | "External") && !average.is_set() && !value.is_set() {
+    } else if matches!(source_type, "Object" | "External") && !average.is_set() && !value.is_set() {
         average.required(causes, "must set either a target value or averageValue");
     }
 }
 
-fn rules(rules: &At<'_>, causes: &mut Causes) {
-    rules.child("stabilizationWindowSeconds").within(causes, 0, 3600);
-    rules.child("selectPolicy").if_one_of(causes, &["Disabled", "Max", "Min"]);
+/// Validates the behavior of scaling in one direction (`HPAScalingRules`).
+fn validate_scaling_rules(rules: &Field<'_>, causes: &mut Causes) {
+    rules.child("stabilizationWindowSeconds").in_range(causes, 0, 3600);
+    rules.child("selectPolicy").optional_enum(causes, &["Disabled", "Max", "Min"]);
     let policies = rules.child("policies");
     if policies.is_empty() {
         policies.required(causes, "must specify at least one Policy");
     }
     for policy in policies.items() {
-        policy.child("type").if_one_of(causes, &["Percent", "Pods"]);
-        for (part, most) in [("value", i64::MAX), ("periodSeconds", 1800)] {
+        policy.child("type").optional_enum(causes, &["Percent", "Pods"]);
+        for (part, max) in [("value", i64::MAX), ("periodSeconds", 1800)] {
             let part = policy.child(part);
-            if !part.number().is_some_and(|number| (1..=most).contains(&number)) {
+            if !part.number().is_some_and(|number| (1..=max).contains(&number)) {
                 part.invalid(causes, "must be greater than zero");
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn resource_metrics_require_an_average_value_or_a_utilization() {
+        let target = json!({"type": "Utilization"});
+        for source_type in ["Resource", "ContainerResource"] {
+            let mut causes = Causes::new();
+            validate_metric_target(&Field::top(&target), source_type, &mut causes);
+            assert!(causes.iter().any(|cause| cause.field == "averageUtilization"), "{source_type}");
         }
     }
 }

@@ -3,47 +3,51 @@
 use serde_json::{Map, Value};
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::NameRule,
     selector,
 };
 use crate::quantity::Quantity;
 
+/// The access modes of volumes, as the message about an unknown mode lists them.
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
-pub(super) fn claim(spec: &At<'_>, causes: &mut Causes) {
-    access(&spec.child("accessModes"), "at least 1 access mode is required", causes);
-    selector::selector(&spec.child("selector"), causes);
+/// Validates the spec of a PersistentVolumeClaim (upstream: `ValidatePersistentVolumeClaimSpec`).
+pub(super) fn validate_claim(spec: &Field<'_>, causes: &mut Causes) {
+    validate_access_modes(&spec.child("accessModes"), "at least 1 access mode is required", causes);
+    selector::validate_label_selector(&spec.child("selector"), causes);
     let resources = spec.child("resources");
-    let storage = At { path: resources.key("storage").path, value: resources.at(&["requests", "storage"]).value };
+    let storage =
+        Field { path: resources.key("storage").path, value: resources.nested(&["requests", "storage"]).value };
     match Quantity::parse(storage.text()) {
         Ok(amount) if amount.is_positive() => {}
         Ok(_) => storage.invalid(causes, "must be greater than zero"),
         Err(_) => storage.required(causes, ""),
     }
-    spec.child("storageClassName").if_named(causes, NameRule::Subdomain);
-    spec.child("volumeMode").if_one_of(causes, &["Block", "Filesystem"]);
+    spec.child("storageClassName").optional_name(causes, NameRule::Subdomain);
+    spec.child("volumeMode").optional_enum(causes, &["Block", "Filesystem"]);
 }
 
-fn access(modes: &At<'_>, detail: &str, causes: &mut Causes) {
+/// Validates access modes; `detail` is the message if there are none. `ReadWriteOncePod` excludes all other modes.
+fn validate_access_modes(modes: &Field<'_>, detail: &str, causes: &mut Causes) {
     if modes.is_empty() {
         modes.required(causes, detail);
     }
-    let mut alone = false;
+    let mut has_exclusive_mode = false;
     for mode in modes.items() {
         if !MODES.contains(&mode.text()) {
-            At { path: modes.path.clone(), value: mode.value }.unsupported(causes, &MODES);
+            Field { path: modes.path.clone(), value: mode.value }.unsupported(causes, &MODES);
         }
-        alone |= mode.text() == "ReadWriteOncePod";
+        has_exclusive_mode |= mode.text() == "ReadWriteOncePod";
     }
-    if alone && modes.items().count() > 1 {
+    if has_exclusive_mode && modes.items().count() > 1 {
         modes.forbidden(causes, "may not use ReadWriteOncePod with other access modes");
     }
 }
 
-/// An unbound claim keeps what it asks for; a bound one may ask for more room.
-pub(super) fn claim_update(new: &At<'_>, old: &At<'_>, bound: bool, causes: &mut Causes) {
-    let free = |spec: &At<'_>| -> Map<String, Value> {
+/// Validates that an update of a claim changes no immutable field. A bound claim may change its requested resources.
+pub(super) fn validate_claim_update(new: &Field<'_>, old: &Field<'_>, bound: bool, causes: &mut Causes) {
+    let immutable_fields = |spec: &Field<'_>| -> Map<String, Value> {
         let mut spec = spec.map().cloned().unwrap_or_default();
         spec.remove("volumeAttributesClassName");
         if bound {
@@ -51,22 +55,22 @@ pub(super) fn claim_update(new: &At<'_>, old: &At<'_>, bound: bool, causes: &mut
         }
         spec
     };
-    // The volume and the class are chosen once, by whoever comes first.
-    let (mut is, was) = (free(new), free(old));
-    for chosen in ["volumeName", "storageClassName"] {
-        if !was.contains_key(chosen) {
-            is.remove(chosen);
+    // The volume and the class can be set once, by a user or by the controller.
+    let (mut new_fields, old_fields) = (immutable_fields(new), immutable_fields(old));
+    for key in ["volumeName", "storageClassName"] {
+        if !old_fields.contains_key(key) {
+            new_fields.remove(key);
         }
     }
-    if is != was {
-        let why =
+    if new_fields != old_fields {
+        let detail =
             "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
-        new.forbidden(causes, why);
+        new.forbidden(causes, detail);
     }
 }
 
-/// The volume of an attachment that names no PersistentVolume.
-pub(super) fn inline_volume(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the volume of a VolumeAttachment that refers to no PersistentVolume.
+pub(super) fn validate_inline_volume(spec: &Field<'_>, causes: &mut Causes) {
     let (capacity, driver) = (spec.child("capacity"), spec.child("csi"));
     if capacity.is_set() {
         capacity.forbidden(causes, "may not be specified in the context of inline volumes");
@@ -74,18 +78,20 @@ pub(super) fn inline_volume(spec: &At<'_>, causes: &mut Causes) {
     if !driver.is_set() {
         driver.required(causes, "has to be specified in the context of inline volumes");
     }
-    access(&spec.child("accessModes"), "", causes);
+    validate_access_modes(&spec.child("accessModes"), "", causes);
 }
 
-pub(super) fn volume(spec: &At<'_>, causes: &mut Causes) {
-    access(&spec.child("accessModes"), "", causes);
+/// Validates the spec of a PersistentVolume: access modes, capacity, and a volume source (upstream:
+/// `ValidatePersistentVolumeSpec`).
+pub(super) fn validate_volume(spec: &Field<'_>, causes: &mut Causes) {
+    validate_access_modes(&spec.child("accessModes"), "", causes);
     let capacity = spec.child("capacity");
-    capacity.demand(causes, "");
+    capacity.require(causes, "");
     if capacity.entries().count() != 1 || capacity.child("storage").is_empty() {
         capacity.unsupported(causes, &["storage"]);
     }
-    spec.child("persistentVolumeReclaimPolicy").if_one_of(causes, &["Delete", "Recycle", "Retain"]);
-    const BESIDE: [&str; 9] = [
+    spec.child("persistentVolumeReclaimPolicy").optional_enum(causes, &["Delete", "Recycle", "Retain"]);
+    const NOT_SOURCES: [&str; 9] = [
         "accessModes",
         "capacity",
         "claimRef",
@@ -96,9 +102,9 @@ pub(super) fn volume(spec: &At<'_>, causes: &mut Causes) {
         "volumeAttributesClassName",
         "volumeMode",
     ];
-    if spec.entries().all(|(key, _)| BESIDE.contains(&key.as_str())) {
+    if spec.entries().all(|(key, _)| NOT_SOURCES.contains(&key.as_str())) {
         spec.required(causes, "must specify a volume type");
     }
-    spec.child("storageClassName").if_named(causes, NameRule::Subdomain);
-    spec.child("volumeMode").if_one_of(causes, &["Block", "Filesystem"]);
+    spec.child("storageClassName").optional_name(causes, NameRule::Subdomain);
+    spec.child("volumeMode").optional_enum(causes, &["Block", "Filesystem"]);
 }

@@ -1,47 +1,52 @@
 //! Validates StorageClasses and PriorityClasses.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::{self, NameRule},
 };
 
-/// Beyond it there are only the classes of the system.
-const HIGHEST: i64 = 1_000_000_000;
-const SYSTEM: [&str; 2] = ["system-node-critical", "system-cluster-critical"];
+/// The maximum value of a user-defined PriorityClass (upstream: `HighestUserDefinablePriority`).
+const MAX_USER_PRIORITY: i64 = 1_000_000_000;
+/// The PriorityClasses that the system defines; all others may not have the prefix `system-`.
+const SYSTEM_CLASSES: [&str; 2] = ["system-node-critical", "system-cluster-critical"];
 
-pub(super) fn storage(class: &At<'_>, causes: &mut Causes) {
+/// Validates a StorageClass: provisioner, reclaim policy and volume binding mode.
+pub(super) fn validate_storage_class(class: &Field<'_>, causes: &mut Causes) {
     let provisioner = class.child("provisioner");
     if provisioner.is_empty() {
         provisioner.required(causes, "");
-    } else if let Some(why) = name::fault(NameRule::Qualified, &provisioner.text().to_lowercase()) {
-        provisioner.invalid(causes, &why);
+    } else if let Some(detail) = name::violation(NameRule::Qualified, &provisioner.text().to_lowercase()) {
+        provisioner.invalid(causes, &detail);
     }
-    class.child("reclaimPolicy").if_one_of(causes, &["Delete", "Retain"]);
-    class.child("volumeBindingMode").one_of(causes, &["Immediate", "WaitForFirstConsumer"]);
+    class.child("reclaimPolicy").optional_enum(causes, &["Delete", "Retain"]);
+    class.child("volumeBindingMode").required_enum(causes, &["Immediate", "WaitForFirstConsumer"]);
 }
 
-pub(super) fn storage_update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    for kept in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
-        new.child(kept).immutable(causes, &old.child(kept));
+/// Validates that an update of a StorageClass changes no immutable field.
+pub(super) fn validate_storage_class_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    for field in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
+        new.child(field).immutable(causes, &old.child(field));
     }
 }
 
-pub(super) fn priority(class: &At<'_>, causes: &mut Causes) {
-    let (named, value) = (class.at(&["metadata", "name"]), class.child("value"));
-    if named.text().starts_with("system-") {
-        if !SYSTEM.contains(&named.text()) {
-            let why = "priority class names with 'system-' prefix are reserved for system use only";
-            let name = named.text();
-            named.forbidden(causes, &format!("{why}. error: {name} is not a known system priority class"));
+/// Validates a PriorityClass: only the system may use names with `system-` and values above the maximum.
+pub(super) fn validate_priority_class(class: &Field<'_>, causes: &mut Causes) {
+    let (name_field, value) = (class.nested(&["metadata", "name"]), class.child("value"));
+    if name_field.text().starts_with("system-") {
+        if !SYSTEM_CLASSES.contains(&name_field.text()) {
+            let detail = "priority class names with 'system-' prefix are reserved for system use only";
+            let name = name_field.text();
+            name_field.forbidden(causes, &format!("{detail}. error: {name} is not a known system priority class"));
         }
-    } else if value.number().is_some_and(|value| value > HIGHEST) {
-        let why = format!("maximum allowed value of a user defined priority is {HIGHEST}");
-        value.forbidden(causes, &why);
+    } else if value.number().is_some_and(|value| value > MAX_USER_PRIORITY) {
+        let detail = format!("maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}");
+        value.forbidden(causes, &detail);
     }
-    class.child("preemptionPolicy").if_one_of(causes, &["Never", "PreemptLowerPriority"]);
+    class.child("preemptionPolicy").optional_enum(causes, &["Never", "PreemptLowerPriority"]);
 }
 
-pub(super) fn priority_update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+/// Validates that an update of a PriorityClass changes neither value nor preemption policy.
+pub(super) fn validate_priority_class_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     let (value, policy) = (new.child("value"), new.child("preemptionPolicy"));
     if value.value != old.child("value").value {
         value.forbidden(causes, "may not be changed in an update.");

@@ -1,52 +1,54 @@
-//! Validates containers.
+//! Validates the containers of a Pod: images, ports, environment, mounts, probes and security context.
 
 use std::collections::BTreeSet;
 
 use super::{
-    at::{At, Causes},
     environment,
-    name::{NameRule, port_faults},
+    field::{Causes, Field},
+    name::{NameRule, port_name_violations},
     probe, resources,
 };
 
-/// What is taken of the node: the port with protocol and address.
+/// The host ports that containers use, with protocol and host IP.
 pub(super) type HostPorts = BTreeSet<(i64, String, String)>;
 
-/// One container among others, whose names and ports of the node are not its.
-pub(super) fn container<'a>(
-    container: &At<'a>,
+/// Validates a container or an init container of a Pod. `volumes` are the names of the Pod's volumes; `names` and
+/// `host_ports` are those of the containers before it, to find duplicates.
+pub(super) fn validate_container<'a>(
+    container: &Field<'a>,
     volumes: &BTreeSet<&str>,
     names: &mut BTreeSet<&'a str>,
     host_ports: &mut HostPorts,
     causes: &mut Causes,
 ) {
-    let named = container.child("name");
-    named.named(causes, NameRule::Label);
-    if !named.is_empty() && !names.insert(named.text()) {
-        named.duplicate(causes);
+    let name = container.child("name");
+    name.required_name(causes, NameRule::Label);
+    if !name.is_empty() && !names.insert(name.text()) {
+        name.duplicate(causes);
     }
-    image(&container.child("image"), causes);
-    let message = container.child("terminationMessagePolicy");
-    message.one_of(causes, &["FallbackToLogsOnError", "File"]);
-    ports(&container.child("ports"), host_ports, causes);
-    environment::variables(&container.child("env"), causes);
-    environment::sources(&container.child("envFrom"), causes);
-    mounts(&container.child("volumeMounts"), volumes, causes);
-    container.child("imagePullPolicy").one_of(causes, &["Always", "IfNotPresent", "Never"]);
-    resources::requirements(&container.child("resources"), causes);
-    security(&container.child("securityContext"), causes);
+    validate_image(&container.child("image"), causes);
+    let message_policy = container.child("terminationMessagePolicy");
+    message_policy.required_enum(causes, &["FallbackToLogsOnError", "File"]);
+    validate_ports(&container.child("ports"), host_ports, causes);
+    environment::validate_variables(&container.child("env"), causes);
+    environment::validate_env_from(&container.child("envFrom"), causes);
+    validate_volume_mounts(&container.child("volumeMounts"), volumes, causes);
+    container.child("imagePullPolicy").required_enum(causes, &["Always", "IfNotPresent", "Never"]);
+    resources::validate_requirements(&container.child("resources"), causes);
+    validate_security_context(&container.child("securityContext"), causes);
     for hook in ["postStart", "preStop"] {
-        let hook = container.at(&["lifecycle", hook]);
+        let hook = container.nested(&["lifecycle", hook]);
         if hook.is_set() {
-            probe::action(&hook, causes);
+            probe::validate_handler(&hook, causes);
         }
     }
-    probe::probe(&container.child("livenessProbe"), true, causes);
-    probe::probe(&container.child("readinessProbe"), false, causes);
-    probe::probe(&container.child("startupProbe"), true, causes);
+    probe::validate_probe(&container.child("livenessProbe"), true, causes);
+    probe::validate_probe(&container.child("readinessProbe"), false, causes);
+    probe::validate_probe(&container.child("startupProbe"), true, causes);
 }
 
-pub(super) fn image(image: &At<'_>, causes: &mut Causes) {
+/// Validates that a container has an image without surrounding whitespace.
+pub(super) fn validate_image(image: &Field<'_>, causes: &mut Causes) {
     if image.is_empty() {
         image.required(causes, "");
     } else if image.text() != image.text().trim() {
@@ -54,54 +56,57 @@ pub(super) fn image(image: &At<'_>, causes: &mut Causes) {
     }
 }
 
-fn ports(ports: &At<'_>, host_ports: &mut HostPorts, causes: &mut Causes) {
+/// Validates the ports of a container: names, numbers, protocols, and that no host port is in use.
+fn validate_ports(ports: &Field<'_>, host_ports: &mut HostPorts, causes: &mut Causes) {
     let mut names = BTreeSet::new();
     for port in ports.items() {
-        let named = port.child("name");
-        if !named.is_empty() {
-            for why in port_faults(named.text()) {
-                named.invalid(causes, &why);
+        let name = port.child("name");
+        if !name.is_empty() {
+            for detail in port_name_violations(name.text()) {
+                name.invalid(causes, &detail);
             }
-            if !names.insert(named.text()) {
-                named.duplicate(causes);
+            if !names.insert(name.text()) {
+                name.duplicate(causes);
             }
         }
         let number = port.child("containerPort");
         if number.number() == Some(0) {
             number.required(causes, "");
         } else {
-            number.within(causes, 1, 65535);
+            number.in_range(causes, 1, 65535);
         }
-        let on_host = port.child("hostPort");
-        on_host.within(causes, 1, 65535);
-        port.child("protocol").one_of(causes, &["SCTP", "TCP", "UDP"]);
-        if let Some(number) = on_host.number().filter(|number| (1..65536).contains(number)) {
-            let taken = (number, port.child("protocol").text().to_owned(), port.child("hostIP").text().to_owned());
-            if !host_ports.insert(taken) {
-                on_host.duplicate(causes);
+        let host_port = port.child("hostPort");
+        host_port.in_range(causes, 1, 65535);
+        port.child("protocol").required_enum(causes, &["SCTP", "TCP", "UDP"]);
+        if let Some(number) = host_port.number().filter(|number| (1..65536).contains(number)) {
+            let used_port = (number, port.child("protocol").text().to_owned(), port.child("hostIP").text().to_owned());
+            if !host_ports.insert(used_port) {
+                host_port.duplicate(causes);
             }
         }
     }
 }
 
-fn mounts(mounts: &At<'_>, volumes: &BTreeSet<&str>, causes: &mut Causes) {
+/// Validates that each volume mount refers to a volume of the Pod and has a path of its own.
+fn validate_volume_mounts(mounts: &Field<'_>, volumes: &BTreeSet<&str>, causes: &mut Causes) {
     let mut paths = BTreeSet::new();
     for mount in mounts.items() {
-        let (named, path) = (mount.child("name"), mount.child("mountPath"));
-        named.demand(causes, "");
-        if !volumes.contains(named.text()) {
-            named.not_found(causes);
+        let (name, path) = (mount.child("name"), mount.child("mountPath"));
+        name.require(causes, "");
+        if !volumes.contains(name.text()) {
+            name.not_found(causes);
         }
-        path.demand(causes, "");
+        path.require(causes, "");
         if !path.is_empty() && !paths.insert(path.text()) {
             path.invalid(causes, "must be unique");
         }
     }
 }
 
-fn security(context: &At<'_>, causes: &mut Causes) {
+/// Validates the `securityContext` of a container: ids, and no privileged container without privilege escalation.
+fn validate_security_context(context: &Field<'_>, causes: &mut Causes) {
     for id in ["runAsUser", "runAsGroup"] {
-        context.child(id).within(causes, 0, i64::from(i32::MAX));
+        context.child(id).in_range(causes, 0, i64::from(i32::MAX));
     }
     if *context.child("privileged").value == true && *context.child("allowPrivilegeEscalation").value == false {
         context.invalid(causes, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");

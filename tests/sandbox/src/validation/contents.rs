@@ -4,100 +4,107 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::{self, NameRule},
 };
 
-/// The most that one may hold.
-const SIZE: usize = 1024 * 1024;
+/// The maximum size of the data of an object, in bytes.
+const MAX_SIZE: usize = 1024 * 1024;
 
 /// The keys that a Secret of a type must have.
-const KEYS: [(&str, &[&str]); 4] = [
+const REQUIRED_KEYS: [(&str, &[&str]); 4] = [
     ("kubernetes.io/dockercfg", &[".dockercfg"]),
     ("kubernetes.io/dockerconfigjson", &[".dockerconfigjson"]),
     ("kubernetes.io/ssh-auth", &["ssh-privatekey"]),
     ("kubernetes.io/tls", &["tls.crt", "tls.key"]),
 ];
-const ACCOUNT: &str = "kubernetes.io/service-account.name";
+/// The annotation with the ServiceAccount of a token Secret.
+const SERVICE_ACCOUNT: &str = "kubernetes.io/service-account.name";
 
-pub(super) fn config_map(map: &At<'_>, causes: &mut Causes) {
+/// Validates a ConfigMap: keys, no key in both `data` and `binaryData`, and the total size (upstream:
+/// `ValidateConfigMap`).
+pub(super) fn validate_config_map(map: &Field<'_>, causes: &mut Causes) {
     let (data, binary) = (map.child("data"), map.child("binaryData"));
     let mut size = 0;
     for (key, value) in data.entries() {
-        self::key(&data, key, causes);
+        validate_key(&data, key, causes);
         if binary.map().is_some_and(|binary| binary.contains_key(key)) {
             data.key(key).invalid_part(causes, key, "duplicate of key present in binaryData");
         }
         size += value.as_str().unwrap_or_default().len();
     }
     for (key, value) in binary.entries() {
-        self::key(&binary, key, causes);
+        validate_key(&binary, key, causes);
         size += decoded_size(value);
     }
-    if size > SIZE {
-        // It is the object as a whole that is too long.
-        At::top(map.value).too_long(causes, SIZE);
+    if size > MAX_SIZE {
+        // The server reports the whole object as too long.
+        Field::top(map.value).too_long(causes, MAX_SIZE);
     }
 }
 
-pub(super) fn secret(secret: &At<'_>, causes: &mut Causes) {
+/// Validates a Secret: keys, total size, and the fields that its type requires (upstream: `ValidateSecret`).
+pub(super) fn validate_secret(secret: &Field<'_>, causes: &mut Causes) {
     let data = secret.child("data");
     let mut size = 0;
     for (key, value) in data.entries() {
-        self::key(&data, key, causes);
+        validate_key(&data, key, causes);
         size += decoded_size(value);
     }
-    if size > SIZE {
-        data.too_long(causes, SIZE);
+    if size > MAX_SIZE {
+        data.too_long(causes, MAX_SIZE);
     }
-    typed(secret, &data, causes);
+    validate_secret_type(secret, &data, causes);
 }
 
-/// What a Secret of a known type must have.
-fn typed(secret: &At<'_>, data: &At<'_>, causes: &mut Causes) {
+/// Validates that a Secret of a built-in type has the keys or the annotation of that type.
+fn validate_secret_type(secret: &Field<'_>, data: &Field<'_>, causes: &mut Causes) {
     let type_ = secret.child("type").text();
     let has = |key: &str| data.map().is_some_and(|data| data.contains_key(key));
     match type_ {
         "kubernetes.io/service-account-token" => {
-            let annotations = secret.at(&["metadata", "annotations"]);
-            annotations.key(ACCOUNT).demand(causes, "");
+            let annotations = secret.nested(&["metadata", "annotations"]);
+            annotations.key(SERVICE_ACCOUNT).require(causes, "");
         }
         "kubernetes.io/basic-auth" if !has("username") && !has("password") => {
             data.key("username").required(causes, "");
             data.key("password").required(causes, "");
         }
         _ => {
-            let keys = KEYS.iter().find(|(known, _)| *known == type_).map_or(&[][..], |(_, keys)| keys);
+            let keys = REQUIRED_KEYS.iter().find(|(known, _)| *known == type_).map_or(&[][..], |(_, keys)| keys);
             for key in keys {
-                let at = data.key(key);
+                let value = data.key(key);
                 if !has(key) {
-                    at.required(causes, "");
-                } else if key.starts_with(".docker") && !holds_json(at.value) {
-                    at.invalid_part(causes, "<secret contents redacted>", "must be valid JSON");
+                    value.required(causes, "");
+                } else if key.starts_with(".docker") && !holds_json_object(value.value) {
+                    value.invalid_part(causes, "<secret contents redacted>", "must be valid JSON");
                 }
             }
         }
     }
 }
 
-fn holds_json(value: &Value) -> bool {
+/// Whether the base64 text of a value is a JSON object.
+fn holds_json_object(value: &Value) -> bool {
     let text = STANDARD.decode(value.as_str().unwrap_or_default()).unwrap_or_default();
     serde_json::from_slice::<serde_json::Map<String, Value>>(&text).is_ok()
 }
 
-fn key(data: &At<'_>, key: &str, causes: &mut Causes) {
-    if let Some(why) = name::fault(NameRule::Key, key) {
-        data.key(key).invalid_part(causes, key, &why);
+/// Validates a key of a ConfigMap or a Secret.
+fn validate_key(data: &Field<'_>, key: &str, causes: &mut Causes) {
+    if let Some(detail) = name::violation(NameRule::Key, key) {
+        data.key(key).invalid_part(causes, key, &detail);
     }
 }
 
+/// Returns the size of a base64 text after decoding, in bytes.
 fn decoded_size(value: &Value) -> usize {
     let text = value.as_str().unwrap_or_default();
     text.len() / 4 * 3 - text.bytes().rev().take(2).filter(|byte| *byte == b'=').count()
 }
 
-/// What was declared immutable stays, and stays immutable.
-pub(super) fn update(new: &At<'_>, old: &At<'_>, parts: &[&str], causes: &mut Causes) {
+/// Validates that an object with `immutable: true` keeps that field and the fields named by `parts`.
+pub(super) fn validate_immutable_data(new: &Field<'_>, old: &Field<'_>, parts: &[&str], causes: &mut Causes) {
     if *old.child("immutable").value != true {
         return;
     }
@@ -106,9 +113,9 @@ pub(super) fn update(new: &At<'_>, old: &At<'_>, parts: &[&str], causes: &mut Ca
         immutable.forbidden(causes, "field is immutable when `immutable` is set");
     }
     for part in parts {
-        let (is, was) = (new.child(part), old.child(part));
-        if is.value != was.value && !(is.is_empty() && was.is_empty()) {
-            is.forbidden(causes, "field is immutable when `immutable` is set");
+        let (new_part, old_part) = (new.child(part), old.child(part));
+        if new_part.value != old_part.value && !(new_part.is_empty() && old_part.is_empty()) {
+            new_part.forbidden(causes, "field is immutable when `immutable` is set");
         }
     }
 }

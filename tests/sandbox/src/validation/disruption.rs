@@ -1,31 +1,32 @@
 //! Validates PodDisruptionBudgets.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     selector,
-    workload::{amount, percent},
+    workload::{percentage, validate_int_or_percent},
 };
 use crate::failure::Cause;
 
-pub(super) fn budget(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a PodDisruptionBudget (upstream: `ValidatePodDisruptionBudgetSpec`).
+pub(super) fn validate_disruption_budget(spec: &Field<'_>, causes: &mut Causes) {
     let (available, unavailable) = (spec.child("minAvailable"), spec.child("maxUnavailable"));
     if available.is_set() && unavailable.is_set() {
-        let shown = format!(
+        let spec_json = format!(
             "{{\"MinAvailable\":{},\"Selector\":{},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
             available.value,
-            selector::go_syntax(&spec.child("selector")),
+            selector::selector_json(&spec.child("selector")),
             unavailable.value,
             spec.child("unhealthyPodEvictionPolicy").value,
         );
-        let message = format!("Invalid value: {shown}: minAvailable and maxUnavailable cannot be both set");
+        let message = format!("Invalid value: {spec_json}: minAvailable and maxUnavailable cannot be both set");
         causes.push(Cause { reason: "FieldValueInvalid", message, field: spec.path.clone() });
     }
     for bound in [available, unavailable] {
-        amount(&bound, causes);
-        if percent(&bound).is_some_and(|percent| percent > 100) {
+        validate_int_or_percent(&bound, causes);
+        if percentage(&bound).is_some_and(|percent| percent > 100) {
             bound.invalid(causes, "must not be greater than 100%");
         }
     }
-    spec.child("unhealthyPodEvictionPolicy").if_one_of(causes, &["AlwaysAllow", "IfHealthyBudget"]);
-    selector::selector(&spec.child("selector"), causes);
+    spec.child("unhealthyPodEvictionPolicy").optional_enum(causes, &["AlwaysAllow", "IfHealthyBudget"]);
+    selector::validate_label_selector(&spec.child("selector"), causes);
 }

@@ -1,14 +1,15 @@
 //! Validates Endpoints and EndpointSlices.
 
-use super::at::{At, Causes};
+use super::field::{Causes, Field};
 
-pub(super) fn endpoints(endpoints: &At<'_>, causes: &mut Causes) {
+/// Validates the addresses and ports of Endpoints (upstream: `ValidateEndpoints`).
+pub(super) fn validate_endpoints(endpoints: &Field<'_>, causes: &mut Causes) {
     for subset in endpoints.child("subsets").items() {
         for addresses in ["addresses", "notReadyAddresses"] {
             for address in subset.child(addresses).items() {
                 let ip = address.child("ip");
                 if ip.text().parse::<std::net::IpAddr>().is_err() {
-                    // It is looked at as an address, and as one that others can reach.
+                    // The server validates it twice: as an IP address, and as an address that is not special.
                     ip.invalid(causes, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
                     ip.invalid(causes, "must be a valid IP address");
                 }
@@ -23,6 +24,7 @@ pub(super) fn endpoints(endpoints: &At<'_>, causes: &mut Causes) {
     }
 }
 
-pub(super) fn slice(slice: &At<'_>, causes: &mut Causes) {
-    slice.child("addressType").one_of(causes, &["FQDN", "IPv4", "IPv6"]);
+/// Validates the address type of an EndpointSlice.
+pub(super) fn validate_endpoint_slice(slice: &Field<'_>, causes: &mut Causes) {
+    slice.child("addressType").required_enum(causes, &["FQDN", "IPv4", "IPv6"]);
 }

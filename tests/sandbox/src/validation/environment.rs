@@ -1,12 +1,12 @@
-//! Validates environment variables of containers.
+//! Validates the environment variables of containers: `env` and `envFrom`.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::{self, NameRule},
 };
 
-/// Fields of a Pod that a variable may show.
-const FIELDS: [&str; 9] = [
+/// The fields of a Pod that `fieldRef` of a variable can refer to.
+const POD_FIELDS: [&str; 9] = [
     "metadata.name",
     "metadata.namespace",
     "metadata.uid",
@@ -18,110 +18,117 @@ const FIELDS: [&str; 9] = [
     "status.podIPs",
 ];
 
-pub(super) fn variables(variables: &At<'_>, causes: &mut Causes) {
+/// Validates the environment variables of a container: names, and where the values come from (upstream: `ValidateEnv`).
+pub(super) fn validate_variables(variables: &Field<'_>, causes: &mut Causes) {
     for variable in variables.items() {
-        let named = variable.child("name");
-        if named.is_empty() {
-            named.required(causes, "");
+        let name = variable.child("name");
+        if name.is_empty() {
+            name.required(causes, "");
         } else {
-            variable_name(&named, causes);
+            validate_variable_name(&name, causes);
         }
-        let from = variable.child("valueFrom");
-        if from.is_set() {
-            source(&variable, &from, causes);
+        let value_from = variable.child("valueFrom");
+        if value_from.is_set() {
+            validate_value_from(&variable, &value_from, causes);
         }
     }
 }
 
-fn variable_name(name: &At<'_>, causes: &mut Causes) {
+/// Validates the name of a variable, or the prefix of the names from `envFrom`.
+fn validate_variable_name(name: &Field<'_>, causes: &mut Causes) {
     if !name.text().bytes().all(|byte| (b' '..=b'~').contains(&byte) && byte != b'=') {
-        let why = "a valid environment variable name must consist only of printable ASCII characters other than '='";
-        name.invalid(causes, why);
+        let detail = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+        name.invalid(causes, detail);
     }
 }
 
-fn source(variable: &At<'_>, from: &At<'_>, causes: &mut Causes) {
+/// Validates `valueFrom` of a variable: exactly one source, and no `value` beside it (upstream:
+/// `validateEnvVarValueFrom`).
+fn validate_value_from(variable: &Field<'_>, value_from: &Field<'_>, causes: &mut Causes) {
     let mut sources = 0;
-    let field = from.child("fieldRef");
+    let field = value_from.child("fieldRef");
     if field.is_set() {
         sources += 1;
-        field_ref(&field, causes);
+        validate_field_ref(&field, causes);
     }
-    let resource = from.child("resourceFieldRef");
+    let resource = value_from.child("resourceFieldRef");
     if resource.is_set() {
         sources += 1;
-        resource.child("resource").demand(causes, "");
+        resource.child("resource").require(causes, "");
     }
     for key in ["configMapKeyRef", "secretKeyRef"] {
-        let selector = from.child(key);
+        let selector = value_from.child(key);
         if selector.is_set() {
             sources += 1;
-            key_ref(&selector, causes);
+            validate_key_ref(&selector, causes);
         }
     }
-    if from.child("fileKeyRef").is_set() {
+    if value_from.child("fileKeyRef").is_set() {
         sources += 1;
     }
     if sources == 0 {
-        from.invalid_part(
+        value_from.invalid_part(
             causes,
             "",
             "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
         );
     } else if !variable.child("value").is_empty() {
-        from.invalid_part(causes, "", "may not be specified when `value` is not empty");
+        value_from.invalid_part(causes, "", "may not be specified when `value` is not empty");
     } else if sources > 1 {
-        from.invalid_part(causes, "", "may not have more than one field specified at a time");
+        value_from.invalid_part(causes, "", "may not have more than one field specified at a time");
     }
 }
 
-fn field_ref(field: &At<'_>, causes: &mut Causes) {
+/// Validates that `fieldRef` refers to a field in [`POD_FIELDS`], a label or an annotation.
+fn validate_field_ref(field: &Field<'_>, causes: &mut Causes) {
     let path = field.child("fieldPath");
     if path.is_empty() {
         path.required(causes, "");
         return;
     }
-    let subscripted =
-        ["metadata.labels['", "metadata.annotations['"].iter().any(|begin| path.text().starts_with(begin));
-    let known = FIELDS.contains(&path.text());
+    let is_label_or_annotation =
+        ["metadata.labels['", "metadata.annotations['"].iter().any(|prefix| path.text().starts_with(prefix));
+    let is_known = POD_FIELDS.contains(&path.text());
     if path.text() == "metadata.labels" || path.text() == "metadata.annotations" {
-        path.unsupported(causes, &FIELDS);
-    } else if !known && !subscripted {
+        path.unsupported(causes, &POD_FIELDS);
+    } else if !is_known && !is_label_or_annotation {
         path.invalid(causes, &format!("error converting fieldPath: field label not supported: {}", path.text()));
     }
 }
 
-/// A key of a ConfigMap or a Secret. The name may be empty, as it once could.
-fn key_ref(selector: &At<'_>, causes: &mut Causes) {
-    let named = selector.child("name");
-    if let Some(why) = name::fault(NameRule::Subdomain, named.text()) {
-        named.invalid(causes, &why);
+/// Validates a reference to a key of a ConfigMap or a Secret. An empty name is reported as `field.Invalid` (upstream:
+/// `validateSecretKeySelector`).
+fn validate_key_ref(selector: &Field<'_>, causes: &mut Causes) {
+    let name = selector.child("name");
+    if let Some(detail) = name::violation(NameRule::Subdomain, name.text()) {
+        name.invalid(causes, &detail);
     }
     let key = selector.child("key");
     if key.is_empty() {
         key.required(causes, "");
     } else {
-        key.if_named(causes, NameRule::Key);
+        key.optional_name(causes, NameRule::Key);
     }
 }
 
-pub(super) fn sources(sources: &At<'_>, causes: &mut Causes) {
+/// Validates `envFrom` of a container: each source refers to one ConfigMap or one Secret (upstream: `ValidateEnvFrom`).
+pub(super) fn validate_env_from(sources: &Field<'_>, causes: &mut Causes) {
     for source in sources.items() {
         let prefix = source.child("prefix");
         if !prefix.is_empty() {
-            variable_name(&prefix, causes);
+            validate_variable_name(&prefix, causes);
         }
         let (map, secret) = (source.child("configMapRef"), source.child("secretRef"));
         match (map.is_set(), secret.is_set()) {
             (false, false) => {
-                let why = "must specify one of: `configMapRef` or `secretRef`";
-                sources.invalid_part(causes, "", why);
+                let detail = "must specify one of: `configMapRef` or `secretRef`";
+                sources.invalid_part(causes, "", detail);
             }
             (true, true) => sources.invalid_part(causes, "", "may not have more than one field specified at a time"),
             _ => {}
         }
-        for one in [map, secret].into_iter().filter(At::is_set) {
-            one.child("name").named(causes, NameRule::Subdomain);
+        for reference in [map, secret].into_iter().filter(Field::is_set) {
+            reference.child("name").required_name(causes, NameRule::Subdomain);
         }
     }
 }

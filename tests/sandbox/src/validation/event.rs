@@ -1,21 +1,26 @@
 //! Validates Events of both groups, and Leases.
 
-use super::at::{At, Causes};
+use super::field::{Causes, Field};
 
-/// The namespace of what an event is about is its own; what has none belongs to `default`.
-pub(super) fn old_form(event: &At<'_>, causes: &mut Causes) {
-    let (own, about) = (event.at(&["metadata", "namespace"]), event.at(&["involvedObject", "namespace"]));
-    let expected = if about.is_empty() { "default" } else { about.text() };
-    if own.text() != expected {
-        about.invalid_part(causes, about.text(), "does not match event.namespace");
+/// Validates a core Event: its namespace is that of the involved object, or `default` for a cluster-scoped object
+/// (upstream: `legacyValidateEvent`).
+pub(super) fn validate_core_event(event: &Field<'_>, causes: &mut Causes) {
+    let (namespace, subject_namespace) =
+        (event.nested(&["metadata", "namespace"]), event.nested(&["involvedObject", "namespace"]));
+    let expected = if subject_namespace.is_empty() { "default" } else { subject_namespace.text() };
+    if namespace.text() != expected {
+        subject_namespace.invalid_part(causes, subject_namespace.text(), "does not match event.namespace");
     }
     if !event.child("eventTime").is_empty() {
-        lengths(event, "message", causes);
+        validate_lengths(event, "message", causes);
     }
 }
 
-pub(super) fn new_form(event: &At<'_>, causes: &mut Causes) {
-    let (own, about) = (event.at(&["metadata", "namespace"]), event.at(&["regarding", "namespace"]));
+/// Validates an Event of `events.k8s.io`, which requires an event time and a reporting controller (upstream:
+/// `ValidateEventCreate`).
+pub(super) fn validate_event(event: &Field<'_>, causes: &mut Causes) {
+    let (namespace, subject_namespace) =
+        (event.nested(&["metadata", "namespace"]), event.nested(&["regarding", "namespace"]));
     let time = event.child("eventTime");
     if time.is_empty() {
         time.required(causes, "");
@@ -25,36 +30,39 @@ pub(super) fn new_form(event: &At<'_>, causes: &mut Causes) {
         type_.invalid_part(causes, type_.text(), "has invalid value");
     }
     if !time.is_empty() {
-        controller(event, causes);
-        lengths(event, "note", causes);
+        require_event_fields(event, causes);
+        validate_lengths(event, "note", causes);
     }
-    if !about.is_empty() && own.text() != about.text() {
-        about.invalid(causes, "does not match event.namespace");
+    if !subject_namespace.is_empty() && namespace.text() != subject_namespace.text() {
+        subject_namespace.invalid(causes, "does not match event.namespace");
     }
 }
 
-fn controller(event: &At<'_>, causes: &mut Causes) {
+/// Requires the fields that each Event with an event time must have.
+fn require_event_fields(event: &Field<'_>, causes: &mut Causes) {
     for part in ["reportingController", "reportingInstance", "action", "reason"] {
-        event.child(part).demand(causes, "");
+        event.child(part).require(causes, "");
     }
 }
 
-/// In bytes, though the server's sentence speaks of characters.
-fn lengths(event: &At<'_>, note: &str, causes: &mut Causes) {
-    for (part, most) in [("reportingInstance", 128), ("action", 128), ("reason", 128), (note, 1_024)] {
+/// Validates the lengths of texts. The limits are in bytes, although the server's message says characters. `note` is
+/// the name of the message field in this version.
+fn validate_lengths(event: &Field<'_>, note: &str, causes: &mut Causes) {
+    for (part, max) in [("reportingInstance", 128), ("action", 128), ("reason", 128), (note, 1_024)] {
         let text = event.child(part);
-        if text.text().len() > most {
-            // The server validates the old form, in which the note is called so.
+        if text.text().len() > max {
+            // The server validates the core Event, whose field for the note is `message`.
             let text = if part == note { event.child("message") } else { text };
-            text.invalid_part(causes, "", &format!("can have at most {most} characters"));
+            text.invalid_part(causes, "", &format!("can have at most {max} characters"));
         }
     }
 }
 
-pub(super) fn lease(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a Lease (upstream: `ValidateLeaseSpec`).
+pub(super) fn validate_lease(spec: &Field<'_>, causes: &mut Causes) {
     let seconds = spec.child("leaseDurationSeconds");
     if seconds.number().is_some_and(|seconds| seconds <= 0) {
         seconds.invalid(causes, "must be greater than 0");
     }
-    spec.child("leaseTransitions").natural(causes);
+    spec.child("leaseTransitions").non_negative(causes);
 }

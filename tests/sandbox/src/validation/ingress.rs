@@ -3,53 +3,57 @@
 use serde_json::Value;
 
 use super::{
-    at::{At, Causes},
-    name::{self, NameRule, port_faults},
+    field::{Causes, Field},
+    name::{self, NameRule, port_name_violations},
 };
 
+/// The types of paths, as the message about an unknown type lists them.
 const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 
-pub(super) fn ingress(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of an Ingress (upstream: `ValidateIngressSpec`).
+pub(super) fn validate_ingress(spec: &Field<'_>, causes: &mut Causes) {
     let (rules, default) = (spec.child("rules"), spec.child("defaultBackend"));
     if rules.is_empty() && !default.is_set() {
-        let why = "either `defaultBackend` or `rules` must be specified";
-        At { path: spec.path.clone(), value: &Value::Null }.invalid(causes, why);
+        let detail = "either `defaultBackend` or `rules` must be specified";
+        Field { path: spec.path.clone(), value: &Value::Null }.invalid(causes, detail);
     }
     if default.is_set() {
-        backend(&default, causes);
+        validate_backend(&default, causes);
     }
     for rule in rules.items() {
-        self::rule(&rule, causes);
+        validate_ingress_rule(&rule, causes);
     }
     for tls in spec.child("tls").items() {
         for host in tls.child("hosts").items() {
-            host.if_named(causes, NameRule::Wildcard);
+            host.optional_name(causes, NameRule::Wildcard);
         }
-        tls.child("secretName").if_named(causes, NameRule::Subdomain);
+        tls.child("secretName").optional_name(causes, NameRule::Subdomain);
     }
-    spec.child("ingressClassName").if_named(causes, NameRule::Subdomain);
+    spec.child("ingressClassName").optional_name(causes, NameRule::Subdomain);
 }
 
-fn rule(rule: &At<'_>, causes: &mut Causes) {
+/// Validates a rule of an Ingress: its host, and the paths and backends of HTTP.
+fn validate_ingress_rule(rule: &Field<'_>, causes: &mut Causes) {
     let host = rule.child("host");
     if host.text().parse::<std::net::IpAddr>().is_ok() {
         host.invalid(causes, "must be a DNS name, not an IP address");
     } else {
-        host.if_named(causes, NameRule::Wildcard);
+        host.optional_name(causes, NameRule::Wildcard);
     }
     let http = rule.child("http");
     if !http.is_set() {
         return;
     }
-    http.child("paths").demand(causes, "");
+    http.child("paths").require(causes, "");
     for path in http.child("paths").items() {
-        path_type(&path, causes);
-        backend(&path.child("backend"), causes);
+        validate_path(&path, causes);
+        validate_backend(&path.child("backend"), causes);
     }
 }
 
-fn path_type(at: &At<'_>, causes: &mut Causes) {
-    let (type_, path) = (at.child("pathType"), at.child("path"));
+/// Validates the path of a rule by its `pathType` (upstream: `validateHTTPIngressPath`).
+fn validate_path(rule_path: &Field<'_>, causes: &mut Causes) {
+    let (type_, path) = (rule_path.child("pathType"), rule_path.child("path"));
     if type_.is_empty() {
         type_.required(causes, "pathType must be specified");
         return;
@@ -74,37 +78,42 @@ fn path_type(at: &At<'_>, causes: &mut Causes) {
     }
 }
 
-fn backend(backend: &At<'_>, causes: &mut Causes) {
+/// Validates that a backend is either a Service or a resource (upstream: `validateIngressBackend`).
+fn validate_backend(backend: &Field<'_>, causes: &mut Causes) {
     let (service, resource) = (backend.child("service"), backend.child("resource"));
     match (service.is_set(), resource.is_set()) {
         (true, true) => backend.invalid_part(causes, "", "cannot set both resource and service backends"),
         (false, false) => backend.invalid_part(causes, "", "resource or service backend is required"),
         (false, true) => {
-            resource.child("kind").demand(causes, "");
-            resource.child("name").demand(causes, "");
+            resource.child("kind").require(causes, "");
+            resource.child("name").require(causes, "");
         }
-        (true, false) => service_backend(backend, &service, causes),
+        (true, false) => validate_service_backend(backend, &service, causes),
     }
 }
 
-fn service_backend(backend: &At<'_>, service: &At<'_>, causes: &mut Causes) {
-    let named = service.child("name");
-    if named.is_empty() {
-        named.required(causes, "");
-    } else if let Some(why) = name::fault(NameRule::LetterLabel, named.text()) {
-        named.invalid(causes, &why);
+/// Validates a backend that is a Service: its name, and a port by name or by number.
+fn validate_service_backend(backend: &Field<'_>, service: &Field<'_>, causes: &mut Causes) {
+    let service_name = service.child("name");
+    if service_name.is_empty() {
+        service_name.required(causes, "");
+    } else if let Some(detail) = name::violation(NameRule::LetterLabel, service_name.text()) {
+        service_name.invalid(causes, &detail);
     }
-    let (name, number) = (service.at(&["port", "name"]), service.at(&["port", "number"]));
-    let numbered = number.number().is_some_and(|number| number != 0);
-    match (name.is_empty(), numbered) {
+    let (port_name, number) = (service.nested(&["port", "name"]), service.nested(&["port", "number"]));
+    let has_number = number.number().is_some_and(|number| number != 0);
+    match (port_name.is_empty(), has_number) {
         (false, true) => backend.invalid_part(causes, "", "cannot set both port name & port number"),
         (true, false) => backend.required(causes, "port name or number is required"),
-        (false, false) => port_faults(name.text()).iter().for_each(|why| name.invalid(causes, why)),
-        (true, true) => number.within(causes, 1, 65535),
+        (false, false) => {
+            port_name_violations(port_name.text()).iter().for_each(|detail| port_name.invalid(causes, detail))
+        }
+        (true, true) => number.in_range(causes, 1, 65535),
     }
 }
 
-pub(super) fn class(spec: &At<'_>, causes: &mut Causes) {
+/// Validates that an IngressClass names its controller.
+pub(super) fn validate_ingress_class(spec: &Field<'_>, causes: &mut Causes) {
     let controller = spec.child("controller");
     if controller.is_empty() {
         controller.required(causes, "");

@@ -1,98 +1,105 @@
 //! Validates Jobs and CronJobs.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     pod, selector,
 };
 use crate::schedule::Schedule;
 
+/// The label of a Job's Pods with the uid of the Job.
 const UID_LABEL: &str = "batch.kubernetes.io/controller-uid";
 
-/// A Job of this metadata.
-pub(super) fn job(metadata: &At<'_>, spec: &At<'_>, causes: &mut Causes) {
-    generated_selector(metadata, spec, causes);
-    job_spec(spec, causes);
-    let (selects, labels) = (spec.child("selector"), spec.at(&["template", "metadata", "labels"]));
-    if !selects.is_set() {
-        selects.required(causes, "");
+/// Validates a Job, including the selector and labels that the server generates (upstream: `ValidateJob`).
+pub(super) fn validate_job(metadata: &Field<'_>, spec: &Field<'_>, causes: &mut Causes) {
+    validate_generated_selector(metadata, spec, causes);
+    validate_job_spec(spec, causes);
+    let (selector, labels) = (spec.child("selector"), spec.nested(&["template", "metadata", "labels"]));
+    if !selector.is_set() {
+        selector.required(causes, "");
     }
-    selector::selector(&selects, causes);
-    if !selects.is_set() || !selector::selects(selects.value, labels.value) {
+    selector::validate_label_selector(&selector, causes);
+    if !selector::matches_labels(selector.value, labels.value) {
         labels.invalid(causes, "`selector` does not match template `labels`");
     }
 }
 
-/// A selector that the server makes is not to be chosen.
-pub(super) fn generated_selector(metadata: &At<'_>, spec: &At<'_>, causes: &mut Causes) {
+/// Validates that a Job without `manualSelector` has the generated selector and labels (upstream:
+/// `ValidateGeneratedSelector`).
+pub(super) fn validate_generated_selector(metadata: &Field<'_>, spec: &Field<'_>, causes: &mut Causes) {
     if *spec.child("manualSelector").value == true {
         return;
     }
-    let labels = spec.at(&["template", "metadata", "labels"]);
+    let labels = spec.nested(&["template", "metadata", "labels"]);
     let (uid, name) = (metadata.child("uid"), metadata.child("name"));
     let (uid, name) = (uid.text(), name.text());
     let expected =
         [("controller-uid", uid), ("job-name", name), (UID_LABEL, uid), ("batch.kubernetes.io/job-name", name)];
     for (key, value) in expected {
-        let label = At { path: labels.key(key).path, value: labels.value };
-        let wanted = format!("must be '{value}'");
+        let label = Field { path: labels.key(key).path, value: labels.value };
+        let detail = format!("must be '{value}'");
         match labels.value.get(key) {
-            None => label.required(causes, &wanted),
-            Some(is) if is != value => label.invalid(causes, &wanted),
+            None => label.required(causes, &detail),
+            Some(actual) if actual != value => label.invalid(causes, &detail),
             Some(_) => {}
         }
     }
-    let (selects, expected) = (spec.child("selector"), serde_json::json!({"matchLabels": {UID_LABEL: uid}}));
-    if *selects.value != expected {
-        selects.invalid(causes, "`selector` not auto-generated");
+    let (selector, expected) = (spec.child("selector"), serde_json::json!({"matchLabels": {UID_LABEL: uid}}));
+    if *selector.value != expected {
+        selector.invalid(causes, "`selector` not auto-generated");
     }
 }
 
-fn job_spec(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a Job or of the Jobs of a CronJob, without the selector (upstream: `validateJobSpec`).
+fn validate_job_spec(spec: &Field<'_>, causes: &mut Causes) {
     for count in ["parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"] {
-        spec.child(count).natural(causes);
+        spec.child(count).non_negative(causes);
     }
-    spec.child("backoffLimitPerIndex").natural(causes);
-    spec.child("maxFailedIndexes").natural(causes);
+    spec.child("backoffLimitPerIndex").non_negative(causes);
+    spec.child("maxFailedIndexes").non_negative(causes);
     let mode = spec.child("completionMode");
-    mode.if_one_of(causes, &["NonIndexed", "Indexed"]);
+    mode.optional_enum(causes, &["NonIndexed", "Indexed"]);
     let completions = spec.child("completions");
     if mode.text() == "Indexed" && !completions.is_set() {
         completions.required(causes, "when completion mode is Indexed");
     }
-    spec.child("podReplacementPolicy").if_one_of(causes, &["Failed", "TerminatingOrFailed"]);
-    pod::template(&spec.child("template"), causes);
-    let restart = spec.at(&["template", "spec", "restartPolicy"]);
+    spec.child("podReplacementPolicy").optional_enum(causes, &["Failed", "TerminatingOrFailed"]);
+    pod::validate_template(&spec.child("template"), causes);
+    let restart = spec.nested(&["template", "spec", "restartPolicy"]);
     if restart.text() == "Always" {
         restart.required(causes, "valid values: \"OnFailure\", \"Never\"");
     }
 }
 
-/// Of a Job that runs hardly anything changes.
-pub(super) fn update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    job_spec(new, causes);
-    let (selects, labels) = (new.child("selector"), new.at(&["template", "metadata", "labels"]));
-    selector::selector(&selects, causes);
-    if !selector::selects(selects.value, labels.value) {
+/// Validates an update of a Job: most fields are immutable (upstream: `ValidateJobSpecUpdate`).
+pub(super) fn validate_job_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    validate_job_spec(new, causes);
+    let (selector, labels) = (new.child("selector"), new.nested(&["template", "metadata", "labels"]));
+    if !selector.is_set() {
+        selector.required(causes, "");
+    }
+    selector::validate_label_selector(&selector, causes);
+    if !selector::matches_labels(selector.value, labels.value) {
         labels.invalid(causes, "`selector` does not match template `labels`");
     }
     if new.child("completionMode").text() != "Indexed" {
         new.child("completions").immutable(causes, &old.child("completions"));
     }
-    selects.immutable(causes, &old.child("selector"));
+    selector.immutable(causes, &old.child("selector"));
     let suspended = *old.child("suspend").value == true;
-    let (template, held) = (fixed_template(new, suspended), fixed_template(old, suspended));
-    if template != held {
-        // What is compared of a suspended Job is the spec alone, and told so.
+    let (template, old_template) = (immutable_template(new, suspended), immutable_template(old, suspended));
+    if template != old_template {
+        // Only the spec of a suspended Job is compared, and the error refers to it.
         let part: &[&str] = if suspended { &["template", "spec"] } else { &["template"] };
-        new.at(part).invalid(causes, "field is immutable");
+        new.nested(part).invalid(causes, "field is immutable");
     }
-    for kept in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
-        new.child(kept).immutable(causes, &old.child(kept));
+    for field in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
+        new.child(field).immutable(causes, &old.child(field));
     }
 }
 
-/// The template without what may change as long as nothing was started.
-fn fixed_template(spec: &At<'_>, suspended: bool) -> serde_json::Value {
+/// Returns the part of the pod template that an update may not change. A suspended Job may change scheduling directives
+/// and resources.
+fn immutable_template(spec: &Field<'_>, suspended: bool) -> serde_json::Value {
     let mut template = spec.child("template").value.clone();
     if !suspended {
         return template;
@@ -101,12 +108,12 @@ fn fixed_template(spec: &At<'_>, suspended: bool) -> serde_json::Value {
         template.remove("metadata");
     }
     if let Some(spec) = template["spec"].as_object_mut() {
-        for free in ["nodeSelector", "affinity", "tolerations", "schedulingGates"] {
-            spec.remove(free);
+        for key in ["nodeSelector", "affinity", "tolerations", "schedulingGates"] {
+            spec.remove(key);
         }
-        for containers in ["containers", "initContainers"] {
-            let listed = spec.get_mut(containers).and_then(serde_json::Value::as_array_mut);
-            for container in listed.into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
+        for list in ["containers", "initContainers"] {
+            let containers = spec.get_mut(list).and_then(serde_json::Value::as_array_mut);
+            for container in containers.into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
                 container.remove("resources");
             }
         }
@@ -114,27 +121,29 @@ fn fixed_template(spec: &At<'_>, suspended: bool) -> serde_json::Value {
     template
 }
 
-pub(super) fn cron_job(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a CronJob (upstream: `validateCronJobSpec`).
+pub(super) fn validate_cron_job(spec: &Field<'_>, causes: &mut Causes) {
     let when = spec.child("schedule");
     if when.is_empty() {
         when.required(causes, "");
-    } else if let Err(why) = Schedule::parse(when.text()) {
-        when.invalid(causes, &why);
+    } else if let Err(detail) = Schedule::parse(when.text()) {
+        when.invalid(causes, &detail);
     }
-    spec.child("startingDeadlineSeconds").natural(causes);
-    spec.child("concurrencyPolicy").one_of(causes, &["Allow", "Forbid", "Replace"]);
-    spec.child("successfulJobsHistoryLimit").natural(causes);
-    spec.child("failedJobsHistoryLimit").natural(causes);
-    time_zone(&spec.child("timeZone"), causes);
-    let job = spec.at(&["jobTemplate", "spec"]);
-    job_spec(&job, causes);
+    spec.child("startingDeadlineSeconds").non_negative(causes);
+    spec.child("concurrencyPolicy").required_enum(causes, &["Allow", "Forbid", "Replace"]);
+    spec.child("successfulJobsHistoryLimit").non_negative(causes);
+    spec.child("failedJobsHistoryLimit").non_negative(causes);
+    validate_time_zone(&spec.child("timeZone"), causes);
+    let job = spec.nested(&["jobTemplate", "spec"]);
+    validate_job_spec(&job, causes);
     let manual = job.child("manualSelector");
     if *manual.value == true {
         manual.unsupported(causes, &["nil", "false"]);
     }
 }
 
-fn time_zone(zone: &At<'_>, causes: &mut Causes) {
+/// Validates the time zone of a CronJob, if it has one (upstream: `validateTimeZone`).
+fn validate_time_zone(zone: &Field<'_>, causes: &mut Causes) {
     if !zone.is_set() {
         return;
     }
@@ -143,13 +152,13 @@ fn time_zone(zone: &At<'_>, causes: &mut Causes) {
         zone.invalid(causes, "timeZone must be nil or non-empty string");
     } else if name.eq_ignore_ascii_case("local") {
         zone.invalid(causes, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones");
-    } else if !is_zone(name) {
+    } else if !is_known_time_zone(name) {
         zone.invalid(causes, &format!("unknown time zone {name}"));
     }
 }
 
-/// As far as the names of this machine tell, which may have none.
-fn is_zone(name: &str) -> bool {
+/// Whether the time zone database of this machine contains the name. Without a database, any name is accepted.
+fn is_known_time_zone(name: &str) -> bool {
     let known = jiff::tz::db();
     known.get(name).is_ok() || known.available().next().is_none() && name.split('/').all(|part| !part.is_empty())
 }

@@ -1,59 +1,60 @@
-//! Validates object metadata.
+//! Validates the metadata of objects, on create and on update.
 
 use serde_json::Value;
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::{self, NameRule},
 };
 use crate::{kind::Kind, strategy::revalidates_metadata};
 
-/// All annotations of an object together.
-const ANNOTATIONS: usize = 256 * 1024;
-/// Finalizers without a domain that are Kubernetes' own.
-const FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+/// The maximum size of all annotations of an object, in bytes.
+const MAX_ANNOTATIONS_SIZE: usize = 256 * 1024;
+/// The standard finalizers, which have no domain.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// A new object.
-pub(super) fn create(kind: &Kind, metadata: &At<'_>, causes: &mut Causes) {
-    whole(metadata, name::rule_of(kind), causes);
-    if names_finalizers(kind) {
-        known_finalizers(metadata, causes);
+/// Validates the metadata of a new object.
+pub(super) fn validate_create(kind: &Kind, metadata: &Field<'_>, causes: &mut Causes) {
+    validate_object_meta(metadata, name::rule_of(kind), causes);
+    if restricts_finalizer_names(kind) {
+        validate_finalizer_names(metadata, causes);
     }
 }
 
-/// Labels that a Job took from its template are looked at there.
-pub(super) fn without_labels_of(metadata: &At<'_>, template: &At<'_>, causes: &mut Causes) {
+/// Removes the errors about labels that a Job copied from its template, because validation of the template reports
+/// them.
+pub(super) fn drop_template_label_causes(metadata: &Field<'_>, template: &Field<'_>, causes: &mut Causes) {
     let labels = metadata.child("labels");
-    if labels.is_set() && labels.value == template.at(&["metadata", "labels"]).value {
+    if labels.is_set() && labels.value == template.nested(&["metadata", "labels"]).value {
         causes.retain(|cause| cause.field != labels.path);
     }
 }
 
-/// A new state. What several parts of Kubernetes look at, each of them tells.
-pub(super) fn update(kind: &Kind, metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    whole(metadata, NameRule::Segment, causes);
-    changed(metadata, old, causes);
+/// Validates the metadata of an update. Errors that several validators of the real server find are reported as often.
+pub(super) fn validate_update(kind: &Kind, metadata: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    validate_object_meta(metadata, NameRule::Segment, causes);
+    validate_object_meta_update(metadata, old, causes);
     if revalidates_metadata(kind) {
-        changed(metadata, old, causes);
+        validate_object_meta_update(metadata, old, causes);
     }
-    if !names_finalizers(kind) {
+    if !restricts_finalizer_names(kind) {
         return;
     }
-    known_finalizers(metadata, causes);
-    if validates_again(kind) {
-        whole(metadata, name::rule_of(kind), causes);
-        known_finalizers(metadata, causes);
+    validate_finalizer_names(metadata, causes);
+    if revalidates_as_new(kind) {
+        validate_object_meta(metadata, name::rule_of(kind), causes);
+        validate_finalizer_names(metadata, causes);
     }
 }
 
-/// Whether a finalizer of the kind must have a domain or be Kubernetes' own. Others may be called anything.
-fn names_finalizers(kind: &Kind) -> bool {
-    let extends = matches!(kind.group.as_str(), "apiextensions.k8s.io" | "apiregistration.k8s.io");
-    kind.custom().is_none() && !extends
+/// Whether finalizers of the kind must be standard ones or have a domain.
+fn restricts_finalizer_names(kind: &Kind) -> bool {
+    let is_extension = matches!(kind.group.as_str(), "apiextensions.k8s.io" | "apiregistration.k8s.io");
+    kind.custom().is_none() && !is_extension
 }
 
-/// Kinds that look at an update as at a new object, too.
-fn validates_again(kind: &Kind) -> bool {
+/// Whether the kind validates the metadata of an update also by the rules for new objects.
+fn revalidates_as_new(kind: &Kind) -> bool {
     const CORE: [&str; 5] = ["configmaps", "secrets", "services", "persistentvolumes", "persistentvolumeclaims"];
     kind.group.is_empty() && CORE.contains(&kind.plural.as_str())
         || kind.group == "rbac.authorization.k8s.io"
@@ -61,120 +62,128 @@ fn validates_again(kind: &Kind) -> bool {
         || kind.is("batch", "jobs")
 }
 
-fn whole(metadata: &At<'_>, rule: NameRule, causes: &mut Causes) {
-    let begin = metadata.child("generateName");
-    if !begin.is_empty() {
-        // Behind the hyphen that it ends with, as most do, more letters come: the letter before goes unseen, too.
-        let seen = begin.text().strip_suffix('-').and_then(|text| text.char_indices().next_back());
-        let whole = seen.map(|(at, _)| format!("{}a", begin.text().get(..at).unwrap_or_default()));
-        if let Some(why) = name::fault(rule, whole.as_deref().unwrap_or(begin.text())) {
-            begin.invalid(causes, &why);
+/// Validates metadata with a name that satisfies the rule (upstream: `ValidateObjectMeta`).
+fn validate_object_meta(metadata: &Field<'_>, rule: NameRule, causes: &mut Causes) {
+    let generate_name = metadata.child("generateName");
+    if !generate_name.is_empty() {
+        // As upstream (`maskTrailingDash`), replaces a trailing hyphen and the character before it by `a`.
+        let last_char = generate_name.text().strip_suffix('-').and_then(|text| text.char_indices().next_back());
+        let checked = last_char.map(|(at, _)| format!("{}a", generate_name.text().get(..at).unwrap_or_default()));
+        if let Some(detail) = name::violation(rule, checked.as_deref().unwrap_or(generate_name.text())) {
+            generate_name.invalid(causes, &detail);
         }
     }
     let name = metadata.child("name");
     if name.is_empty() {
         name.required(causes, "name or generateName is required");
     } else {
-        name.if_named(causes, rule);
+        name.optional_name(causes, rule);
     }
-    parts(metadata, causes);
+    validate_labels_annotations_and_owners(metadata, causes);
     for finalizer in metadata.child("finalizers").items() {
-        if let Some(why) = name::fault(NameRule::Qualified, finalizer.text()) {
-            metadata.child("finalizers").invalid_part(causes, finalizer.text(), &why);
+        if let Some(detail) = name::violation(NameRule::Qualified, finalizer.text()) {
+            metadata.child("finalizers").invalid_part(causes, finalizer.text(), &detail);
         }
     }
 }
 
-fn parts(metadata: &At<'_>, causes: &mut Causes) {
-    labels(&metadata.child("labels"), causes);
-    annotations(&metadata.child("annotations"), causes);
-    owners(&metadata.child("ownerReferences"), causes);
+/// Validates labels, annotations and owner references.
+fn validate_labels_annotations_and_owners(metadata: &Field<'_>, causes: &mut Causes) {
+    validate_labels(&metadata.child("labels"), causes);
+    validate_annotations(&metadata.child("annotations"), causes);
+    validate_owner_references(&metadata.child("ownerReferences"), causes);
 }
 
-pub(super) fn labels(labels: &At<'_>, causes: &mut Causes) {
+/// Validates the keys and values of labels or of a map with the same format, such as a node selector.
+pub(super) fn validate_labels(labels: &Field<'_>, causes: &mut Causes) {
     for (key, value) in labels.entries() {
-        if let Some(why) = name::fault(NameRule::Qualified, key) {
-            labels.invalid_part(causes, key, &why);
+        if let Some(detail) = name::violation(NameRule::Qualified, key) {
+            labels.invalid_part(causes, key, &detail);
         }
         let value = value.as_str().unwrap_or_default();
-        if let Some(why) = name::fault(NameRule::LabelValue, value) {
-            labels.invalid_part(causes, value, &why);
+        if let Some(detail) = name::violation(NameRule::LabelValue, value) {
+            labels.invalid_part(causes, value, &detail);
         }
     }
 }
 
-pub(super) fn annotations(annotations: &At<'_>, causes: &mut Causes) {
+/// Validates the keys of annotations and the total size.
+pub(super) fn validate_annotations(annotations: &Field<'_>, causes: &mut Causes) {
     let mut size = 0;
     for (key, value) in annotations.entries() {
-        if let Some(why) = name::fault(NameRule::Qualified, &key.to_lowercase()) {
-            annotations.invalid_part(causes, key, &why);
+        if let Some(detail) = name::violation(NameRule::Qualified, &key.to_lowercase()) {
+            annotations.invalid_part(causes, key, &detail);
         }
         size += key.len() + value.as_str().unwrap_or_default().len();
     }
-    if size > ANNOTATIONS {
-        annotations.too_long(causes, ANNOTATIONS);
+    if size > MAX_ANNOTATIONS_SIZE {
+        annotations.too_long(causes, MAX_ANNOTATIONS_SIZE);
     }
 }
 
-fn owners(owners: &At<'_>, causes: &mut Causes) {
-    let mut controller = String::new();
+/// Validates owner references: their fields, and at most one controller.
+fn validate_owner_references(owners: &Field<'_>, causes: &mut Causes) {
+    let mut controller_name = String::new();
     for owner in owners.items() {
-        for (key, why) in [
+        for (key, detail) in [
             ("apiVersion", "version must not be empty"),
             ("kind", "must not be empty"),
             ("name", "must not be empty"),
             ("uid", "must not be empty"),
         ] {
-            // The path doesn't tell which of the owners it is.
+            // The path in the error has no index of the owner.
             if owner.child(key).is_empty() {
-                owners.child(key).invalid_part(causes, "", why);
+                owners.child(key).invalid_part(causes, "", detail);
             }
         }
         if owner.child("apiVersion").text() == "v1" && owner.child("kind").text() == "Event" {
             owners.invalid_part(causes, "", "/v1, Kind=Event is disallowed from being an owner");
         }
         if *owner.child("controller").value == Value::Bool(true) {
-            let named = format!("{}/{}", owner.child("kind").text(), owner.child("name").text());
-            if !controller.is_empty() {
-                let why = format!(
-                    "Only one reference can have Controller set to true. Found \"true\" in references for {controller} and {named}"
+            let owner_name = format!("{}/{}", owner.child("kind").text(), owner.child("name").text());
+            if !controller_name.is_empty() {
+                let detail = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {controller_name} and {owner_name}"
                 );
-                owners.invalid(causes, &why);
+                owners.invalid(causes, &detail);
             }
-            controller = named;
+            controller_name = owner_name;
         }
     }
 }
 
-fn known_finalizers(metadata: &At<'_>, causes: &mut Causes) {
+/// Validates that finalizers are standard ones or have a domain.
+fn validate_finalizer_names(metadata: &Field<'_>, causes: &mut Causes) {
     for finalizer in metadata.child("finalizers").items() {
-        if !finalizer.text().contains('/') && !FINALIZERS.contains(&finalizer.text()) {
+        if !finalizer.text().contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.text()) {
             finalizer.invalid(causes, "name is neither a standard finalizer name nor is it fully qualified");
         }
     }
 }
 
-fn changed(metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+/// Validates that an update keeps the immutable metadata (upstream: `ValidateObjectMetaUpdate`).
+fn validate_object_meta_update(metadata: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     if old.child("deletionTimestamp").is_set() {
-        new_finalizers(metadata, old, causes);
+        forbid_new_finalizers(metadata, old, causes);
     }
-    for kept in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        metadata.child(kept).immutable(causes, &old.child(kept));
+    for field in ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        metadata.child(field).immutable(causes, &old.child(field));
     }
-    parts(metadata, causes);
+    validate_labels_annotations_and_owners(metadata, causes);
 }
 
-/// Nobody can hold back an object that is going already.
-fn new_finalizers(metadata: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    let held: Vec<&str> = old.child("finalizers").items().map(|at| at.text()).collect();
+/// Forbids an update to add finalizers to an object that is being deleted.
+fn forbid_new_finalizers(metadata: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    let old_finalizers: Vec<&str> = old.child("finalizers").items().map(|field| field.text()).collect();
     let finalizers = metadata.child("finalizers");
-    let mut new: Vec<&str> = finalizers.items().map(|at| at.text()).filter(|name| !held.contains(name)).collect();
-    new.sort_unstable();
-    if !new.is_empty() {
-        let listed = new.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-        let why = format!(
-            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{listed}}}"
+    let mut added: Vec<&str> =
+        finalizers.items().map(|field| field.text()).filter(|name| !old_finalizers.contains(name)).collect();
+    added.sort_unstable();
+    if !added.is_empty() {
+        let quoted = added.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+        let detail = format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{quoted}}}"
         );
-        finalizers.forbidden(causes, &why);
+        finalizers.forbidden(causes, &detail);
     }
 }

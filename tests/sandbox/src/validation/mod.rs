@@ -1,8 +1,8 @@
-//! Validation of built-in objects and of CustomResourceDefinitions.
+//! Validates built-in objects and CustomResourceDefinitions.
 
 use serde_json::Value;
 
-use self::at::{At, Causes};
+use self::field::{Causes, Field};
 use crate::{
     failure::Cause,
     kind::{Kind, definition},
@@ -10,7 +10,6 @@ use crate::{
     request::ResourceRequest,
 };
 
-mod at;
 mod attachment;
 mod autoscaling;
 mod claim;
@@ -21,6 +20,7 @@ mod disruption;
 mod endpoints;
 mod environment;
 mod event;
+mod field;
 mod ingress;
 mod job;
 mod metadata;
@@ -40,12 +40,12 @@ mod volume;
 mod webhook;
 mod workload;
 
-/// What is wrong with a new object.
+/// Validates a new object. Returns the validation errors; none if it is valid.
 pub(crate) fn create(request: ResourceRequest<'_>, object: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let top = At::top(object);
-    metadata::create(request.kind, &top.child("metadata"), &mut causes);
-    if definition::is(request.kind) {
+    let top = Field::top(object);
+    metadata::validate_create(request.kind, &top.child("metadata"), &mut causes);
+    if definition::is_crd(request.kind) {
         causes.extend(definition::validate(object, None));
         return causes;
     }
@@ -53,141 +53,150 @@ pub(crate) fn create(request: ResourceRequest<'_>, object: &Value) -> Vec<Cause>
         causes.extend(crate::schema::validate(request.kind, object, None, None));
         return causes;
     }
-    whole(request, &top, &mut causes);
+    validate_object(request, &top, &mut causes);
     match request.kind.plural.as_str() {
-        "pods" => pod::create(&top, &mut causes),
+        "pods" => pod::validate_new_pod(&top, &mut causes),
         "jobs" => {
-            metadata::without_labels_of(&top.child("metadata"), &top.at(&["spec", "template"]), &mut causes);
-            job::job(&top.child("metadata"), &top.child("spec"), &mut causes);
+            metadata::drop_template_label_causes(
+                &top.child("metadata"),
+                &top.nested(&["spec", "template"]),
+                &mut causes,
+            );
+            job::validate_job(&top.child("metadata"), &top.child("spec"), &mut causes);
         }
-        "services" if causes.is_empty() => service::new_address(request.server, &top.child("spec"), &mut causes),
-        "events" if request.kind.group.is_empty() => event::old_form(&top, &mut causes),
-        "events" => event::new_form(&top, &mut causes),
+        "services" if causes.is_empty() => {
+            service::validate_requested_address(request.server, &top.child("spec"), &mut causes)
+        }
+        "events" if request.kind.group.is_empty() => event::validate_core_event(&top, &mut causes),
+        "events" => event::validate_event(&top, &mut causes),
         _ => {}
     }
     causes
 }
 
-/// What is wrong with a new state of an object.
+/// Validates an update of an object or of its subresource. Returns the validation errors; none if it is valid.
 pub(crate) fn update(request: ResourceRequest<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
-    let (given, held) = (new, old);
-    let (new, old) = (At::top(new), At::top(old));
-    metadata::update(request.kind, &new.child("metadata"), &old.child("metadata"), &mut causes);
-    if definition::is(request.kind) {
-        let judged = request.subresource.is_none().then(|| definition::validate(given, Some(held)));
-        causes.extend(judged.into_iter().flatten());
+    let (new_field, old_field) = (Field::top(new), Field::top(old));
+    let old_metadata = old_field.child("metadata");
+    metadata::validate_update(request.kind, &new_field.child("metadata"), &old_metadata, &mut causes);
+    if definition::is_crd(request.kind) {
+        let definition_causes = request.subresource.is_none().then(|| definition::validate(new, Some(old)));
+        causes.extend(definition_causes.into_iter().flatten());
         return causes;
     }
     if request.kind.custom().is_some() {
-        causes.extend(crate::schema::validate(request.kind, given, Some(held), request.subresource));
+        causes.extend(crate::schema::validate(request.kind, new, Some(old), request.subresource));
         return causes;
     }
     match request.subresource {
         None => {
-            whole(request, &new, &mut causes);
-            changed(request, &new, &old, &mut causes);
+            validate_object(request, &new_field, &mut causes);
+            validate_object_update(request, &new_field, &old_field, &mut causes);
         }
         Some("status") if request.kind.is("apps", "deployments") => {
-            workload::deployment_status(&new.child("status"), &mut causes);
+            workload::validate_deployment_status(&new_field.child("status"), &mut causes);
         }
         Some("status") if request.kind.is("storage.k8s.io", "volumeattachments") => {
-            attachment::status(&new.child("status"), &mut causes);
+            attachment::validate_attachment_status(&new_field.child("status"), &mut causes);
         }
         Some(_) => {}
     }
     causes
 }
 
-/// What else is wrong with an object whose uid is not its own.
+/// Returns the additional validation errors of an update whose uid is not that of the stored object.
 pub(crate) fn foreign_uid(kind: &Kind, object: &Value) -> Vec<Cause> {
-    let (mut causes, top) = (Vec::new(), At::top(object));
+    let (mut causes, top) = (Vec::new(), Field::top(object));
     if kind.is("batch", "jobs") {
-        job::generated_selector(&top.child("metadata"), &top.child("spec"), &mut causes);
+        job::validate_generated_selector(&top.child("metadata"), &top.child("spec"), &mut causes);
     }
     causes
 }
 
-/// What holds of a new object and of each of its later states.
-fn whole(request: ResourceRequest<'_>, top: &At<'_>, causes: &mut Causes) {
+/// Validates a built-in object by the rules that hold for a create and for an update.
+fn validate_object(request: ResourceRequest<'_>, top: &Field<'_>, causes: &mut Causes) {
     let (kind, spec) = (request.kind, top.child("spec"));
     let in_namespace = kind.namespaced;
     match (kind.group.as_str(), kind.plural.as_str()) {
-        ("", "configmaps") => contents::config_map(top, causes),
-        ("", "secrets") => contents::secret(top, causes),
-        ("", "services") => service::service(&spec, causes),
-        ("", "persistentvolumeclaims") => claim::claim(&spec, causes),
-        ("", "persistentvolumes") => claim::volume(&spec, causes),
-        ("", "podtemplates") => pod::template(&top.child("template"), causes),
-        ("", "resourcequotas") => quota::quota(&spec, causes),
-        ("", "limitranges") => quota::limits(&spec, causes),
-        ("", "endpoints") => endpoints::endpoints(top, causes),
-        ("apps", "deployments") => workload::deployment(&spec, causes),
-        ("apps", "replicasets") => workload::replica_set(&spec, causes),
-        ("apps", "daemonsets") => workload::daemon_set(&spec, causes),
-        ("apps", "statefulsets") => workload::stateful_set(&spec, causes),
-        ("batch", "cronjobs") => job::cron_job(&spec, causes),
-        ("autoscaling", _) => autoscaling::autoscaler(&spec, causes),
-        ("policy", _) => disruption::budget(&spec, causes),
-        ("networking.k8s.io", "ingresses") => ingress::ingress(&spec, causes),
-        ("networking.k8s.io", "ingressclasses") => ingress::class(&spec, causes),
-        ("networking.k8s.io", "networkpolicies") => network_policy::policy(&spec, causes),
+        ("", "configmaps") => contents::validate_config_map(top, causes),
+        ("", "secrets") => contents::validate_secret(top, causes),
+        ("", "services") => service::validate_service(&spec, causes),
+        ("", "persistentvolumeclaims") => claim::validate_claim(&spec, causes),
+        ("", "persistentvolumes") => claim::validate_volume(&spec, causes),
+        ("", "podtemplates") => pod::validate_template(&top.child("template"), causes),
+        ("", "resourcequotas") => quota::validate_quota(&spec, causes),
+        ("", "limitranges") => quota::validate_limit_range(&spec, causes),
+        ("", "endpoints") => endpoints::validate_endpoints(top, causes),
+        ("apps", "deployments") => workload::validate_deployment(&spec, causes),
+        ("apps", "replicasets") => workload::validate_replica_set(&spec, causes),
+        ("apps", "daemonsets") => workload::validate_daemon_set(&spec, causes),
+        ("apps", "statefulsets") => workload::validate_stateful_set(&spec, causes),
+        ("batch", "cronjobs") => job::validate_cron_job(&spec, causes),
+        ("autoscaling", _) => autoscaling::validate_autoscaler(&spec, causes),
+        ("policy", _) => disruption::validate_disruption_budget(&spec, causes),
+        ("networking.k8s.io", "ingresses") => ingress::validate_ingress(&spec, causes),
+        ("networking.k8s.io", "ingressclasses") => ingress::validate_ingress_class(&spec, causes),
+        ("networking.k8s.io", "networkpolicies") => network_policy::validate_network_policy(&spec, causes),
         ("rbac.authorization.k8s.io", "roles" | "clusterroles") => {
-            rbac::rules(top, in_namespace, causes);
-            rbac::aggregation(top, causes);
+            rbac::validate_policy_rules(top, in_namespace, causes);
+            rbac::validate_aggregation_rule(top, causes);
         }
-        ("rbac.authorization.k8s.io", _) => rbac::binding(top, in_namespace, causes),
-        ("coordination.k8s.io", "leases") => event::lease(&spec, causes),
-        ("discovery.k8s.io", _) => endpoints::slice(top, causes),
-        ("storage.k8s.io", "storageclasses") => class::storage(top, causes),
-        ("storage.k8s.io", "volumeattachments") => attachment::attachment(&spec, causes),
-        ("scheduling.k8s.io", "priorityclasses") => class::priority(top, causes),
-        ("admissionregistration.k8s.io", plural) => admission(plural, top, causes),
+        ("rbac.authorization.k8s.io", _) => rbac::validate_binding(top, in_namespace, causes),
+        ("coordination.k8s.io", "leases") => event::validate_lease(&spec, causes),
+        ("discovery.k8s.io", _) => endpoints::validate_endpoint_slice(top, causes),
+        ("storage.k8s.io", "storageclasses") => class::validate_storage_class(top, causes),
+        ("storage.k8s.io", "volumeattachments") => attachment::validate_attachment_spec(&spec, causes),
+        ("scheduling.k8s.io", "priorityclasses") => class::validate_priority_class(top, causes),
+        ("admissionregistration.k8s.io", plural) => validate_admission_config(plural, top, causes),
         _ => {}
     }
 }
 
-fn admission(plural: &str, top: &At<'_>, causes: &mut Causes) {
+/// Validates an object of `admissionregistration.k8s.io`: a policy, a binding or a webhook configuration.
+fn validate_admission_config(plural: &str, top: &Field<'_>, causes: &mut Causes) {
     let spec = top.child("spec");
     match plural {
-        "validatingadmissionpolicies" => policy::validating(&spec, causes),
-        "mutatingadmissionpolicies" => policy::mutating(&spec, causes),
-        "validatingadmissionpolicybindings" => policy::binding(&spec, true, causes),
-        "mutatingadmissionpolicybindings" => policy::binding(&spec, false, causes),
-        _ => webhook::webhooks(&top.child("webhooks"), causes),
+        "validatingadmissionpolicies" => policy::validate_validating_policy(&spec, causes),
+        "mutatingadmissionpolicies" => policy::validate_mutating_policy(&spec, causes),
+        "validatingadmissionpolicybindings" => policy::validate_policy_binding(&spec, true, causes),
+        "mutatingadmissionpolicybindings" => policy::validate_policy_binding(&spec, false, causes),
+        _ => webhook::validate_webhooks(&top.child("webhooks"), causes),
     }
 }
 
-/// What may not change.
-fn changed(request: ResourceRequest<'_>, new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    let (spec, held) = (new.child("spec"), old.child("spec"));
+/// Validates that an update of a built-in object changes no immutable field.
+fn validate_object_update(request: ResourceRequest<'_>, new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    let (spec, old_spec) = (new.child("spec"), old.child("spec"));
     match (request.kind.group.as_str(), request.kind.plural.as_str()) {
-        ("", "configmaps") => contents::update(new, old, &["data", "binaryData"], causes),
+        ("", "configmaps") => contents::validate_immutable_data(new, old, &["data", "binaryData"], causes),
         ("", "secrets") => {
             new.child("type").immutable(causes, &old.child("type"));
-            contents::update(new, old, &["data"], causes);
+            contents::validate_immutable_data(new, old, &["data"], causes);
         }
-        ("", "services") => service::update(&spec, old.value, causes),
+        ("", "services") => service::validate_service_update(&spec, old.value, causes),
         ("", "pods") => {
-            pod::spec(&spec, causes);
-            pod_update::update(&spec, &held, causes);
+            pod::validate_spec(&spec, causes);
+            pod_update::validate_pod_update(&spec, &old_spec, causes);
         }
         ("", "persistentvolumeclaims") => {
             let bound = object::text(old.value, &["status", "phase"]) == "Bound";
-            claim::claim_update(&spec, &held, bound, causes);
+            claim::validate_claim_update(&spec, &old_spec, bound, causes);
         }
-        ("apps", "deployments" | "replicasets" | "daemonsets") => workload::keeps_selector(&spec, &held, causes),
-        ("apps", "statefulsets") => workload::stateful_update(&spec, &held, causes),
+        ("apps", "deployments" | "replicasets" | "daemonsets") => {
+            workload::validate_selector_immutable(&spec, &old_spec, causes)
+        }
+        ("apps", "statefulsets") => workload::validate_stateful_set_update(&spec, &old_spec, causes),
         ("batch", "jobs") => {
-            job::job(&new.child("metadata"), &spec, causes);
-            job::update(&spec, &held, causes);
+            job::validate_job(&new.child("metadata"), &spec, causes);
+            job::validate_job_update(&spec, &old_spec, causes);
         }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
-            rbac::keeps_role(&new.child("roleRef"), &old.child("roleRef"), causes);
+            rbac::validate_role_ref_immutable(&new.child("roleRef"), &old.child("roleRef"), causes);
         }
-        ("storage.k8s.io", "storageclasses") => class::storage_update(new, old, causes),
-        ("storage.k8s.io", "volumeattachments") => spec.immutable(causes, &held),
-        ("scheduling.k8s.io", "priorityclasses") => class::priority_update(new, old, causes),
+        ("storage.k8s.io", "storageclasses") => class::validate_storage_class_update(new, old, causes),
+        ("storage.k8s.io", "volumeattachments") => spec.immutable(causes, &old_spec),
+        ("scheduling.k8s.io", "priorityclasses") => class::validate_priority_class_update(new, old, causes),
         ("discovery.k8s.io", _) => new.child("addressType").immutable(causes, &old.child("addressType")),
         _ => {}
     }

@@ -1,19 +1,19 @@
-//! Formats of names and labels.
+//! Validates the formats of names, labels and keys.
 
 use crate::kind::Kind;
 
-/// A form of names.
+/// The format of a name, a label or a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameRule {
-    /// RFC 1123: `a.b-c`, up to 253 letters.
+    /// A subdomain by RFC 1123: `a.b-c`, up to 253 characters.
     Subdomain,
-    /// RFC 1123: `a-b`, up to 63 letters.
+    /// A label by RFC 1123: `a-b`, up to 63 characters.
     Label,
-    /// RFC 1035: a label that begins with a letter.
+    /// A label by RFC 1035, which begins with a letter.
     LetterLabel,
-    /// Whatever a path can have between two slashes.
+    /// A segment of a URL path: anything without `/` and `%`, except `.` and `..`.
     Segment,
-    /// `example.com/name`
+    /// A qualified name: `name` or `example.com/name`.
     Qualified,
     /// The value of a label.
     LabelValue,
@@ -21,12 +21,13 @@ pub(crate) enum NameRule {
     Port,
     /// A key of a ConfigMap or a Secret.
     Key,
-    /// A CronJob's name: room is left for what its Jobs append.
+    /// The name of a CronJob: a subdomain of at most 52 characters, because its Jobs append a suffix.
     Schedule,
     /// A subdomain that may begin with `*.`.
     Wildcard,
 }
 
+/// The messages of kube-apiserver about texts that violate a rule, by the name of the rule.
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -35,13 +36,13 @@ const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-',
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
-/// The form of the names of a kind's objects.
+/// Returns the format of the names of a kind's objects.
 pub(super) fn rule_of(kind: &Kind) -> NameRule {
     let rbac = kind.group == "rbac.authorization.k8s.io";
     match kind.plural.as_str() {
         _ if kind.custom().is_some() => NameRule::Subdomain,
         "namespaces" | "services" | "statefulsets" => NameRule::Label,
-        // Their names follow from what they define.
+        // The name of an APIService is `version.group`, and the group may be empty.
         "apiservices" => NameRule::Segment,
         "cronjobs" => NameRule::Schedule,
         _ if rbac => NameRule::Segment,
@@ -49,64 +50,71 @@ pub(super) fn rule_of(kind: &Kind) -> NameRule {
     }
 }
 
-/// Why a text is no such name.
-pub(crate) fn fault(rule: NameRule, text: &str) -> Option<String> {
-    let too_long = |most: usize| (text.len() > most).then(|| format!("must be no more than {most} bytes"));
-    let unless = |good: bool, why: &str| (!good).then(|| why.to_owned());
+/// Returns the message about a text that violates the rule; `None` if it satisfies the rule.
+pub(crate) fn violation(rule: NameRule, text: &str) -> Option<String> {
+    let too_long = |max: usize| (text.len() > max).then(|| format!("must be no more than {max} bytes"));
+    let unless = |is_valid: bool, detail: &str| (!is_valid).then(|| detail.to_owned());
     match rule {
         NameRule::Subdomain => too_long(253).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
-        // What is a subdomain and no label must have dots.
+        // A subdomain that is no label contains dots.
         NameRule::Label if text.contains('.') && is_subdomain(text) => {
             too_long(63).or_else(|| Some("must not contain dots".to_owned()))
         }
         NameRule::Label => too_long(63).or_else(|| unless(is_label(text), LABEL)),
         NameRule::LetterLabel => {
-            let begins = text.starts_with(|letter: char| letter.is_ascii_lowercase());
-            too_long(63).or_else(|| unless(begins && is_label(text), LETTER_LABEL))
+            let begins_with_letter = text.starts_with(|letter: char| letter.is_ascii_lowercase());
+            too_long(63).or_else(|| unless(begins_with_letter && is_label(text), LETTER_LABEL))
         }
-        NameRule::Segment => segment_fault(text),
-        NameRule::Qualified => qualified_fault(text),
-        NameRule::LabelValue => too_long(63).or_else(|| unless(text.is_empty() || is_word(text), LABEL_VALUE)),
-        NameRule::Port => port_fault(text),
-        NameRule::Key => too_long(253).or_else(|| key_fault(text)),
+        NameRule::Segment => path_segment_violation(text),
+        NameRule::Qualified => qualified_name_violation(text),
+        NameRule::LabelValue => {
+            too_long(63).or_else(|| unless(text.is_empty() || is_qualified_part(text), LABEL_VALUE))
+        }
+        NameRule::Port => port_name_violation(text),
+        NameRule::Key => too_long(253).or_else(|| config_key_violation(text)),
         NameRule::Schedule => too_long(52).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
         NameRule::Wildcard => {
-            let rest = text.strip_prefix("*.").unwrap_or(text);
-            let why = if text.contains('*') { WILDCARD } else { SUBDOMAIN };
-            too_long(253).or_else(|| unless(is_subdomain(rest), why))
+            let domain = text.strip_prefix("*.").unwrap_or(text);
+            let detail = if text.contains('*') { WILDCARD } else { SUBDOMAIN };
+            too_long(253).or_else(|| unless(is_subdomain(domain), detail))
         }
     }
 }
 
+/// Whether a text is a label by RFC 1123, whatever its length.
 fn is_label(text: &str) -> bool {
-    let within = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let ends = |byte: Option<&u8>| byte.is_some_and(|byte| within(*byte));
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| is_inner(*byte));
     let bytes = text.as_bytes();
-    ends(bytes.first()) && ends(bytes.last()) && bytes.iter().all(|byte| within(*byte) || *byte == b'-')
+    is_end(bytes.first()) && is_end(bytes.last()) && bytes.iter().all(|byte| is_inner(*byte) || *byte == b'-')
 }
 
+/// Whether a text consists of labels by RFC 1123, separated by dots, whatever its length.
 fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)
 }
 
-/// Letters, digits, `-`, `_` and `.`, with a letter or a digit at both ends.
-fn is_word(text: &str) -> bool {
+/// Whether a text has only letters, digits, `-`, `_` and `.`, with a letter or a digit at both ends.
+fn is_qualified_part(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
-    ends(bytes.first())
-        && ends(bytes.last())
+    let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    is_end(bytes.first())
+        && is_end(bytes.last())
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
-fn segment_fault(text: &str) -> Option<String> {
+/// Returns the message about a text that can't be a path segment of a URL (upstream: `IsValidPathSegmentName`).
+fn path_segment_violation(text: &str) -> Option<String> {
     if matches!(text, "." | "..") {
         return Some(format!("may not be '{text}'"));
     }
-    let bad = ['/', '%'].into_iter().find(|bad| text.contains(*bad));
-    bad.map(|bad| format!("may not contain '{bad}'"))
+    let forbidden = ['/', '%'].into_iter().find(|forbidden| text.contains(*forbidden));
+    forbidden.map(|forbidden| format!("may not contain '{forbidden}'"))
 }
 
-fn qualified_fault(text: &str) -> Option<String> {
+/// Returns the message about a text that is no qualified name: `name` or `example.com/name` (upstream:
+/// `IsQualifiedName`).
+fn qualified_name_violation(text: &str) -> Option<String> {
     let (prefix, name) = match text.split_once('/') {
         Some((_, name)) if name.contains('/') => {
             return Some(format!(
@@ -117,9 +125,9 @@ fn qualified_fault(text: &str) -> Option<String> {
         None => (None, text),
     };
     if let Some(prefix) = prefix
-        && let Some(why) = fault(NameRule::Subdomain, prefix)
+        && let Some(detail) = violation(NameRule::Subdomain, prefix)
     {
-        return Some(format!("prefix part {why}"));
+        return Some(format!("prefix part {detail}"));
     }
     if name.is_empty() {
         return Some("name part must be non-empty".to_owned());
@@ -127,11 +135,12 @@ fn qualified_fault(text: &str) -> Option<String> {
     if name.len() > 63 {
         return Some("name part must be no more than 63 bytes".to_owned());
     }
-    (!is_word(name)).then(|| QUALIFIED.to_owned())
+    (!is_qualified_part(name)).then(|| QUALIFIED.to_owned())
 }
 
-fn port_fault(text: &str) -> Option<String> {
-    let why = if text.len() > 15 {
+/// Returns the first message about an invalid name of a port; `None` if it is valid.
+fn port_name_violation(text: &str) -> Option<String> {
+    let detail = if text.len() > 15 {
         "must be no more than 15 characters"
     } else if !text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
         "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"
@@ -144,10 +153,11 @@ fn port_fault(text: &str) -> Option<String> {
     } else {
         return None;
     };
-    Some(why.to_owned())
+    Some(detail.to_owned())
 }
 
-fn key_fault(text: &str) -> Option<String> {
+/// Returns the message about an invalid key of a ConfigMap or a Secret (upstream: `IsConfigMapKey`).
+fn config_key_violation(text: &str) -> Option<String> {
     if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) || text.is_empty() {
         return Some(KEY.to_owned());
     }
@@ -159,24 +169,25 @@ fn key_fault(text: &str) -> Option<String> {
     }
 }
 
-/// Each thing that is wrong with the name of a port.
-pub(super) fn port_faults(name: &str) -> Vec<String> {
+/// Returns all messages about an invalid name of a port (upstream: `IsValidPortName`); only the first if it is too
+/// long.
+pub(super) fn port_name_violations(name: &str) -> Vec<String> {
     if name.len() > 15 {
-        return fault(NameRule::Port, name).into_iter().collect();
+        return violation(NameRule::Port, name).into_iter().collect();
     }
-    let mut faults = Vec::new();
+    let mut messages = Vec::new();
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if !name.bytes().all(allowed) {
-        faults.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
+        messages.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
     }
     if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        faults.push("must contain at least one letter (a-z)".to_owned());
+        messages.push("must contain at least one letter (a-z)".to_owned());
     }
     if name.contains("--") {
-        faults.push("must not contain consecutive hyphens".to_owned());
+        messages.push("must not contain consecutive hyphens".to_owned());
     }
     if name.starts_with('-') || name.ends_with('-') {
-        faults.push("must not begin or end with a hyphen".to_owned());
+        messages.push("must not begin or end with a hyphen".to_owned());
     }
-    faults
+    messages
 }

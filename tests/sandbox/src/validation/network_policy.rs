@@ -1,22 +1,23 @@
-//! Validates NetworkPolicies.
+//! Validates NetworkPolicies: selectors, ports, peers and IP blocks.
 
-use std::net::Ipv4Addr;
+use std::{net::Ipv4Addr, ops::RangeInclusive};
 
 use super::{
-    at::{At, Causes},
-    name::port_faults,
+    field::{Causes, Field},
+    name::port_name_violations,
     selector,
 };
 
-pub(super) fn policy(spec: &At<'_>, causes: &mut Causes) {
-    selector::selector(&spec.child("podSelector"), causes);
+/// Validates the spec of a NetworkPolicy (upstream: `ValidateNetworkPolicySpec`).
+pub(super) fn validate_network_policy(spec: &Field<'_>, causes: &mut Causes) {
+    selector::validate_label_selector(&spec.child("podSelector"), causes);
     for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
         for rule in spec.child(rules).items() {
             for port in rule.child("ports").items() {
-                self::port(&port, causes);
+                validate_port(&port, causes);
             }
             for peer in rule.child(peers).items() {
-                self::peer(&peer, causes);
+                validate_peer(&peer, causes);
             }
         }
     }
@@ -26,23 +27,24 @@ pub(super) fn policy(spec: &At<'_>, causes: &mut Causes) {
         return;
     }
     for type_ in types.items() {
-        type_.if_one_of(causes, &["Ingress", "Egress"]);
+        type_.optional_enum(causes, &["Ingress", "Egress"]);
     }
 }
 
-fn port(port: &At<'_>, causes: &mut Causes) {
-    port.child("protocol").if_one_of(causes, &["SCTP", "TCP", "UDP"]);
+/// Validates a port of a rule: by name, by number, or a range of numbers.
+fn validate_port(port: &Field<'_>, causes: &mut Causes) {
+    port.child("protocol").optional_enum(causes, &["SCTP", "TCP", "UDP"]);
     let (number, end) = (port.child("port"), port.child("endPort"));
     if number.value.is_string() {
-        for why in port_faults(number.text()) {
-            number.invalid(causes, &why);
+        for detail in port_name_violations(number.text()) {
+            number.invalid(causes, &detail);
         }
         if end.is_set() {
             end.invalid(causes, "may not be specified when `port` is non-numeric");
         }
         return;
     }
-    number.within(causes, 1, 65535);
+    number.in_range(causes, 1, 65535);
     match (number.number(), end.number()) {
         (Some(number), Some(last)) if last < number => {
             end.invalid(causes, "must be greater than or equal to `port`");
@@ -55,43 +57,49 @@ fn port(port: &At<'_>, causes: &mut Causes) {
     }
 }
 
-fn peer(peer: &At<'_>, causes: &mut Causes) {
-    let mut found = 0;
-    for kind in ["podSelector", "namespaceSelector"] {
-        if peer.child(kind).is_set() {
-            found += 1;
-            selector::selector(&peer.child(kind), causes);
+/// Validates a peer of a rule: either an IP block or selectors.
+fn validate_peer(peer: &Field<'_>, causes: &mut Causes) {
+    let mut peer_types = 0;
+    for selector_key in ["podSelector", "namespaceSelector"] {
+        if peer.child(selector_key).is_set() {
+            peer_types += 1;
+            selector::validate_label_selector(&peer.child(selector_key), causes);
         }
     }
     let block = peer.child("ipBlock");
     if block.is_set() {
-        self::block(&block, causes);
-        if found > 0 {
+        validate_ip_block(&block, causes);
+        if peer_types > 0 {
             peer.forbidden(causes, "may not specify both ipBlock and another peer");
         }
-        found += 1;
+        peer_types += 1;
     }
-    if found == 0 {
+    if peer_types == 0 {
         peer.required(causes, "must specify a peer");
     }
 }
 
-fn block(block: &At<'_>, causes: &mut Causes) {
+/// Validates an IP block and its exceptions. Of IPv6 blocks, only the presence of a CIDR is validated.
+fn validate_ip_block(block: &Field<'_>, causes: &mut Causes) {
     let cidr = block.child("cidr");
     if cidr.is_empty() {
         cidr.required(causes, "");
         return;
     }
-    let Some(whole) = range(cidr.text()) else {
+    let Some(block_range) = address_range(cidr.text()) else {
         if !cidr.text().contains(':') {
             cidr.invalid(causes, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
         }
         return;
     };
     for except in block.child("except").items() {
-        match range(except.text()) {
+        match address_range(except.text()) {
             None => except.invalid(causes, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"),
-            Some(part) if !(whole.0 <= part.0 && part.1 <= whole.1 && whole != part) => {
+            Some(except_range)
+                if !(block_range.start() <= except_range.start()
+                    && except_range.end() <= block_range.end()
+                    && block_range != except_range) =>
+            {
                 except.invalid(causes, &format!("must be a strict subset of `{}`", cidr.text()));
             }
             Some(_) => {}
@@ -99,11 +107,11 @@ fn block(block: &At<'_>, causes: &mut Causes) {
     }
 }
 
-/// The first and the last address of a block of IPv4.
-fn range(cidr: &str) -> Option<(u32, u32)> {
+/// Returns the addresses of an IPv4 CIDR as numbers; `None` if the text is no IPv4 CIDR.
+fn address_range(cidr: &str) -> Option<RangeInclusive<u32>> {
     let (address, length) = cidr.split_once('/')?;
     let address = u32::from(address.parse::<Ipv4Addr>().ok()?);
     let length: u32 = length.parse().ok().filter(|length| *length <= 32)?;
-    let hosts = u32::MAX.checked_shr(length).unwrap_or(0);
-    Some((address & !hosts, address | hosts))
+    let host_mask = u32::MAX.checked_shr(length).unwrap_or(0);
+    Some(address & !host_mask..=address | host_mask)
 }

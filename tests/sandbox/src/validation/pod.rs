@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{
-    at::{At, Causes},
-    container, metadata,
+    container,
+    field::{Causes, Field},
+    metadata,
     name::NameRule,
     scheduling, volume,
 };
@@ -12,19 +13,19 @@ use super::{
 const DNS_POLICIES: [&str; 4] = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 const RESTART_POLICIES: [&str; 3] = ["Always", "OnFailure", "Never"];
 
-/// A new Pod.
-pub(super) fn create(pod: &At<'_>, causes: &mut Causes) {
-    profiles(&pod.at(&["metadata", "annotations"]), causes);
-    let of_a_pod = pod.child("spec");
-    spec(&of_a_pod, causes);
-    let ephemeral = of_a_pod.child("ephemeralContainers");
+/// Validates a new Pod (upstream: `ValidatePodCreate`).
+pub(super) fn validate_new_pod(pod: &Field<'_>, causes: &mut Causes) {
+    validate_seccomp_annotations(&pod.nested(&["metadata", "annotations"]), causes);
+    let pod_spec = pod.child("spec");
+    validate_spec(&pod_spec, causes);
+    let ephemeral = pod_spec.child("ephemeralContainers");
     if !ephemeral.is_empty() {
         ephemeral.forbidden(causes, "cannot be set on create");
     }
 }
 
-/// Annotations that were the place of seccomp profiles, of the Pod or of one of its containers.
-fn profiles(annotations: &At<'_>, causes: &mut Causes) {
+/// Validates the deprecated annotations with seccomp profiles of a Pod and its containers.
+fn validate_seccomp_annotations(annotations: &Field<'_>, causes: &mut Causes) {
     const POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
     const CONTAINER: &str = "container.seccomp.security.alpha.kubernetes.io/";
     for (key, value) in annotations.entries().filter(|(key, _)| *key == POD || key.starts_with(CONTAINER)) {
@@ -36,62 +37,67 @@ fn profiles(annotations: &At<'_>, causes: &mut Causes) {
     }
 }
 
-/// A template, as `spec.template`. Its metadata is told of without the word.
-pub(super) fn template(template: &At<'_>, causes: &mut Causes) {
-    let at = |part: &str| At { path: template.child(part).path, value: template.at(&["metadata", part]).value };
-    metadata::labels(&at("labels"), causes);
-    metadata::annotations(&at("annotations"), causes);
-    spec(&template.child("spec"), causes);
+/// Validates the pod template of a workload. Errors about its metadata refer to `template.labels`, without `metadata`.
+pub(super) fn validate_template(template: &Field<'_>, causes: &mut Causes) {
+    let metadata_field =
+        |part: &str| Field { path: template.child(part).path, value: template.nested(&["metadata", part]).value };
+    metadata::validate_labels(&metadata_field("labels"), causes);
+    metadata::validate_annotations(&metadata_field("annotations"), causes);
+    validate_spec(&template.child("spec"), causes);
 }
 
-pub(super) fn spec(spec: &At<'_>, causes: &mut Causes) {
-    let volumes = volume::volumes(&spec.child("volumes"), causes);
-    containers(spec, &volumes, causes);
-    spec.child("restartPolicy").one_of(causes, &RESTART_POLICIES);
-    spec.child("dnsPolicy").one_of(causes, &DNS_POLICIES);
-    metadata::labels(&spec.child("nodeSelector"), causes);
-    security(&spec.child("securityContext"), causes);
-    scheduling::affinity(&spec.child("affinity"), causes);
-    spec.child("serviceAccountName").if_named(causes, NameRule::Subdomain);
-    spec.child("nodeName").if_named(causes, NameRule::Subdomain);
-    spec.child("activeDeadlineSeconds").within(causes, 1, i64::from(i32::MAX));
-    spec.child("hostname").if_named(causes, NameRule::Label);
-    spec.child("subdomain").if_named(causes, NameRule::Label);
-    scheduling::tolerations(&spec.child("tolerations"), causes);
+/// Validates the spec of a Pod or a pod template (upstream: `ValidatePodSpec`).
+pub(super) fn validate_spec(spec: &Field<'_>, causes: &mut Causes) {
+    let volumes = volume::validate_volumes(&spec.child("volumes"), causes);
+    validate_containers(spec, &volumes, causes);
+    spec.child("restartPolicy").required_enum(causes, &RESTART_POLICIES);
+    spec.child("dnsPolicy").required_enum(causes, &DNS_POLICIES);
+    metadata::validate_labels(&spec.child("nodeSelector"), causes);
+    validate_security_context(&spec.child("securityContext"), causes);
+    scheduling::validate_affinity(&spec.child("affinity"), causes);
+    spec.child("serviceAccountName").optional_name(causes, NameRule::Subdomain);
+    spec.child("nodeName").optional_name(causes, NameRule::Subdomain);
+    spec.child("activeDeadlineSeconds").in_range(causes, 1, i64::from(i32::MAX));
+    spec.child("hostname").optional_name(causes, NameRule::Label);
+    spec.child("subdomain").optional_name(causes, NameRule::Label);
+    scheduling::validate_tolerations(&spec.child("tolerations"), causes);
     for alias in spec.child("hostAliases").items() {
         let ip = alias.child("ip");
         if ip.text().parse::<std::net::IpAddr>().is_err() {
             ip.invalid(causes, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
         }
     }
-    spec.child("priorityClassName").if_named(causes, NameRule::Subdomain);
-    spec.child("runtimeClassName").if_named(causes, NameRule::Subdomain);
-    scheduling::spread(&spec.child("topologySpreadConstraints"), causes);
+    spec.child("priorityClassName").optional_name(causes, NameRule::Subdomain);
+    spec.child("runtimeClassName").optional_name(causes, NameRule::Subdomain);
+    scheduling::validate_topology_spread(&spec.child("topologySpreadConstraints"), causes);
 }
 
-fn containers(spec: &At<'_>, volumes: &BTreeSet<&str>, causes: &mut Causes) {
-    let listed = spec.child("containers");
-    if listed.is_empty() {
-        listed.required(causes, "");
+/// Validates the containers and init containers of a Pod, whose names must be unique. `volumes` are the names of its
+/// volumes.
+fn validate_containers(spec: &Field<'_>, volumes: &BTreeSet<&str>, causes: &mut Causes) {
+    let containers = spec.child("containers");
+    if containers.is_empty() {
+        containers.required(causes, "");
     }
     let (mut names, mut host_ports) = (BTreeSet::new(), BTreeSet::new());
-    for one in listed.items() {
-        container::container(&one, volumes, &mut names, &mut host_ports, causes);
+    for container in containers.items() {
+        container::validate_container(&container, volumes, &mut names, &mut host_ports, causes);
     }
-    // The ports of init containers are free again when the others start.
-    let mut own_ports = BTreeSet::new();
-    for one in spec.child("initContainers").items() {
-        container::container(&one, volumes, &mut names, &mut own_ports, causes);
-        own_ports.clear();
+    // Init containers run one after another, so they can use the same host ports.
+    let mut init_host_ports = BTreeSet::new();
+    for container in spec.child("initContainers").items() {
+        container::validate_container(&container, volumes, &mut names, &mut init_host_ports, causes);
+        init_host_ports.clear();
     }
 }
 
-fn security(context: &At<'_>, causes: &mut Causes) {
+/// Validates the `securityContext` of a Pod.
+fn validate_security_context(context: &Field<'_>, causes: &mut Causes) {
     for id in ["fsGroup", "runAsUser", "runAsGroup"] {
-        context.child(id).within(causes, 0, i64::from(i32::MAX));
+        context.child(id).in_range(causes, 0, i64::from(i32::MAX));
     }
     for group in context.child("supplementalGroups").items() {
-        group.within(causes, 0, i64::from(i32::MAX));
+        group.in_range(causes, 0, i64::from(i32::MAX));
     }
-    context.child("fsGroupChangePolicy").if_one_of(causes, &["Always", "OnRootMismatch"]);
+    context.child("fsGroupChangePolicy").optional_enum(causes, &["Always", "OnRootMismatch"]);
 }

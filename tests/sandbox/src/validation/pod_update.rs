@@ -3,46 +3,48 @@
 use serde_json::{Map, Value};
 
 use super::{
-    at::{At, Causes},
     container,
+    field::{Causes, Field},
 };
 
 /// The fields of a container that may change.
-const CONTAINER: [&str; 1] = ["image"];
-/// The fields of the spec that are looked at one by one.
-const LOOKED_AT: [&str; 4] = ["activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers"];
+const MUTABLE_CONTAINER_FIELDS: [&str; 1] = ["image"];
+/// The fields of the spec that have rules of their own and are not compared.
+const SEPARATELY_VALIDATED: [&str; 4] =
+    ["activeDeadlineSeconds", "tolerations", "schedulingGates", "ephemeralContainers"];
 
-pub(super) fn update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+/// Validates an update of the spec of a Pod (upstream: `ValidatePodUpdate`).
+pub(super) fn validate_pod_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     for containers in ["containers", "initContainers"] {
-        let (is, was) = (new.child(containers), old.child(containers));
-        if is.items().count() != was.items().count() {
-            is.forbidden(causes, "pod updates may not add or remove containers");
+        let (new_list, old_list) = (new.child(containers), old.child(containers));
+        if new_list.items().count() != old_list.items().count() {
+            new_list.forbidden(causes, "pod updates may not add or remove containers");
             return;
         }
-        for image in is.items().map(|container| container.child("image")) {
-            container::image(&image, causes);
+        for image in new_list.items().map(|container| container.child("image")) {
+            container::validate_image(&image, causes);
         }
     }
-    if !deadline(&new.child("activeDeadlineSeconds"), &old.child("activeDeadlineSeconds"), causes) {
+    if !validate_deadline_update(&new.child("activeDeadlineSeconds"), &old.child("activeDeadlineSeconds"), causes) {
         return;
     }
-    only_more(&new.child("tolerations"), &old.child("tolerations"), causes);
-    only_fewer(&new.child("schedulingGates"), &old.child("schedulingGates"), causes);
+    validate_tolerations_update(&new.child("tolerations"), &old.child("tolerations"), causes);
+    validate_scheduling_gates_update(&new.child("schedulingGates"), &old.child("schedulingGates"), causes);
     let gated = !old.child("schedulingGates").is_empty();
-    if fixed(new, gated) != fixed(old, gated) {
-        let free = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
-        new.forbidden(causes, &format!("pod updates may not change fields other than {free}"));
+    if immutable_fields(new, gated) != immutable_fields(old, gated) {
+        let mutable = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+        new.forbidden(causes, &format!("pod updates may not change fields other than {mutable}"));
     }
 }
 
-/// A deadline comes nearer only. Tells whether the rest is worth looking at.
-fn deadline(new: &At<'_>, old: &At<'_>, causes: &mut Causes) -> bool {
+/// Validates that `activeDeadlineSeconds` only decreases. Returns whether to continue with the other checks.
+fn validate_deadline_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) -> bool {
     match (new.number(), old.number()) {
-        (Some(is), _) if !(0..=i64::from(i32::MAX)).contains(&is) => {
+        (Some(new_seconds), _) if !(0..=i64::from(i32::MAX)).contains(&new_seconds) => {
             new.invalid(causes, "must be between 0 and 2147483647, inclusive");
             false
         }
-        (Some(is), Some(was)) if was < is => {
+        (Some(new_seconds), Some(old_seconds)) if old_seconds < new_seconds => {
             new.invalid(causes, "must be less than or equal to previous value");
             false
         }
@@ -54,41 +56,42 @@ fn deadline(new: &At<'_>, old: &At<'_>, causes: &mut Causes) -> bool {
     }
 }
 
-fn only_more(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    // How long a toleration lasts may change.
-    let known = |item: &Value| {
+/// Validates that no toleration is removed. Only `tolerationSeconds` of a toleration may change.
+fn validate_tolerations_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    let without_seconds = |item: &Value| {
         let mut item = item.clone();
         if let Value::Object(item) = &mut item {
             item.remove("tolerationSeconds");
         }
         item
     };
-    let is: Vec<Value> = new.items().map(|item| known(item.value)).collect();
-    if !old.items().all(|item| is.contains(&known(item.value))) {
+    let new_tolerations: Vec<Value> = new.items().map(|item| without_seconds(item.value)).collect();
+    if !old.items().all(|item| new_tolerations.contains(&without_seconds(item.value))) {
         new.forbidden(causes, "existing toleration can not be modified except its tolerationSeconds");
     }
 }
 
-fn only_fewer(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    let was: Vec<&Value> = old.items().map(|item| item.value).collect();
-    for item in new.items().filter(|item| !was.contains(&item.value)) {
-        let why = format!("only deletion is allowed, but found new scheduling gate '{}'", item.child("name").text());
-        new.forbidden(causes, &why);
+/// Validates that no scheduling gate is added.
+fn validate_scheduling_gates_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    let old_gates: Vec<&Value> = old.items().map(|item| item.value).collect();
+    for item in new.items().filter(|item| !old_gates.contains(&item.value)) {
+        let detail = format!("only deletion is allowed, but found new scheduling gate '{}'", item.child("name").text());
+        new.forbidden(causes, &detail);
     }
 }
 
-/// The spec without what may change.
-fn fixed(spec: &At<'_>, gated: bool) -> Map<String, Value> {
-    let mut fixed = spec.map().cloned().unwrap_or_default();
-    LOOKED_AT.iter().for_each(|field| drop(fixed.remove(*field)));
+/// Returns the fields of the spec that may not change. A Pod with scheduling gates may change its node selector.
+fn immutable_fields(spec: &Field<'_>, gated: bool) -> Map<String, Value> {
+    let mut fields = spec.map().cloned().unwrap_or_default();
+    SEPARATELY_VALIDATED.iter().for_each(|key| drop(fields.remove(*key)));
     if gated {
-        fixed.remove("nodeSelector");
+        fields.remove("nodeSelector");
     }
-    for containers in ["containers", "initContainers"] {
-        let listed = fixed.get_mut(containers).and_then(Value::as_array_mut);
-        for container in listed.into_iter().flatten().filter_map(Value::as_object_mut) {
-            CONTAINER.iter().for_each(|field| drop(container.remove(*field)));
+    for list in ["containers", "initContainers"] {
+        let containers = fields.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
+            MUTABLE_CONTAINER_FIELDS.iter().for_each(|key| drop(container.remove(*key)));
         }
     }
-    fixed
+    fields
 }

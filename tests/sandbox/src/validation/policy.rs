@@ -1,75 +1,81 @@
 //! Validates admission policies and their bindings, without their expressions.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::NameRule,
     selector, webhook,
 };
 
+/// The reasons that a validation can return.
 const REASONS: [&str; 4] = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+/// The validation actions of a binding.
 const ACTIONS: [&str; 3] = ["Audit", "Deny", "Warn"];
 
-pub(super) fn validating(spec: &At<'_>, causes: &mut Causes) {
-    spec.child("failurePolicy").if_one_of(causes, &["Fail", "Ignore"]);
-    constraints(spec, causes);
+/// Validates the spec of a ValidatingAdmissionPolicy, without its expressions.
+pub(super) fn validate_validating_policy(spec: &Field<'_>, causes: &mut Causes) {
+    spec.child("failurePolicy").optional_enum(causes, &["Fail", "Ignore"]);
+    validate_match_constraints(spec, causes);
     let (validations, audit) = (spec.child("validations"), spec.child("auditAnnotations"));
     if validations.is_empty() && audit.is_empty() {
-        let why = "validations or auditAnnotations must be non-empty";
-        validations.required(causes, why);
-        audit.required(causes, why);
+        let detail = "validations or auditAnnotations must be non-empty";
+        validations.required(causes, detail);
+        audit.required(causes, detail);
     }
     for validation in validations.items() {
-        validation.child("expression").demand(causes, "expression is not specified");
-        validation.child("reason").if_one_of(causes, &REASONS);
+        validation.child("expression").require(causes, "expression is not specified");
+        validation.child("reason").optional_enum(causes, &REASONS);
     }
 }
 
-/// What a policy looks at.
-fn constraints(spec: &At<'_>, causes: &mut Causes) {
+/// Requires and validates `matchConstraints` of a policy.
+fn validate_match_constraints(spec: &Field<'_>, causes: &mut Causes) {
     let constraints = spec.child("matchConstraints");
     if !constraints.is_set() {
         constraints.required(causes, "");
         return;
     }
-    constraints.child("resourceRules").demand(causes, "");
-    matches(&constraints, causes);
+    constraints.child("resourceRules").require(causes, "");
+    validate_match_resources(&constraints, causes);
 }
 
-fn matches(resources: &At<'_>, causes: &mut Causes) {
-    resources.child("matchPolicy").if_one_of(causes, &["Equivalent", "Exact"]);
+/// Validates the rules and selectors of `MatchResources`.
+fn validate_match_resources(resources: &Field<'_>, causes: &mut Causes) {
+    resources.child("matchPolicy").optional_enum(causes, &["Equivalent", "Exact"]);
     for rules in ["resourceRules", "excludeResourceRules"] {
         for rule in resources.child(rules).items() {
-            webhook::rule(&rule, causes);
+            webhook::validate_rule(&rule, causes);
         }
     }
-    for one in ["namespaceSelector", "objectSelector"] {
-        selector::selector(&resources.child(one), causes);
+    for key in ["namespaceSelector", "objectSelector"] {
+        selector::validate_label_selector(&resources.child(key), causes);
     }
 }
 
-pub(super) fn mutating(spec: &At<'_>, causes: &mut Causes) {
-    spec.child("failurePolicy").if_one_of(causes, &["Fail", "Ignore"]);
-    constraints(spec, causes);
-    spec.child("mutations").demand(causes, "mutations must contain at least one item");
-    spec.child("reinvocationPolicy").one_of(causes, &["IfNeeded", "Never"]);
+/// Validates the spec of a MutatingAdmissionPolicy, without its expressions.
+pub(super) fn validate_mutating_policy(spec: &Field<'_>, causes: &mut Causes) {
+    spec.child("failurePolicy").optional_enum(causes, &["Fail", "Ignore"]);
+    validate_match_constraints(spec, causes);
+    spec.child("mutations").require(causes, "mutations must contain at least one item");
+    spec.child("reinvocationPolicy").required_enum(causes, &["IfNeeded", "Never"]);
 }
 
-pub(super) fn binding(spec: &At<'_>, validating: bool, causes: &mut Causes) {
-    spec.child("policyName").named(causes, NameRule::Subdomain);
+/// Validates the spec of a policy binding; only the binding of a validating policy has actions.
+pub(super) fn validate_policy_binding(spec: &Field<'_>, validating: bool, causes: &mut Causes) {
+    spec.child("policyName").required_name(causes, NameRule::Subdomain);
     if spec.child("matchResources").is_set() {
-        matches(&spec.child("matchResources"), causes);
+        validate_match_resources(&spec.child("matchResources"), causes);
     }
     if !validating {
         return;
     }
     let actions = spec.child("validationActions");
-    actions.demand(causes, "at least one validation action is required");
+    actions.require(causes, "at least one validation action is required");
     let mut seen: Vec<&str> = Vec::new();
     for action in actions.items() {
         if seen.contains(&action.text()) {
             action.duplicate(causes);
         }
-        action.if_one_of(causes, &ACTIONS);
+        action.optional_enum(causes, &ACTIONS);
         seen.push(action.text());
     }
     if seen.contains(&"Deny") && seen.contains(&"Warn") {

@@ -1,64 +1,66 @@
 //! Validates probes and lifecycle hooks of containers.
 
 use super::{
-    at::{At, Causes},
-    name::port_faults,
+    field::{Causes, Field},
+    name::port_name_violations,
 };
 
-/// A probe. One that kills must not ask for more than one success.
-pub(super) fn probe(probe: &At<'_>, kills: bool, causes: &mut Causes) {
+/// Validates a probe of a container, if it is set. `restarts` is whether its failure restarts the container, as for
+/// liveness and startup probes; then its success threshold must be 1.
+pub(super) fn validate_probe(probe: &Field<'_>, restarts: bool, causes: &mut Causes) {
     if !probe.is_set() {
         return;
     }
-    action(probe, causes);
+    validate_handler(probe, causes);
     for number in ["initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"] {
-        probe.child(number).natural(causes);
+        probe.child(number).non_negative(causes);
     }
     let successes = probe.child("successThreshold");
-    if kills && successes.number().is_some_and(|number| number != 1) {
+    if restarts && successes.number().is_some_and(|number| number != 1) {
         successes.invalid(causes, "must be 1");
     }
 }
 
-/// What a probe or a hook does: one thing.
-pub(super) fn action(action: &At<'_>, causes: &mut Causes) {
-    let mut found = 0;
-    for way in ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] {
-        let at = action.child(way);
-        if !at.is_set() {
+/// Validates that a probe or a lifecycle hook has exactly one handler (upstream: `validateHandler`).
+pub(super) fn validate_handler(parent: &Field<'_>, causes: &mut Causes) {
+    let mut handlers = 0;
+    for handler_type in ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] {
+        let handler = parent.child(handler_type);
+        if !handler.is_set() {
             continue;
         }
-        found += 1;
-        if found > 1 {
-            at.forbidden(causes, "may not specify more than 1 handler type");
+        handlers += 1;
+        if handlers > 1 {
+            handler.forbidden(causes, "may not specify more than 1 handler type");
             continue;
         }
-        match way {
-            "exec" => at.child("command").demand(causes, ""),
-            "httpGet" => http(&at, causes),
-            "tcpSocket" => port(&at.child("port"), causes),
-            "grpc" => at.child("port").within(causes, 1, 65535),
+        match handler_type {
+            "exec" => handler.child("command").require(causes, ""),
+            "httpGet" => validate_http_get(&handler, causes),
+            "tcpSocket" => validate_port(&handler.child("port"), causes),
+            "grpc" => handler.child("port").in_range(causes, 1, 65535),
             _ => {}
         }
     }
-    if found == 0 {
-        action.required(causes, "must specify a handler type");
+    if handlers == 0 {
+        parent.required(causes, "must specify a handler type");
     }
 }
 
-fn http(get: &At<'_>, causes: &mut Causes) {
-    get.child("path").demand(causes, "");
-    port(&get.child("port"), causes);
-    get.child("scheme").if_one_of(causes, &["HTTP", "HTTPS"]);
+/// Validates an HTTP request of a handler: path, port and scheme.
+fn validate_http_get(get: &Field<'_>, causes: &mut Causes) {
+    get.child("path").require(causes, "");
+    validate_port(&get.child("port"), causes);
+    get.child("scheme").optional_enum(causes, &["HTTP", "HTTPS"]);
 }
 
-/// A port by number or by name.
-pub(super) fn port(port: &At<'_>, causes: &mut Causes) {
+/// Validates a port that is given by number or by name (upstream: `ValidatePortNumOrName`).
+pub(super) fn validate_port(port: &Field<'_>, causes: &mut Causes) {
     if port.value.is_string() {
-        for why in port_faults(port.text()) {
-            port.invalid(causes, &why);
+        for detail in port_name_violations(port.text()) {
+            port.invalid(causes, &detail);
         }
     } else {
-        port.within(causes, 1, 65535);
+        port.in_range(causes, 1, 65535);
     }
 }

@@ -1,13 +1,13 @@
 //! Validates ResourceQuotas and LimitRanges.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     resources,
 };
 use crate::quantity::Quantity;
 
-/// What can be counted without a domain.
-const COUNTED: [&str; 15] = [
+/// The resources that a quota limits and that have no domain, as upstream lists them (`standardQuotaResources`).
+const STANDARD_RESOURCES: [&str; 20] = [
     "configmaps",
     "cpu",
     "ephemeral-storage",
@@ -23,27 +23,33 @@ const COUNTED: [&str; 15] = [
     "requests.memory",
     "requests.storage",
     "resourcequotas",
+    "secrets",
+    "services",
+    "services.loadbalancers",
+    "services.nodeports",
+    "storage",
 ];
-const COUNTED_TOO: [&str; 5] = ["secrets", "services", "services.loadbalancers", "services.nodeports", "storage"];
 
-pub(super) fn quota(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a ResourceQuota: names and amounts of the limited resources.
+pub(super) fn validate_quota(spec: &Field<'_>, causes: &mut Causes) {
     let hard = spec.child("hard");
     for (resource, _) in hard.entries() {
-        let at = hard.key(resource);
-        let known = COUNTED.contains(&resource.as_str()) || COUNTED_TOO.contains(&resource.as_str());
-        if !known && !resource.contains('/') && !resource.starts_with("requests.") {
-            at.invalid_part(causes, resource, "must be a standard resource type or fully qualified");
-            at.invalid_part(causes, resource, "must be a standard resource for quota");
+        let limit = hard.key(resource);
+        let is_standard = STANDARD_RESOURCES.contains(&resource.as_str());
+        if !is_standard && !resource.contains('/') && !resource.starts_with("requests.") {
+            limit.invalid_part(causes, resource, "must be a standard resource type or fully qualified");
+            limit.invalid_part(causes, resource, "must be a standard resource for quota");
         }
-        resources::not_negative(&at, causes);
+        resources::validate_non_negative_quantity(&limit, causes);
     }
 }
 
-/// No default lies beyond what is allowed.
-pub(super) fn limits(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a LimitRange: minimum, default request, default and maximum must be in ascending order.
+pub(super) fn validate_limit_range(spec: &Field<'_>, causes: &mut Causes) {
     for limit in spec.child("limits").items() {
         let bound = |name: &str| limit.child(name);
-        let ordered = [
+        // The field that the error refers to, and the two bounds that must be in ascending order.
+        let ordered_bounds = [
             ("min", "min", "max"),
             ("defaultRequest", "min", "defaultRequest"),
             ("defaultRequest", "defaultRequest", "max"),
@@ -51,25 +57,30 @@ pub(super) fn limits(spec: &At<'_>, causes: &mut Causes) {
             ("defaultRequest", "defaultRequest", "default"),
             ("default", "default", "max"),
         ];
-        for (told, less, more) in ordered {
-            let (low, high) = (bound(less), bound(more));
-            for (resource, amount) in low.entries() {
-                let (low, high) = (Quantity::parse(amount.as_str().unwrap_or_default()), high.key(resource));
-                let (Ok(low), Ok(bound_above)) = (low, Quantity::parse(high.text())) else { continue };
-                if low > bound_above {
-                    let (low, high) = (amount.as_str().unwrap_or_default(), high.text());
-                    let why = format!("{} value {low} is greater than {} value {high}", words(less), words(more));
-                    let of = bound(told);
-                    // The smaller one is shown, wherever it is told.
-                    let shown = if less == "min" && more == "defaultRequest" { of.key(resource).value } else { amount };
-                    At { path: of.key(resource).path, value: shown }.invalid(causes, &why);
+        for (reported, lower, upper) in ordered_bounds {
+            let upper_amounts = bound(upper);
+            for (resource, lower_amount) in bound(lower).entries() {
+                let upper_amount = upper_amounts.key(resource);
+                let lower_text = lower_amount.as_str().unwrap_or_default();
+                let quantities = (Quantity::parse(lower_text), Quantity::parse(upper_amount.text()));
+                let (Ok(lower_quantity), Ok(upper_quantity)) = quantities else { continue };
+                if lower_quantity > upper_quantity {
+                    let (lower_name, upper_name) = (bound_name(lower), bound_name(upper));
+                    let upper_text = upper_amount.text();
+                    let detail =
+                        format!("{lower_name} value {lower_text} is greater than {upper_name} value {upper_text}");
+                    let field = bound(reported).key(resource);
+                    // The error shows the lower amount even if it refers to another field, with one exception.
+                    let is_exception = lower == "min" && upper == "defaultRequest";
+                    let value = if is_exception { field.value } else { lower_amount };
+                    Field { path: field.path, value }.invalid(causes, &detail);
                 }
             }
         }
     }
 }
 
-/// How refusals call a bound.
-fn words(bound: &str) -> &str {
+/// Returns the name of a bound in messages.
+fn bound_name(bound: &str) -> &str {
     if bound == "defaultRequest" { "default request" } else { bound }
 }

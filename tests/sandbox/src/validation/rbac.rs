@@ -1,18 +1,19 @@
-//! Validates roles and bindings.
+//! Validates Roles, ClusterRoles and their bindings.
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::{self, NameRule},
     selector,
 };
 
+/// The API group of RBAC.
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// The rules of a role; only those of a cluster speak of paths.
-pub(super) fn rules(role: &At<'_>, in_namespace: bool, causes: &mut Causes) {
+/// Validates the rules of a Role or a ClusterRole. Only a ClusterRole can have rules for non-resource URLs.
+pub(super) fn validate_policy_rules(role: &Field<'_>, in_namespace: bool, causes: &mut Causes) {
     for rule in role.child("rules").items() {
         let (verbs, paths) = (rule.child("verbs"), rule.child("nonResourceURLs"));
-        verbs.demand(causes, "verbs must contain at least one value");
+        verbs.require(causes, "verbs must contain at least one value");
         if !paths.is_empty() {
             if in_namespace {
                 paths.invalid(causes, "namespaced rules cannot apply to non-resource URLs");
@@ -23,28 +24,30 @@ pub(super) fn rules(role: &At<'_>, in_namespace: bool, causes: &mut Causes) {
             }
             continue;
         }
-        rule.child("apiGroups").demand(causes, "resource rules must supply at least one api group");
-        rule.child("resources").demand(causes, "resource rules must supply at least one resource");
+        rule.child("apiGroups").require(causes, "resource rules must supply at least one api group");
+        rule.child("resources").require(causes, "resource rules must supply at least one resource");
     }
 }
 
-pub(super) fn aggregation(role: &At<'_>, causes: &mut Causes) {
+/// Validates the aggregation rule of a ClusterRole, if it has one.
+pub(super) fn validate_aggregation_rule(role: &Field<'_>, causes: &mut Causes) {
     let aggregates = role.child("aggregationRule");
     if !aggregates.is_set() {
         return;
     }
     let selectors = aggregates.child("clusterRoleSelectors");
-    selectors.demand(causes, "at least one clusterRoleSelector required if aggregationRule is non-nil");
-    for one in selectors.items() {
+    selectors.require(causes, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+    for label_selector in selectors.items() {
         let before = causes.len();
-        selector::selector(&one, causes);
+        selector::validate_label_selector(&label_selector, causes);
         if causes.len() > before {
-            one.invalid_part(causes, "", "invalid label selector");
+            label_selector.invalid_part(causes, "", "invalid label selector");
         }
     }
 }
 
-pub(super) fn binding(binding: &At<'_>, in_namespace: bool, causes: &mut Causes) {
+/// Validates a RoleBinding or a ClusterRoleBinding: the reference to its role, and its subjects.
+pub(super) fn validate_binding(binding: &Field<'_>, in_namespace: bool, causes: &mut Causes) {
     let role = binding.child("roleRef");
     let group = role.child("apiGroup");
     if group.text() != GROUP {
@@ -55,28 +58,29 @@ pub(super) fn binding(binding: &At<'_>, in_namespace: bool, causes: &mut Causes)
     if !kinds.contains(&kind.text()) {
         kind.unsupported(causes, kinds);
     }
-    let named = role.child("name");
-    if named.is_empty() {
-        named.required(causes, "");
-    } else if let Some(why) = name::fault(NameRule::Segment, named.text()) {
-        named.invalid(causes, &why);
+    let name = role.child("name");
+    if name.is_empty() {
+        name.required(causes, "");
+    } else if let Some(detail) = name::violation(NameRule::Segment, name.text()) {
+        name.invalid(causes, &detail);
     }
     for subject in binding.child("subjects").items() {
-        self::subject(&subject, in_namespace, causes);
+        validate_subject(&subject, in_namespace, causes);
     }
 }
 
-fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {
-    let (kind, named, group) = (subject.child("kind"), subject.child("name"), subject.child("apiGroup"));
-    named.demand(causes, "");
+/// Validates a subject of a binding (upstream: `ValidateRoleBindingSubject`).
+fn validate_subject(subject: &Field<'_>, in_namespace: bool, causes: &mut Causes) {
+    let (kind, name, group) = (subject.child("kind"), subject.child("name"), subject.child("apiGroup"));
+    name.require(causes, "");
     match kind.text() {
         "ServiceAccount" => {
-            named.if_named(causes, NameRule::Subdomain);
+            name.optional_name(causes, NameRule::Subdomain);
             if !group.is_empty() {
                 group.unsupported(causes, &[""]);
             }
             if !in_namespace {
-                subject.child("namespace").demand(causes, "");
+                subject.child("namespace").require(causes, "");
             }
         }
         "User" | "Group" => {
@@ -88,11 +92,11 @@ fn subject(subject: &At<'_>, in_namespace: bool, causes: &mut Causes) {
     }
 }
 
-/// A binding is to one role for ever. The fields of the refused one are told by their names in Go.
-pub(super) fn keeps_role(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+/// Validates that a binding keeps its `roleRef`. The error shows the new reference with the field names of the Go type.
+pub(super) fn validate_role_ref_immutable(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     if new.value != old.value {
         let [group, kind, name] = ["apiGroup", "kind", "name"].map(|part| new.child(part).text());
-        let told = serde_json::json!({"APIGroup": group, "Kind": kind, "Name": name});
-        At { path: new.path.clone(), value: &told }.invalid(causes, "cannot change roleRef");
+        let go_value = serde_json::json!({"APIGroup": group, "Kind": kind, "Name": name});
+        Field { path: new.path.clone(), value: &go_value }.invalid(causes, "cannot change roleRef");
     }
 }

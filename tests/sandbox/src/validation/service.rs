@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, net::IpAddr};
 use serde_json::Value;
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     metadata,
     name::NameRule,
     probe,
@@ -15,16 +15,18 @@ use crate::{
     object,
     server::Server,
     strategy::{
-        service::{is_on_nodes, needs_address},
-        service_address::is_taken,
+        service::{has_cluster_ip, has_node_ports},
+        service_address::is_allocated,
     },
 };
 
+/// The types of Services, as the message about an unknown type lists them.
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
-/// A client stays with its Pod for a day at most.
-const LONGEST_AFFINITY: i64 = 86400;
+/// The maximum timeout of session affinity, in seconds: one day.
+const MAX_AFFINITY_SECONDS: i64 = 86400;
 
-pub(super) fn service(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a Service (upstream: `ValidateService`).
+pub(super) fn validate_service(spec: &Field<'_>, causes: &mut Causes) {
     let type_ = spec.child("type");
     let headless = spec.child("clusterIP").text() == "None";
     let ports = spec.child("ports");
@@ -32,19 +34,19 @@ pub(super) fn service(spec: &At<'_>, causes: &mut Causes) {
         ports.required(causes, "");
     }
     if type_.text() == "ExternalName" {
-        external_name(spec, causes);
+        validate_external_name(spec, causes);
     } else {
         let addresses = spec.child("clusterIPs");
-        let first = At { path: format!("{}[0]", addresses.path), value: spec.child("clusterIP").value };
-        if is_on_nodes(type_.text()) && headless {
+        let first = Field { path: format!("{}[0]", addresses.path), value: spec.child("clusterIP").value };
+        if has_node_ports(type_.text()) && headless {
             first.invalid(causes, &format!("may not be set to 'None' for {} services", type_.text()));
         }
     }
-    self::ports(&ports, type_.text(), causes);
-    metadata::labels(&spec.child("selector"), causes);
-    affinity(spec, causes);
-    type_.one_of(causes, &TYPES);
-    addresses(spec, causes);
+    validate_ports(&ports, type_.text(), causes);
+    metadata::validate_labels(&spec.child("selector"), causes);
+    validate_session_affinity(spec, causes);
+    type_.required_enum(causes, &TYPES);
+    validate_addresses(spec, causes);
     for external in spec.child("externalIPs").items() {
         if external.text().parse::<IpAddr>().is_err() {
             external.invalid(causes, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
@@ -54,75 +56,80 @@ pub(super) fn service(spec: &At<'_>, causes: &mut Causes) {
     if !class.is_empty() && type_.text() != "LoadBalancer" {
         class.forbidden(causes, "may only be used when `type` is 'LoadBalancer'");
     }
-    traffic(spec, causes);
+    validate_traffic_policies(spec, causes);
 }
 
-fn external_name(spec: &At<'_>, causes: &mut Causes) {
-    let (address, named) = (spec.child("clusterIPs"), spec.child("externalName"));
+/// Validates a Service of the type `ExternalName`: a domain name and no cluster IP.
+fn validate_external_name(spec: &Field<'_>, causes: &mut Causes) {
+    let (cluster_ips, name) = (spec.child("clusterIPs"), spec.child("externalName"));
     if !spec.child("clusterIP").is_empty() {
-        address.forbidden(causes, "may not be set for ExternalName services");
+        cluster_ips.forbidden(causes, "may not be set for ExternalName services");
     }
-    if named.is_empty() {
-        named.required(causes, "");
-    } else if let Some(why) = super::name::fault(NameRule::Subdomain, named.text().trim_end_matches('.')) {
-        named.invalid(causes, &why);
+    if name.is_empty() {
+        name.required(causes, "");
+    } else if let Some(detail) = super::name::violation(NameRule::Subdomain, name.text().trim_end_matches('.')) {
+        name.invalid(causes, &detail);
     }
 }
 
-fn ports(ports: &At<'_>, type_: &str, causes: &mut Causes) {
+/// Validates the ports of a Service: names, numbers, protocols, target ports and node ports.
+fn validate_ports(ports: &Field<'_>, type_: &str, causes: &mut Causes) {
     let several = ports.items().count() > 1;
     let mut names = BTreeSet::new();
     for port in ports.items() {
-        let named = port.child("name");
-        if several && named.is_empty() {
-            named.required(causes, "");
-        } else if !named.is_empty() {
-            named.if_named(causes, NameRule::Label);
-            if !names.insert(named.text()) {
-                named.duplicate(causes);
+        let name = port.child("name");
+        if several && name.is_empty() {
+            name.required(causes, "");
+        } else if !name.is_empty() {
+            name.optional_name(causes, NameRule::Label);
+            if !names.insert(name.text()) {
+                name.duplicate(causes);
             }
         }
         let number = port.child("port");
         if !number.number().is_some_and(|number| (1..=65535).contains(&number)) {
             number.invalid(causes, "must be between 1 and 65535, inclusive");
         }
-        port.child("protocol").one_of(causes, &["SCTP", "TCP", "UDP"]);
-        probe::port(&port.child("targetPort"), causes);
-        if !is_on_nodes(type_) && port.child("nodePort").number().is_some_and(|number| number != 0) {
+        port.child("protocol").required_enum(causes, &["SCTP", "TCP", "UDP"]);
+        probe::validate_port(&port.child("targetPort"), causes);
+        if !has_node_ports(type_) && port.child("nodePort").number().is_some_and(|number| number != 0) {
             port.child("nodePort").forbidden(causes, &format!("may not be used when `type` is '{type_}'"));
         }
     }
-    duplicates(ports, causes);
+    validate_unique_ports(ports, causes);
 }
 
-/// Each number once for each protocol.
-fn duplicates(ports: &At<'_>, causes: &mut Causes) {
+/// Validates that each port number occurs once for each protocol.
+fn validate_unique_ports(ports: &Field<'_>, causes: &mut Causes) {
     let mut seen: Vec<(&Value, &str)> = Vec::new();
     for port in ports.items() {
         let key = (port.child("port").value, port.child("protocol").text());
         if seen.contains(&key) {
-            let shown = format!(
+            let port_json = format!(
                 "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{},\"TargetPort\":0,\"NodePort\":0}}",
                 port.child("protocol").value,
                 key.0
             );
-            let message = format!("Duplicate value: {shown}");
+            let message = format!("Duplicate value: {port_json}");
             causes.push(Cause { reason: "FieldValueDuplicate", message, field: port.path.clone() });
         }
         seen.push(key);
     }
 }
 
-fn affinity(spec: &At<'_>, causes: &mut Causes) {
-    spec.child("sessionAffinity").one_of(causes, &["ClientIP", "None"]);
-    let seconds = spec.at(&["sessionAffinityConfig", "clientIP", "timeoutSeconds"]);
-    if seconds.number().is_some_and(|seconds| !(1..=LONGEST_AFFINITY).contains(&seconds)) {
-        seconds.invalid(causes, &format!("must be greater than 0 and less than {LONGEST_AFFINITY}"));
+/// Validates the session affinity and its timeout.
+fn validate_session_affinity(spec: &Field<'_>, causes: &mut Causes) {
+    spec.child("sessionAffinity").required_enum(causes, &["ClientIP", "None"]);
+    let seconds = spec.nested(&["sessionAffinityConfig", "clientIP", "timeoutSeconds"]);
+    if seconds.number().is_some_and(|seconds| !(1..=MAX_AFFINITY_SECONDS).contains(&seconds)) {
+        seconds.invalid(causes, &format!("must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"));
     }
 }
 
-fn addresses(spec: &At<'_>, causes: &mut Causes) {
-    if !needs_address(spec.child("type").text()) {
+/// Validates the cluster IPs and IP families. The cluster has IPv4 only; a headless Service without a selector may also
+/// use IPv6.
+fn validate_addresses(spec: &Field<'_>, causes: &mut Causes) {
+    if !has_cluster_ip(spec.child("type").text()) {
         return;
     }
     for address in spec.child("clusterIPs").items() {
@@ -139,45 +146,50 @@ fn addresses(spec: &At<'_>, causes: &mut Causes) {
             _ => family.unsupported(causes, &["IPv4", "IPv6"]),
         }
     }
-    spec.child("ipFamilyPolicy").if_one_of(causes, &["SingleStack", "PreferDualStack", "RequireDualStack"]);
+    spec.child("ipFamilyPolicy").optional_enum(causes, &["SingleStack", "PreferDualStack", "RequireDualStack"]);
 }
 
-fn traffic(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the external and internal traffic policies. Only a Service that is reachable from outside can have the
+/// external one.
+fn validate_traffic_policies(spec: &Field<'_>, causes: &mut Causes) {
     let (external, internal) = (spec.child("externalTrafficPolicy"), spec.child("internalTrafficPolicy"));
-    let outside = spec.child("type").text() == "ClusterIP" && !spec.child("externalIPs").is_empty();
-    if !is_on_nodes(spec.child("type").text()) && !outside {
+    let has_external_ips = spec.child("type").text() == "ClusterIP" && !spec.child("externalIPs").is_empty();
+    if !has_node_ports(spec.child("type").text()) && !has_external_ips {
         if !external.is_empty() {
             external.invalid(causes, "may only be set for externally-accessible services");
         }
     } else {
-        external.if_one_of(causes, &["Cluster", "Local"]);
+        external.optional_enum(causes, &["Cluster", "Local"]);
     }
-    internal.if_one_of(causes, &["Cluster", "Local"]);
+    internal.optional_enum(causes, &["Cluster", "Local"]);
 }
 
-/// A chosen address must be one of the cluster's, and nobody else's.
-pub(super) fn new_address(server: &Server, spec: &At<'_>, causes: &mut Causes) {
-    let chosen = spec.child("clusterIP").text();
-    if !needs_address(spec.child("type").text()) || !chosen.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4()) {
+/// Validates that the cluster IP that a new Service requests is in the range of the cluster and not allocated.
+pub(super) fn validate_requested_address(server: &Server, spec: &Field<'_>, causes: &mut Causes) {
+    let requested = spec.child("clusterIP").text();
+    if !has_cluster_ip(spec.child("type").text()) || !requested.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4())
+    {
         return;
     }
     let addresses = spec.child("clusterIPs");
-    if !chosen.starts_with("10.96.") {
-        let why = format!("failed to allocate IP {chosen}: the provided network does not match the current range");
-        addresses.invalid(causes, &why);
-    } else if is_taken(server, chosen) {
-        addresses.invalid(causes, &format!("failed to allocate IP {chosen}: provided IP is already allocated"));
+    if !requested.starts_with("10.96.") {
+        let detail =
+            format!("failed to allocate IP {requested}: the provided network does not match the current range");
+        addresses.invalid(causes, &detail);
+    } else if is_allocated(server, requested) {
+        addresses.invalid(causes, &format!("failed to allocate IP {requested}: provided IP is already allocated"));
     }
 }
 
-/// The first address is kept as long as the type has one.
-pub(super) fn update(new: &At<'_>, old: &Value, causes: &mut Causes) {
-    let was = object::text(old, &["spec", "clusterIP"]);
-    let both = needs_address(new.child("type").text()) && needs_address(object::text(old, &["spec", "type"]));
-    let is = new.child("clusterIP");
-    if both && !was.is_empty() && is.text() != was {
+/// Validates that an update keeps the cluster IP, unless the old or the new type has none.
+pub(super) fn validate_service_update(new: &Field<'_>, old: &Value, causes: &mut Causes) {
+    let old_address = object::text(old, &["spec", "clusterIP"]);
+    let both_need_address =
+        has_cluster_ip(new.child("type").text()) && has_cluster_ip(object::text(old, &["spec", "type"]));
+    let new_address = new.child("clusterIP");
+    if both_need_address && !old_address.is_empty() && new_address.text() != old_address {
         let addresses = new.child("clusterIPs");
-        let first = At { path: format!("{}[0]", addresses.path), value: addresses.value };
+        let first = Field { path: format!("{}[0]", addresses.path), value: addresses.value };
         first.invalid(causes, "may not change once set");
     }
 }

@@ -3,62 +3,64 @@
 use std::collections::BTreeSet;
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::NameRule,
 };
 
-/// Volumes, and the names by which they may be mounted.
-pub(super) fn volumes<'a>(volumes: &At<'a>, causes: &mut Causes) -> BTreeSet<&'a str> {
+/// Validates the volumes of a Pod, and returns their names, to which volume mounts can refer.
+pub(super) fn validate_volumes<'a>(volumes: &Field<'a>, causes: &mut Causes) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::new();
     for volume in volumes.items() {
-        source(&volume, causes);
-        let named = volume.child("name");
-        if named.is_empty() {
-            named.required(causes, "");
-        } else if let Some(why) = super::name::fault(NameRule::Label, named.text()) {
-            named.invalid(causes, &why);
-        } else if !names.insert(named.text()) {
-            named.duplicate(causes);
+        validate_volume_source(&volume, causes);
+        let name = volume.child("name");
+        if name.is_empty() {
+            name.required(causes, "");
+        } else if let Some(detail) = super::name::violation(NameRule::Label, name.text()) {
+            name.invalid(causes, &detail);
+        } else if !names.insert(name.text()) {
+            name.duplicate(causes);
         }
     }
     names
 }
 
-/// A volume comes from one source.
-fn source(volume: &At<'_>, causes: &mut Causes) {
-    let listed = volume.map().into_iter().flatten().map(|(key, _)| key.as_str()).filter(|key| *key != "name");
-    let mut sources: Vec<&str> = listed.collect();
-    // In the order in which Kubernetes looks at them.
-    const FIRST: [&str; 6] = ["emptyDir", "hostPath", "secret", "persistentVolumeClaim", "downwardAPI", "configMap"];
-    sources.sort_by_key(|source| FIRST.iter().position(|first| first == source).unwrap_or(FIRST.len()));
+/// Validates that a volume has exactly one source, and the required fields of that source.
+fn validate_volume_source(volume: &Field<'_>, causes: &mut Causes) {
+    let keys = volume.map().into_iter().flatten().map(|(key, _)| key.as_str()).filter(|key| *key != "name");
+    let mut sources: Vec<&str> = keys.collect();
+    // The order in which the real server checks the sources.
+    const CHECK_ORDER: [&str; 6] =
+        ["emptyDir", "hostPath", "secret", "persistentVolumeClaim", "downwardAPI", "configMap"];
+    sources.sort_by_key(|source| CHECK_ORDER.iter().position(|known| known == source).unwrap_or(CHECK_ORDER.len()));
     for (index, source) in sources.into_iter().enumerate() {
-        let at = volume.child(source);
+        let source_field = volume.child(source);
         if index > 0 {
-            at.forbidden(causes, "may not specify more than 1 volume type");
+            source_field.forbidden(causes, "may not specify more than 1 volume type");
             continue;
         }
         match source {
-            "hostPath" => at.child("path").demand(causes, ""),
+            "hostPath" => source_field.child("path").require(causes, ""),
             "secret" => {
-                at.child("secretName").demand(causes, "");
-                files(&at, causes);
+                source_field.child("secretName").require(causes, "");
+                validate_files(&source_field, causes);
             }
             "configMap" => {
-                at.child("name").demand(causes, "");
-                files(&at, causes);
+                source_field.child("name").require(causes, "");
+                validate_files(&source_field, causes);
             }
-            "persistentVolumeClaim" => at.child("claimName").demand(causes, ""),
+            "persistentVolumeClaim" => source_field.child("claimName").require(causes, ""),
             _ => {}
         }
     }
 }
 
-fn files(source: &At<'_>, causes: &mut Causes) {
-    mode(&source.child("defaultMode"), causes);
+/// Validates the file modes and paths of a volume from a Secret or a ConfigMap.
+fn validate_files(source: &Field<'_>, causes: &mut Causes) {
+    validate_file_mode(&source.child("defaultMode"), causes);
     for item in source.child("items").items() {
-        item.child("key").demand(causes, "");
+        item.child("key").require(causes, "");
         let path = item.child("path");
-        path.demand(causes, "");
+        path.require(causes, "");
         if path.text().starts_with('/') {
             path.invalid(causes, "must be a relative path");
         } else if path.text().split('/').any(|part| part == "..") {
@@ -66,11 +68,12 @@ fn files(source: &At<'_>, causes: &mut Causes) {
         } else if path.text().starts_with("..") {
             path.invalid(causes, "must not start with '..'");
         }
-        mode(&item.child("mode"), causes);
+        validate_file_mode(&item.child("mode"), causes);
     }
 }
 
-fn mode(mode: &At<'_>, causes: &mut Causes) {
+/// Validates the permission bits of a file, if they are set.
+fn validate_file_mode(mode: &Field<'_>, causes: &mut Causes) {
     if mode.number().is_some_and(|mode| !(0..=0o777).contains(&mode)) {
         mode.invalid(causes, "must be a number between 0 and 0777 (octal), both inclusive");
     }

@@ -1,48 +1,51 @@
-//! Validates webhook configurations.
+//! Validates webhook configurations, and the rules that admission policies share with them.
 
 use std::collections::BTreeSet;
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::NameRule,
 };
 
+/// The operations of rules, as the message about an unknown operation lists them.
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-/// The longest that a request waits for a webhook.
-const LONGEST: i64 = 30;
+/// The maximum timeout of a webhook, in seconds.
+const MAX_TIMEOUT_SECONDS: i64 = 30;
 
-pub(super) fn webhooks(webhooks: &At<'_>, causes: &mut Causes) {
+/// Validates the webhooks of a configuration, whose names must be unique.
+pub(super) fn validate_webhooks(webhooks: &Field<'_>, causes: &mut Causes) {
     let mut names = BTreeSet::new();
     for webhook in webhooks.items() {
-        self::webhook(&webhook, causes);
-        let named = webhook.child("name");
-        if !named.is_empty() && !names.insert(named.text()) {
-            named.duplicate(causes);
+        validate_webhook(&webhook, causes);
+        let name = webhook.child("name");
+        if !name.is_empty() && !names.insert(name.text()) {
+            name.duplicate(causes);
         }
     }
 }
 
-fn webhook(webhook: &At<'_>, causes: &mut Causes) {
-    qualified(&webhook.child("name"), causes);
+/// Validates a webhook (upstream: `validateValidatingWebhook` and `validateMutatingWebhook`).
+fn validate_webhook(webhook: &Field<'_>, causes: &mut Causes) {
+    validate_webhook_name(&webhook.child("name"), causes);
     for rule in webhook.child("rules").items() {
-        self::rule(&rule, causes);
+        validate_rule(&rule, causes);
     }
-    webhook.child("failurePolicy").if_one_of(causes, &["Fail", "Ignore"]);
-    webhook.child("matchPolicy").if_one_of(causes, &["Equivalent", "Exact"]);
+    webhook.child("failurePolicy").optional_enum(causes, &["Fail", "Ignore"]);
+    webhook.child("matchPolicy").optional_enum(causes, &["Equivalent", "Exact"]);
     let effects = webhook.child("sideEffects");
     if effects.is_empty() {
         effects.required(causes, "must specify one of None, NoneOnDryRun");
     } else {
-        effects.if_one_of(causes, &["None", "NoneOnDryRun"]);
+        effects.optional_enum(causes, &["None", "NoneOnDryRun"]);
     }
     let seconds = webhook.child("timeoutSeconds");
-    if seconds.number().is_some_and(|seconds| !(1..=LONGEST).contains(&seconds)) {
+    if seconds.number().is_some_and(|seconds| !(1..=MAX_TIMEOUT_SECONDS).contains(&seconds)) {
         seconds.invalid(causes, "the timeout value must be between 1 and 30 seconds");
     }
     for selector in ["namespaceSelector", "objectSelector"] {
-        super::selector::selector(&webhook.child(selector), causes);
+        super::selector::validate_label_selector(&webhook.child(selector), causes);
     }
-    client(&webhook.child("clientConfig"), causes);
+    validate_client_config(&webhook.child("clientConfig"), causes);
     let versions = webhook.child("admissionReviewVersions");
     if versions.is_empty() {
         versions.required(causes, "must specify one of v1, v1beta1");
@@ -51,18 +54,19 @@ fn webhook(webhook: &At<'_>, causes: &mut Causes) {
     }
 }
 
-/// A name of at least three parts.
-fn qualified(named: &At<'_>, causes: &mut Causes) {
-    if named.is_empty() {
-        named.required(causes, "");
-    } else if let Some(why) = super::name::fault(NameRule::Subdomain, named.text()) {
-        named.invalid(causes, &why);
-    } else if named.text().split('.').count() < 3 {
-        named.invalid(causes, "should be a domain with at least three segments separated by dots");
+/// Validates that the name of a webhook is a domain of at least three segments.
+fn validate_webhook_name(name: &Field<'_>, causes: &mut Causes) {
+    if name.is_empty() {
+        name.required(causes, "");
+    } else if let Some(detail) = super::name::violation(NameRule::Subdomain, name.text()) {
+        name.invalid(causes, &detail);
+    } else if name.text().split('.').count() < 3 {
+        name.invalid(causes, "should be a domain with at least three segments separated by dots");
     }
 }
 
-fn client(client: &At<'_>, causes: &mut Causes) {
+/// Validates that a webhook is called either at a URL or at a Service.
+fn validate_client_config(client: &Field<'_>, causes: &mut Causes) {
     let (url, service) = (client.child("url"), client.child("service"));
     if url.is_set() == service.is_set() {
         client.required(causes, "exactly one of url or service is required");
@@ -71,37 +75,38 @@ fn client(client: &At<'_>, causes: &mut Causes) {
             url.invalid(causes, "'https' is the only allowed URL scheme");
         }
     } else {
-        service.child("name").demand(causes, "service name is required");
-        service.child("namespace").demand(causes, "service namespace is required");
-        service.child("port").within(causes, 1, 65535);
+        service.child("name").require(causes, "service name is required");
+        service.child("namespace").require(causes, "service namespace is required");
+        service.child("port").in_range(causes, 1, 65535);
     }
 }
 
-/// What requests are sent: also those that policies look at.
-pub(super) fn rule(rule: &At<'_>, causes: &mut Causes) {
+/// Validates a rule of a webhook or of an admission policy: operations, groups, versions, resources and scope.
+pub(super) fn validate_rule(rule: &Field<'_>, causes: &mut Causes) {
     let operations = rule.child("operations");
-    operations.demand(causes, "");
-    everything_alone(&operations, "if '*' is present, must not specify other operations", causes);
+    operations.require(causes, "");
+    forbid_wildcard_with_others(&operations, "if '*' is present, must not specify other operations", causes);
     for operation in operations.items() {
-        operation.if_one_of(causes, &OPERATIONS);
+        operation.optional_enum(causes, &OPERATIONS);
     }
     for part in ["apiGroups", "apiVersions"] {
         let part = rule.child(part);
-        part.demand(causes, "");
-        everything_alone(&part, "if '*' is present, must not specify other values", causes);
+        part.require(causes, "");
+        forbid_wildcard_with_others(&part, "if '*' is present, must not specify other values", causes);
     }
     let resources = rule.child("resources");
-    resources.demand(causes, "");
-    // `*` means all resources, and leaves their subresources to others.
-    let others = resources.items().any(|resource| resource.text() != "*" && !resource.text().contains('/'));
-    if others && resources.items().any(|resource| resource.text() == "*") {
+    resources.require(causes, "");
+    // `*` means all resources without their subresources, so it can be combined with subresources.
+    let has_other_resource = resources.items().any(|resource| resource.text() != "*" && !resource.text().contains('/'));
+    if has_other_resource && resources.items().any(|resource| resource.text() == "*") {
         resources.invalid(causes, "if '*' is present, must not specify other resources without subresources");
     }
-    rule.child("scope").if_one_of(causes, &["*", "Cluster", "Namespaced"]);
+    rule.child("scope").optional_enum(causes, &["*", "Cluster", "Namespaced"]);
 }
 
-fn everything_alone(list: &At<'_>, why: &str, causes: &mut Causes) {
+/// Adds the error `field.Invalid` if a list contains `*` and other items.
+fn forbid_wildcard_with_others(list: &Field<'_>, detail: &str, causes: &mut Causes) {
     if list.items().count() > 1 && list.items().any(|item| item.text() == "*") {
-        list.invalid(causes, why);
+        list.invalid(causes, detail);
     }
 }

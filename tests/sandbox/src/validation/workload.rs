@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::{
-    at::{At, Causes},
+    field::{Causes, Field},
     name::NameRule,
     pod, selector,
 };
 use crate::failure::Cause;
 
-/// What may change of a StatefulSet.
-const STATEFUL: [&str; 7] = [
+/// The fields of a StatefulSet's spec that may change.
+const MUTABLE_STATEFUL_SET_FIELDS: [&str; 7] = [
     "replicas",
     "ordinals",
     "template",
@@ -20,48 +20,52 @@ const STATEFUL: [&str; 7] = [
     "minReadySeconds",
 ];
 
-pub(super) fn deployment(spec: &At<'_>, causes: &mut Causes) {
-    spec.child("replicas").natural(causes);
-    template(spec, causes);
-    update_strategy(&spec.child("strategy"), causes);
-    let (ready, limit) = (spec.child("minReadySeconds"), spec.child("progressDeadlineSeconds"));
-    ready.natural(causes);
-    spec.child("revisionHistoryLimit").natural(causes);
-    limit.natural(causes);
-    if limit.number().is_some_and(|limit| limit <= ready.number().unwrap_or(0)) {
-        limit.invalid(causes, "must be greater than minReadySeconds");
+/// Validates the spec of a Deployment (upstream: `ValidateDeploymentSpec`).
+pub(super) fn validate_deployment(spec: &Field<'_>, causes: &mut Causes) {
+    spec.child("replicas").non_negative(causes);
+    validate_selector_and_template(spec, causes);
+    validate_deployment_strategy(&spec.child("strategy"), causes);
+    let (min_ready, deadline) = (spec.child("minReadySeconds"), spec.child("progressDeadlineSeconds"));
+    min_ready.non_negative(causes);
+    spec.child("revisionHistoryLimit").non_negative(causes);
+    deadline.non_negative(causes);
+    if deadline.number().is_some_and(|deadline| deadline <= min_ready.number().unwrap_or(0)) {
+        deadline.invalid(causes, "must be greater than minReadySeconds");
     }
 }
 
-pub(super) fn replica_set(spec: &At<'_>, causes: &mut Causes) {
-    spec.child("replicas").natural(causes);
-    spec.child("minReadySeconds").natural(causes);
-    template(spec, causes);
+/// Validates the spec of a ReplicaSet (upstream: `ValidateReplicaSetSpec`).
+pub(super) fn validate_replica_set(spec: &Field<'_>, causes: &mut Causes) {
+    spec.child("replicas").non_negative(causes);
+    spec.child("minReadySeconds").non_negative(causes);
+    validate_selector_and_template(spec, causes);
 }
 
-pub(super) fn daemon_set(spec: &At<'_>, causes: &mut Causes) {
-    template(spec, causes);
-    spec.child("minReadySeconds").natural(causes);
+/// Validates the spec of a DaemonSet (upstream: `ValidateDaemonSetSpec`).
+pub(super) fn validate_daemon_set(spec: &Field<'_>, causes: &mut Causes) {
+    validate_selector_and_template(spec, causes);
+    spec.child("minReadySeconds").non_negative(causes);
     let strategy = spec.child("updateStrategy");
     match strategy.child("type").text() {
         "OnDelete" => {}
         "RollingUpdate" => {
             let rolling = strategy.child("rollingUpdate");
             let (unavailable, surge) = (rolling.child("maxUnavailable"), rolling.child("maxSurge"));
-            amount(&unavailable, causes);
-            amount(&surge, causes);
+            validate_int_or_percent(&unavailable, causes);
+            validate_int_or_percent(&surge, causes);
             match (is_zero(&unavailable), is_zero(&surge)) {
                 (true, true) => unavailable.required(causes, "cannot be 0 when maxSurge is 0"),
                 (false, false) => unavailable.invalid(causes, "may not be set when maxSurge is non-zero"),
                 _ => {}
             }
         }
-        _ => causes.push(unknown(&strategy, "\"RollingUpdate\", \"OnDelete\"")),
+        _ => causes.push(unsupported_strategy(&strategy, "\"RollingUpdate\", \"OnDelete\"")),
     }
-    spec.child("revisionHistoryLimit").natural(causes);
+    spec.child("revisionHistoryLimit").non_negative(causes);
 }
 
-pub(super) fn stateful_set(spec: &At<'_>, causes: &mut Causes) {
+/// Validates the spec of a StatefulSet (upstream: `ValidateStatefulSetSpec`).
+pub(super) fn validate_stateful_set(spec: &Field<'_>, causes: &mut Causes) {
     let policy = spec.child("podManagementPolicy");
     match policy.text() {
         "OrderedReady" | "Parallel" => {}
@@ -76,68 +80,70 @@ pub(super) fn stateful_set(spec: &At<'_>, causes: &mut Causes) {
         }
         "OnDelete" => {}
         "RollingUpdate" => {
-            rolling.child("partition").natural(causes);
-            amount(&rolling.child("maxUnavailable"), causes);
+            rolling.child("partition").non_negative(causes);
+            validate_int_or_percent(&rolling.child("maxUnavailable"), causes);
         }
         "" => strategy.required(causes, ""),
         _ => {
-            let why = "must be 'RollingUpdate' or 'OnDelete'";
-            let message = format!("Invalid value: {}: {why}", strategy_in_go(&strategy));
+            let detail = "must be 'RollingUpdate' or 'OnDelete'";
+            let message = format!("Invalid value: {}: {detail}", internal_strategy_json(&strategy));
             causes.push(Cause { reason: "FieldValueInvalid", message, field: strategy.path.clone() });
         }
     }
     for when in ["whenDeleted", "whenScaled"] {
-        spec.at(&["persistentVolumeClaimRetentionPolicy", when]).if_one_of(causes, &["Retain", "Delete"]);
+        spec.nested(&["persistentVolumeClaimRetentionPolicy", when]).optional_enum(causes, &["Retain", "Delete"]);
     }
-    spec.child("serviceName").if_named(causes, NameRule::Label);
-    spec.child("replicas").natural(causes);
-    spec.child("minReadySeconds").natural(causes);
-    spec.at(&["ordinals", "start"]).natural(causes);
-    template(spec, causes);
-    without_claims(spec, causes);
+    spec.child("serviceName").optional_name(causes, NameRule::Label);
+    spec.child("replicas").non_negative(causes);
+    spec.child("minReadySeconds").non_negative(causes);
+    spec.nested(&["ordinals", "start"]).non_negative(causes);
+    validate_selector_and_template(spec, causes);
+    drop_claim_mount_causes(spec, causes);
 }
 
-/// The claims of a StatefulSet are volumes of its Pods, though their template doesn't name them.
-fn without_claims(spec: &At<'_>, causes: &mut Causes) {
+/// Removes the errors about mounts of volumes that the volume claim templates of a StatefulSet provide.
+fn drop_claim_mount_causes(spec: &Field<'_>, causes: &mut Causes) {
     let claims = spec.child("volumeClaimTemplates");
-    let missing: Vec<String> =
-        claims.items().map(|claim| format!("Not found: {:?}", claim.at(&["metadata", "name"]).text())).collect();
+    let messages: Vec<String> =
+        claims.items().map(|claim| format!("Not found: {:?}", claim.nested(&["metadata", "name"]).text())).collect();
     causes.retain(|cause| {
-        let of_claim = cause.reason == "FieldValueNotFound" && missing.contains(&cause.message);
-        !(of_claim && cause.field.contains(".volumeMounts["))
+        let is_about_claim = cause.reason == "FieldValueNotFound" && messages.contains(&cause.message);
+        !(is_about_claim && cause.field.contains(".volumeMounts["))
     });
 }
 
-/// The selector selects what the template makes, and the Pods never end.
-fn template(spec: &At<'_>, causes: &mut Causes) {
-    let (selects, template) = (spec.child("selector"), spec.child("template"));
-    if !selects.is_set() {
-        selects.required(causes, "");
+/// Validates the selector and the pod template of a workload: the selector matches the labels of the template, and the
+/// Pods restart always.
+fn validate_selector_and_template(spec: &Field<'_>, causes: &mut Causes) {
+    let (selector, template) = (spec.child("selector"), spec.child("template"));
+    if !selector.is_set() {
+        selector.required(causes, "");
     }
-    let before = causes.len();
-    selector::selector(&selects, causes);
-    if causes.len() > before {
-        causes.push(selector::blamed(&selects, "invalid label selector"));
-    } else if selects.is_set() && selector::is_empty(&selects) {
-        causes.push(selector::blamed(&selects, "empty selector is invalid for deployment"));
+    let count_before = causes.len();
+    selector::validate_label_selector(&selector, causes);
+    if causes.len() > count_before {
+        causes.push(selector::invalid_selector(&selector, "invalid label selector"));
+    } else if selector.is_set() && selector::is_empty(&selector) {
+        causes.push(selector::invalid_selector(&selector, "empty selector is invalid for deployment"));
     }
-    let malformed = causes.len() > before;
-    let labels = template.at(&["metadata", "labels"]);
-    if !(malformed || selects.is_set() && selector::selects(selects.value, labels.value)) {
+    let is_invalid = causes.len() > count_before;
+    let labels = template.nested(&["metadata", "labels"]);
+    if !is_invalid && !selector::matches_labels(selector.value, labels.value) {
         labels.invalid(causes, "`selector` does not match template `labels`");
     }
-    pod::template(&template, causes);
-    let restart = template.at(&["spec", "restartPolicy"]);
+    pod::validate_template(&template, causes);
+    let restart = template.nested(&["spec", "restartPolicy"]);
     if matches!(restart.text(), "OnFailure" | "Never") {
         restart.unsupported(causes, &["Always"]);
     }
-    let deadline = template.at(&["spec", "activeDeadlineSeconds"]);
+    let deadline = template.nested(&["spec", "activeDeadlineSeconds"]);
     if deadline.is_set() {
         deadline.forbidden(causes, "activeDeadlineSeconds in ReplicaSet is not Supported");
     }
 }
 
-fn update_strategy(strategy: &At<'_>, causes: &mut Causes) {
+/// Validates the update strategy of a Deployment (upstream: `ValidateDeploymentStrategy`).
+fn validate_deployment_strategy(strategy: &Field<'_>, causes: &mut Causes) {
     let rolling = strategy.child("rollingUpdate");
     match strategy.child("type").text() {
         "Recreate" if rolling.is_set() => {
@@ -146,91 +152,98 @@ fn update_strategy(strategy: &At<'_>, causes: &mut Causes) {
         "Recreate" => {}
         "RollingUpdate" => {
             let (unavailable, surge) = (rolling.child("maxUnavailable"), rolling.child("maxSurge"));
-            amount(&unavailable, causes);
-            amount(&surge, causes);
+            validate_int_or_percent(&unavailable, causes);
+            validate_int_or_percent(&surge, causes);
             if is_zero(&unavailable) && is_zero(&surge) {
                 unavailable.invalid(causes, "may not be 0 when `maxSurge` is 0");
             }
-            if percent(&unavailable).is_some_and(|percent| percent > 100) {
+            if percentage(&unavailable).is_some_and(|percent| percent > 100) {
                 unavailable.invalid(causes, "must not be greater than 100%");
             }
         }
-        _ => causes.push(unknown(strategy, "\"Recreate\", \"RollingUpdate\"")),
+        _ => causes.push(unsupported_strategy(strategy, "\"Recreate\", \"RollingUpdate\"")),
     }
 }
 
-/// A number or a percentage, not below zero.
-pub(super) fn amount(amount: &At<'_>, causes: &mut Causes) {
+/// Validates a number or a percentage that must not be negative (upstream: `ValidatePositiveIntOrPercent`).
+pub(super) fn validate_int_or_percent(amount: &Field<'_>, causes: &mut Causes) {
     if amount.value.is_string() {
-        if percent(amount).is_none() {
+        if percentage(amount).is_none() {
             amount.invalid(causes, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')");
         }
     } else {
-        amount.natural(causes);
+        amount.non_negative(causes);
     }
 }
 
-pub(super) fn percent(amount: &At<'_>) -> Option<u32> {
+/// Returns the number of a percentage; `None` if the value is no percentage.
+pub(super) fn percentage(amount: &Field<'_>) -> Option<u32> {
     amount.text().strip_suffix('%')?.parse().ok()
 }
 
-fn is_zero(amount: &At<'_>) -> bool {
-    percent(amount)
+/// Whether a number or a percentage is zero or absent.
+fn is_zero(amount: &Field<'_>) -> bool {
+    percentage(amount)
         .map_or_else(|| amount.number().unwrap_or(0) == 0 && !amount.value.is_string(), |percent| percent == 0)
 }
 
-/// What a workload selects, it selects for ever.
-pub(super) fn keeps_selector(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
+/// Validates that an update of a workload keeps its selector.
+pub(super) fn validate_selector_immutable(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     new.child("selector").immutable(causes, &old.child("selector"));
 }
 
-pub(super) fn stateful_update(new: &At<'_>, old: &At<'_>, causes: &mut Causes) {
-    if fixed(new) != fixed(old) {
-        let why = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
-        new.forbidden(causes, why);
+/// Validates that an update of a StatefulSet changes only fields that may change.
+pub(super) fn validate_stateful_set_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    if immutable_fields(new) != immutable_fields(old) {
+        let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+        new.forbidden(causes, detail);
     }
 }
 
-fn fixed(spec: &At<'_>) -> Map<String, Value> {
-    let mut fixed = spec.map().cloned().unwrap_or_default();
-    STATEFUL.iter().for_each(|field| drop(fixed.remove(*field)));
-    fixed
+/// Returns the fields of a StatefulSet's spec that may not change.
+fn immutable_fields(spec: &Field<'_>) -> Map<String, Value> {
+    let mut fields = spec.map().cloned().unwrap_or_default();
+    MUTABLE_STATEFUL_SET_FIELDS.iter().for_each(|key| drop(fields.remove(*key)));
+    fields
 }
 
-/// Counts in a status.
-pub(super) fn deployment_status(status: &At<'_>, causes: &mut Causes) {
+/// Validates the replica counts in the status of a Deployment (upstream: `ValidateDeploymentStatus`).
+pub(super) fn validate_deployment_status(status: &Field<'_>, causes: &mut Causes) {
     let counts = ["replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas"];
     let number = |count: &str| status.child(count).number().unwrap_or(0);
     for count in counts {
-        status.child(count).natural(causes);
+        status.child(count).non_negative(causes);
     }
-    let of_all = "cannot be greater than status.replicas";
+    let exceeds_replicas = "cannot be greater than status.replicas";
     let pairs = [
-        ("updatedReplicas", "replicas", of_all),
-        ("readyReplicas", "replicas", of_all),
-        ("availableReplicas", "replicas", of_all),
+        ("updatedReplicas", "replicas", exceeds_replicas),
+        ("readyReplicas", "replicas", exceeds_replicas),
+        ("availableReplicas", "replicas", exceeds_replicas),
         ("availableReplicas", "readyReplicas", "cannot be greater than readyReplicas"),
     ];
-    for (part, whole, why) in pairs {
-        if number(part) > number(whole) {
-            status.child(part).invalid(causes, why);
+    for (count, limit, detail) in pairs {
+        if number(count) > number(limit) {
+            status.child(count).invalid(causes, detail);
         }
     }
 }
 
-/// 422 of a strategy of no known type, which is told of the whole strategy.
-fn unknown(strategy: &At<'_>, known: &str) -> Cause {
-    let message = format!("Unsupported value: {}: supported values: {known}", strategy_in_go(strategy));
+/// Returns the error `field.NotSupported` for the type of an update strategy. Like upstream, it refers to the whole
+/// strategy.
+fn unsupported_strategy(strategy: &Field<'_>, known: &str) -> Cause {
+    let message = format!("Unsupported value: {}: supported values: {known}", internal_strategy_json(strategy));
     Cause { reason: "FieldValueNotSupported", message, field: strategy.path.clone() }
 }
 
-/// A strategy as Kubernetes has it inside.
-fn strategy_in_go(strategy: &At<'_>) -> String {
+/// Returns the JSON of an update strategy with the field names of upstream's internal Go type.
+fn internal_strategy_json(strategy: &Field<'_>) -> String {
     let rolling = strategy.child("rollingUpdate");
-    let amount = |name: &str| rolling.child(name).value.to_string();
+    let amount_json = |name: &str| rolling.child(name).value.to_string();
     let rolling = match rolling.value {
         Value::Null => "null".to_owned(),
-        _ => format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", amount("maxUnavailable"), amount("maxSurge")),
+        _ => {
+            format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", amount_json("maxUnavailable"), amount_json("maxSurge"))
+        }
     };
     format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", strategy.child("type").value)
 }

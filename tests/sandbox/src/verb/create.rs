@@ -8,8 +8,8 @@ use super::{
 };
 use crate::{failure::Failure, object, request::ResourceRequest, response::ApiResponse};
 
-/// Refuses to create objects of a kind whose CRD is terminating.
-pub(super) fn refuse_terminating(request: ResourceRequest<'_>, name: &str) -> Result<(), Failure> {
+/// Fails for a custom kind whose CRD is terminating.
+pub(super) fn reject_terminating(request: ResourceRequest<'_>, name: &str) -> Result<(), Failure> {
     if !request.kind.custom().is_some_and(|custom| custom.terminating) {
         return Ok(());
     }
@@ -17,6 +17,7 @@ pub(super) fn refuse_terminating(request: ResourceRequest<'_>, name: &str) -> Re
     Err(Failure::forbidden(request.kind, name, why))
 }
 
+/// Handles a create, also of reviews, which are not stored. Returns a 409 error if the object exists.
 pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     if !request.kind.is_stored() {
         return crate::authorization::review(request);
@@ -26,12 +27,12 @@ pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, 
     if object::version(&decoded.object).is_some() {
         return Err(Failure::unexplained("resourceVersion should not be set on objects to be created"));
     }
-    request.place(&mut decoded.object)?;
-    refuse_terminating(request, object::name(&decoded.object))?;
+    request.set_name_from_path(&mut decoded.object)?;
+    reject_terminating(request, object::name(&decoded.object))?;
     let written = match write::create(request, decoded.object, Tracking::Update).await {
         Ok(written) => written,
-        Err(WriteError::Failure(failure, told)) => {
-            return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(told));
+        Err(WriteError::Failure(failure, failure_warnings)) => {
+            return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(failure_warnings));
         }
         Err(WriteError::Conflict) => return Err(Failure::internal("an object came into being in between")),
     };

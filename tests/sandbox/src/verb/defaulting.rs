@@ -13,7 +13,7 @@ impl ResourceRequest<'_> {
             crate::schema::whole_numbers(object);
         }
         crate::schema::default(self.kind.schema(), object);
-        if definition::is(self.kind) {
+        if definition::is_crd(self.kind) {
             definition::default(object);
         }
         crate::strategy::default(self.kind, object);

@@ -12,7 +12,8 @@ use crate::{
     server::Server,
 };
 
-/// Authorizes a request and handles it.
+/// Authorizes a request and handles it. Returns a 404 error for an unknown kind, and a 405 error for a verb that the
+/// kind does not support.
 pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, Failure> {
     authorization::authorize(server, call)?;
     let target = match &call.target {
@@ -36,21 +37,21 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
         return Err(Failure::no_such_resource());
     }
     // Update and patch need a name in the path; create needs a path without one.
-    let misplaced = match call.verb {
+    let is_wrong_path = match call.verb {
         Verb::Update | Verb::Patch => request.name.is_empty(),
         Verb::Create => !request.name.is_empty(),
         _ => false,
     };
-    if misplaced || !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
+    if is_wrong_path || !kind.verbs.iter().any(|verb| verb == call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
-    if call.accept.form() == Representation::Foreign {
-        let shapeless = call.accept.has(Representation::Shapeless);
-        return Err(if shapeless { Failure::no_such_shape() } else { Failure::no_such_representation() });
+    if call.accept.representation() == Representation::Unsupported {
+        let unknown_shape = call.accept.contains(Representation::UnknownShape);
+        return Err(if unknown_shape { Failure::no_such_shape() } else { Failure::no_such_representation() });
     }
     // A request to a deprecated version gets a warning, whether it succeeds or fails.
-    let answer = by_verb(request).await;
-    match deprecation(&kind) {
+    let answer = handle_verb(request).await;
+    match deprecation_warning(&kind) {
         None => answer,
         // A request that fails before the kind is resolved gets no warning.
         Some(_) if answer.as_ref().is_err_and(|failure| failure.code == 415) => answer,
@@ -58,14 +59,16 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
     }
 }
 
-fn deprecation(kind: &Kind) -> Option<String> {
+/// Returns the warning for requests to a deprecated version; `None` for other versions.
+fn deprecation_warning(kind: &Kind) -> Option<String> {
     if kind.is("", "endpoints") {
         return Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
     }
     kind.custom().and_then(|custom| custom.warning.clone())
 }
 
-async fn by_verb(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
+/// Handles a request for objects of a kind, by its verb.
+async fn handle_verb(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     match request.call.verb {
         Verb::Get => read::get(request).await,
         Verb::List => list::list(request).await,

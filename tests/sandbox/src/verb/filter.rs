@@ -22,9 +22,11 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    pub(super) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
+    /// Parses the filter of a request. Returns a 400 error if a selector is invalid or the kind does not support one of
+    /// its fields.
+    pub(super) fn parse(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         let options = &request.call.options;
-        let fields = FieldSelector::of(&options.field_selector)?;
+        let fields = FieldSelector::parse(&options.field_selector)?;
         for requirement in &fields.0 {
             let field = &requirement.field;
             match discovery::selectable(request.kind, field) {
@@ -41,53 +43,56 @@ impl Filter {
         Ok(Self {
             name: request.name.to_owned(),
             namespace: request.namespace.to_owned(),
-            labels: LabelSelector::of(&options.label_selector)?,
+            labels: LabelSelector::parse(&options.label_selector)?,
             fields,
         })
     }
 
-    /// Whether the filter has no criterion other than the namespace.
+    /// Returns whether the filter has no criterion other than the namespace.
     pub(super) fn is_empty(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty() && self.name.is_empty()
     }
 
-    /// Returns the only name that can match.
+    /// Returns the only name that can match; `None` if the filter does not determine the name.
     pub(super) fn only_name(&self) -> Option<&str> {
         let by_field = || {
-            let named = self.fields.0.iter().find(|wanted| wanted.field == "metadata.name" && wanted.equal);
-            named.map(|wanted| wanted.value.as_str())
+            let name_requirement =
+                self.fields.0.iter().find(|requirement| requirement.field == "metadata.name" && requirement.equal);
+            name_requirement.map(|requirement| requirement.value.as_str())
         };
         if self.name.is_empty() { by_field() } else { Some(&self.name) }
     }
 
-    pub(super) fn passes(&self, kind: &Kind, item: &Stored) -> bool {
-        let placed = self.namespace.is_empty() || *item.namespace == *self.namespace;
-        let named = self.name.is_empty() || *item.name == *self.name;
-        placed && named && self.labels.matches(|key| item.label(key)) && self.fields_match(kind, item)
+    /// Returns whether a stored object matches the name, the namespace and the selectors.
+    pub(super) fn matches(&self, kind: &Kind, item: &Stored) -> bool {
+        let in_namespace = self.namespace.is_empty() || *item.namespace == *self.namespace;
+        let has_name = self.name.is_empty() || *item.name == *self.name;
+        in_namespace && has_name && self.labels.matches(|key| item.label(key)) && self.fields_match(kind, item)
     }
 
+    /// Returns whether a stored object meets the field selector. Decodes the object only if the selector requires it.
     fn fields_match(&self, kind: &Kind, item: &Stored) -> bool {
-        let mut read = None;
-        self.fields.0.iter().all(|wanted| {
-            let equal = match wanted.field.as_str() {
-                "metadata.name" => *item.name == *wanted.value,
-                "metadata.namespace" => *item.namespace == *wanted.value,
-                field => plain(read.get_or_insert_with(|| item.object(kind)), field) == wanted.value,
+        let mut decoded = None;
+        self.fields.0.iter().all(|requirement| {
+            let is_equal = match requirement.field.as_str() {
+                "metadata.name" => *item.name == *requirement.value,
+                "metadata.namespace" => *item.namespace == *requirement.value,
+                field => field_text(decoded.get_or_insert_with(|| item.object(kind)), field) == requirement.value,
             };
-            equal == wanted.equal
+            is_equal == requirement.equal
         })
     }
 }
 
 /// Returns a field in the form that a field selector compares; an absent field has the zero value of its Go type.
-fn plain(object: &Value, field: &str) -> String {
+fn field_text(object: &Value, field: &str) -> String {
     let path: Vec<&str> = match field {
         "source" if !object::text(object, &["source", "component"]).is_empty() => vec!["source", "component"],
         "source" => vec!["reportingComponent"],
         "status.successful" => vec!["status", "succeeded"],
         "status.podIPs" => {
-            let all = object::at(object, &["status", "podIPs"]).and_then(Value::as_array);
-            return all.into_iter().flatten().map(|ip| object::text(ip, &["ip"])).collect::<Vec<_>>().join(",");
+            let ips = object::at(object, &["status", "podIPs"]).and_then(Value::as_array);
+            return ips.into_iter().flatten().map(|ip| object::text(ip, &["ip"])).collect::<Vec<_>>().join(",");
         }
         field => field.split('.').collect(),
     };

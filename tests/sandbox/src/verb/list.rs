@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     filter::Filter,
     list_options::{self, check_reached},
-    read::{go_type, head, metadata_of},
+    read::{go_type, metadata_of, type_meta},
 };
 use crate::{
     call::{Options, Representation},
@@ -25,7 +25,7 @@ use crate::{
 
 /// The contents of a continue token.
 #[derive(Serialize, Deserialize)]
-struct Continue {
+struct ContinueToken {
     #[serde(rename = "v")]
     version: String,
     /// The version of the first page; -1 continues with the current objects.
@@ -46,17 +46,20 @@ struct Page {
     remaining: Option<usize>,
 }
 
+/// Handles a list: returns the objects that match, or one page of them, in the accepted representation.
 pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     list_options::check(&request.call.options, request.call.verb)?;
     request.convert_all().await?;
-    let page = page(request)?;
+    let page = read_page(request)?;
     request.convert(&page.items).await?;
     let mut metadata = Map::from_iter([("resourceVersion".to_owned(), json!(page.version.to_string()))]);
-    let form = request.call.accept.form();
+    let representation = request.call.accept.representation();
     match page.token {
         Some(token) => drop(metadata.insert("continue".into(), token.into())),
         // The lists of custom kinds always have this field.
-        None if request.kind.custom().is_some() && matches!(form, Representation::Json | Representation::Yaml) => {
+        None if request.kind.custom().is_some()
+            && matches!(representation, Representation::Json | Representation::Yaml) =>
+        {
             metadata.insert("continue".into(), "".into());
         }
         None => {}
@@ -66,7 +69,7 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     }
     let (kind, metadata) = (request.kind, Value::Object(metadata));
     let objects = || page.items.iter().map(|item| item.object(kind));
-    match form {
+    match representation {
         Representation::Table => {
             let mut table = print::table(request, &objects().collect::<Vec<_>>(), &metadata)?;
             table["apiVersion"] = request.call.accept.meta_version().into();
@@ -82,25 +85,25 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
             let what = "you requested PartialObjectMetadata, but the requested object is a list";
             Err(Failure::not_acceptable(format!("{what} ({})", go_type(kind, "List"))))
         }
-        Representation::Foreign | Representation::Shapeless => Err(Failure::no_such_representation()),
+        Representation::Unsupported | Representation::UnknownShape => Err(Failure::no_such_representation()),
         Representation::Json | Representation::Yaml | Representation::Discovery => {
-            Ok(ApiResponse::json(StatusCode::OK, whole(request, &metadata, &page.items)))
+            Ok(ApiResponse::json(StatusCode::OK, encode_list(request, &metadata, &page.items)))
         }
     }
 }
 
-/// Returns the objects at a version of the store as a list; this is the response of `deletecollection`.
-pub(super) fn whole_list(request: ResourceRequest<'_>, version: u64, items: &[Arc<Stored>]) -> ApiResponse {
+/// Returns the response with objects at a version of the store as one list, as `deletecollection` returns it.
+pub(super) fn full_list(request: ResourceRequest<'_>, version: u64, items: &[Arc<Stored>]) -> ApiResponse {
     let metadata = json!({"resourceVersion": version.to_string()});
-    ApiResponse::json(StatusCode::OK, whole(request, &metadata, items))
+    ApiResponse::json(StatusCode::OK, encode_list(request, &metadata, items))
 }
 
-/// Builds the text of a list without decoding the objects. Items of custom kinds contain their type, as in Kubernetes.
-fn whole(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
+/// Encodes a list without decoding the objects. Items of custom kinds contain their type, as in Kubernetes.
+fn encode_list(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
     let kind = request.kind;
-    let typed = matches!(kind.origin, Origin::Custom(_)).then(|| head(kind));
-    let beside = typed.as_ref().map_or(1, |head| head.len() + 1);
-    let mut text = BytesMut::with_capacity(items.iter().map(|item| item.json.len() + beside).sum::<usize>() + 256);
+    let type_meta = matches!(kind.origin, Origin::Custom(_)).then(|| type_meta(kind));
+    let extra_bytes = type_meta.as_ref().map_or(1, |type_meta| type_meta.len() + 1);
+    let mut text = BytesMut::with_capacity(items.iter().map(|item| item.json.len() + extra_bytes).sum::<usize>() + 256);
     let (list_kind, api_version) = (&kind.list_kind, kind.api_version());
     text.extend_from_slice(
         format!("{{\"kind\":{list_kind:?},\"apiVersion\":{api_version:?},\"metadata\":{metadata},\"items\":[")
@@ -110,9 +113,9 @@ fn whole(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) 
         if index > 0 {
             text.put_u8(b',');
         }
-        match &typed {
-            Some(head) => {
-                text.extend_from_slice(head);
+        match &type_meta {
+            Some(type_meta) => {
+                text.extend_from_slice(type_meta);
                 text.extend_from_slice(item.text(kind).get(1..).unwrap_or_default());
             }
             None => text.extend_from_slice(&item.text(kind)),
@@ -122,39 +125,42 @@ fn whole(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) 
     text.freeze()
 }
 
-fn page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
+/// Reads the objects that match at the requested version, up to the limit. Returns an error if the version is expired
+/// or not reached, or the continue token is invalid.
+fn read_page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
     let options = &request.call.options;
-    let filter = Filter::of(request)?;
-    let named = list_options::version(options, request.call.verb)?;
-    let token = token(options)?;
-    let (version, mut items) = match (&token, exact(options, named)) {
-        (Some(token), _) => start_again(request, token)?,
+    let filter = Filter::parse(request)?;
+    let requested = list_options::version(options, request.call.verb)?;
+    let token = parse_token(options)?;
+    let (version, mut items) = match (&token, exact_version(options, requested)) {
+        (Some(token), _) => continue_list(request, token)?,
         (None, Some(version)) => {
             check_reached(request, version)?;
             let items = request.server.store.list_at(&request.kind.group_resource, Some(request.namespace), version);
             (version, items.map_err(|_| Failure::expired("The resourceVersion for the provided list is too old."))?)
         }
         (None, None) => {
-            check_reached(request, named.unwrap_or(0))?;
+            check_reached(request, requested.unwrap_or(0))?;
             current_items(request, &filter)
         }
     };
-    items.retain(|item| filter.passes(request.kind, item));
+    items.retain(|item| filter.matches(request.kind, item));
     // A list at any version comes from the watch cache, which does not paginate.
-    let limit = options.limit.filter(|limit| *limit < items.len() && named != Some(0));
+    let limit = options.limit.filter(|limit| *limit < items.len() && requested != Some(0));
     let Some(limit) = limit else { return Ok(Page { version, items, token: None, remaining: None }) };
     let remaining = filter.is_empty().then_some(items.len() - limit);
     items.truncate(limit);
-    let last = items.last().map(|item| key_below(request, item)).unwrap_or_default();
-    let next = Continue { version: TOKEN.into(), resource_version: version.cast_signed(), start: format!("/{last}\0") };
-    Ok(Page { version, items, token: Some(next.encoded()), remaining })
+    let last = items.last().map(|item| relative_key(request, item)).unwrap_or_default();
+    let next =
+        ContinueToken { version: TOKEN.into(), resource_version: version.cast_signed(), start: format!("/{last}\0") };
+    Ok(Page { version, items, token: Some(next.encode()), remaining })
 }
 
 /// Returns the exact version that the list must have: requested by `resourceVersionMatch`, or implied by a paginated
-/// list without it.
-fn exact(options: &Options, named: Option<u64>) -> Option<u64> {
-    let in_pieces = options.limit.is_some() && options.resource_version_match.is_empty();
-    named.filter(|version| *version > 0 && (options.resource_version_match == "Exact" || in_pieces))
+/// list without it. Returns `None` if any version that is new enough will do.
+fn exact_version(options: &Options, requested: Option<u64>) -> Option<u64> {
+    let is_paginated = options.limit.is_some() && options.resource_version_match.is_empty();
+    requested.filter(|version| *version > 0 && (options.resource_version_match == "Exact" || is_paginated))
 }
 
 /// Returns the current objects that can match the filter, and the version of the store.
@@ -169,71 +175,74 @@ fn current_items(request: ResourceRequest<'_>, filter: &Filter) -> (u64, Vec<Arc
     }
 }
 
-/// Continues a list after its last page.
-fn start_again(request: ResourceRequest<'_>, token: &Continue) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
+/// Returns the objects after the last page, at the version of the token. Returns a 410 error if that version is
+/// expired.
+fn continue_list(request: ResourceRequest<'_>, token: &ContinueToken) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
     let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     let (version, mut items) = match u64::try_from(token.resource_version).ok().filter(|version| *version > 0) {
         Some(version) => {
             check_reached(request, version)?;
             let items = store.list_at(group_resource, Some(request.namespace), version);
-            (version, items.map_err(|_| too_old(token))?)
+            (version, items.map_err(|_| expired_token(token))?)
         }
         None => store.list(group_resource, Some(request.namespace)),
     };
     let start = token.start.trim_start_matches('/');
-    items.retain(|item| key_below(request, item).as_str() >= start);
+    items.retain(|item| relative_key(request, item).as_str() >= start);
     Ok((version, items))
 }
 
 /// Returns the key of an object, relative to the listed path.
-fn key_below(request: ResourceRequest<'_>, item: &Stored) -> String {
+fn relative_key(request: ResourceRequest<'_>, item: &Stored) -> String {
     if request.kind.namespaced && !request.namespace.is_empty() { item.name.to_string() } else { item.key() }
 }
 
-fn token(options: &Options) -> Result<Option<Continue>, Failure> {
-    let written = options.continue_token.as_str();
-    if written.is_empty() {
+/// Parses the continue token; `None` if the request has none. Returns the 400 error of kube-apiserver if it is invalid.
+fn parse_token(options: &Options) -> Result<Option<ContinueToken>, Failure> {
+    let encoded = options.continue_token.as_str();
+    if encoded.is_empty() {
         return Ok(None);
     }
     let invalid = |why: &str| Failure::bad_request(format!("invalid continue token: continue key is not valid: {why}"));
-    let decoded = URL_SAFE_NO_PAD.decode(written.trim_end_matches('=')).map_err(|error| {
-        let at = match error {
-            base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+    let decoded = URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')).map_err(|error| {
+        let offset = match error {
+            base64::DecodeError::InvalidByte(offset, _) | base64::DecodeError::InvalidLastSymbol(offset, _) => offset,
             base64::DecodeError::InvalidLength(length) => length,
-            base64::DecodeError::InvalidPadding => written.len(),
+            base64::DecodeError::InvalidPadding => encoded.len(),
         };
-        invalid(&format!("illegal base64 data at input byte {at}"))
+        invalid(&format!("illegal base64 data at input byte {offset}"))
     })?;
-    let read: Value = serde_json::from_slice(&decoded)
+    let value: Value = serde_json::from_slice(&decoded)
         .map_err(|_| invalid(&super::body::syntax::syntax_error(&decoded).unwrap_or_else(|| "no JSON".to_owned())))?;
-    if read["v"] != TOKEN {
-        let version = read["v"].as_str().unwrap_or_default();
+    if value["v"] != TOKEN {
+        let version = value["v"].as_str().unwrap_or_default();
         return Err(invalid(&format!("server does not recognize this encoded version {version}")));
     }
     if !matches!(options.resource_version.as_str(), "" | "0") {
         return Err(Failure::bad_request("specifying resource version is not allowed when using continue"));
     }
-    let token: Continue = serde_json::from_value(read).map_err(|error| invalid(&error.to_string()))?;
+    let token: ContinueToken = serde_json::from_value(value).map_err(|error| invalid(&error.to_string()))?;
     if token.start.is_empty() {
         return Err(invalid("encoded start key empty (a valid encoding would have a key)"));
     }
     Ok(Some(token))
 }
 
-impl Continue {
-    fn encoded(&self) -> String {
+impl ContinueToken {
+    /// Returns the token as base64.
+    fn encode(&self) -> String {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
     }
 }
 
 /// Returns the 410 error with a token that continues at the current version.
-fn too_old(token: &Continue) -> Failure {
+fn expired_token(token: &ContinueToken) -> Failure {
     let message = "The provided continue parameter is too old to display a consistent list result. You can start a new \
                    list without the continue parameter, or use the continue token in this response to retrieve the \
                    remainder of the results. Continuing with the provided token results in an inconsistent list - \
                    objects that were created, modified, or deleted between the time the first chunk was returned and \
                    now may show up in the list.";
     let start = token.start.clone();
-    let regardless = Continue { version: TOKEN.into(), resource_version: -1, start };
-    Failure::expired(message).with_continue(regardless.encoded())
+    let inconsistent = ContinueToken { version: TOKEN.into(), resource_version: -1, start };
+    Failure::expired(message).with_continue(inconsistent.encode())
 }

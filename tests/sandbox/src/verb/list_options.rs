@@ -8,18 +8,20 @@ use crate::{
     request::ResourceRequest,
 };
 
+/// The field of the errors about `resourceVersionMatch`.
 const MATCH: &str = "resourceVersionMatch";
 
-/// Refuses options that contradict each other.
+/// Rejects options that contradict each other or are not supported.
 pub(super) fn check(options: &Options, verb: Verb) -> Result<(), Failure> {
-    let causes = if verb == Verb::Watch { of_watch(options) } else { of_list(options) };
+    let causes = if verb == Verb::Watch { watch_causes(options) } else { list_causes(options) };
     if causes.is_empty() { Ok(()) } else { Err(Failure::invalid_list_options(&causes)) }
 }
 
-fn of_list(options: &Options) -> Vec<Cause> {
-    let wanted = options.resource_version_match.as_str();
+/// Returns the errors of list options, as `ValidateListOptions` of apimachinery.
+fn list_causes(options: &Options) -> Vec<Cause> {
+    let version_match = options.resource_version_match.as_str();
     let mut causes = Vec::new();
-    if !wanted.is_empty() {
+    if !version_match.is_empty() {
         if options.resource_version.is_empty() {
             causes
                 .push(Cause::forbidden(MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
@@ -27,10 +29,10 @@ fn of_list(options: &Options) -> Vec<Cause> {
         if !options.continue_token.is_empty() {
             causes.push(Cause::forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided"));
         }
-        if !matches!(wanted, "Exact" | "NotOlderThan") {
-            causes.push(Cause::unsupported(MATCH, &wanted.into(), &["Exact", "NotOlderThan", ""]));
+        if !matches!(version_match, "Exact" | "NotOlderThan") {
+            causes.push(Cause::unsupported(MATCH, &version_match.into(), &["Exact", "NotOlderThan", ""]));
         }
-        if wanted == "Exact" && options.resource_version == "0" {
+        if version_match == "Exact" && options.resource_version == "0" {
             let why = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
             causes.push(Cause::forbidden(MATCH, why));
         }
@@ -41,20 +43,21 @@ fn of_list(options: &Options) -> Vec<Cause> {
     causes
 }
 
-fn of_watch(options: &Options) -> Vec<Cause> {
-    let wanted = options.resource_version_match.as_str();
+/// Returns the errors of watch options, as `ValidateListOptions` of apimachinery.
+fn watch_causes(options: &Options) -> Vec<Cause> {
+    let version_match = options.resource_version_match.as_str();
     let mut causes = Vec::new();
-    if options.send_initial_events.is_some() && wanted != "NotOlderThan" {
+    if options.send_initial_events.is_some() && version_match != "NotOlderThan" {
         let why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
         causes.push(Cause::forbidden(MATCH, why));
     }
-    if !wanted.is_empty() {
+    if !version_match.is_empty() {
         if options.send_initial_events.is_none() {
             let why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
             causes.push(Cause::forbidden(MATCH, why));
         }
-        if wanted != "NotOlderThan" {
-            causes.push(Cause::unsupported(MATCH, &wanted.into(), &["NotOlderThan"]));
+        if version_match != "NotOlderThan" {
+            causes.push(Cause::unsupported(MATCH, &version_match.into(), &["NotOlderThan"]));
         }
     }
     if !options.continue_token.is_empty() {
@@ -63,25 +66,25 @@ fn of_watch(options: &Options) -> Vec<Cause> {
     causes
 }
 
-/// Returns the requested version; `None` if the request has none, and 0 for any version.
+/// Returns the requested resourceVersion, where 0 stands for any version; `None` if the request has none. Returns an
+/// error if it is not a number.
 pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Failure> {
-    let written = options.resource_version.as_str();
-    if written.is_empty() {
+    let text = options.resource_version.as_str();
+    if text.is_empty() {
         return Ok(None);
     }
-    written.parse().map(Some).map_err(|_| {
-        let digits = !written.is_empty() && written.bytes().all(|byte| byte.is_ascii_digit());
-        let why = if digits { "value out of range" } else { "invalid syntax" };
-        let what =
-            format!("resourceVersion: Invalid value: {written:?}: strconv.ParseUint: parsing {written:?}: {why}");
+    text.parse().map(Some).map_err(|_| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let why = if is_number { "value out of range" } else { "invalid syntax" };
+        let message = format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}");
         match verb {
-            Verb::List => Failure::bad_request(format!("invalid resource version: {what}")),
-            _ => Failure::unexplained(what),
+            Verb::List => Failure::bad_request(format!("invalid resource version: {message}")),
+            _ => Failure::unexplained(message),
         }
     })
 }
 
-/// Refuses a version that the store has not reached yet.
+/// Fails with a timeout if the store has not reached the version yet.
 pub(super) fn check_reached(request: ResourceRequest<'_>, version: u64) -> Result<(), Failure> {
     let current = request.server.store.version();
     if version <= current {

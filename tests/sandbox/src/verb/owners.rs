@@ -4,28 +4,28 @@ use serde_json::Value;
 
 use crate::object;
 
-/// Removes duplicate owner references, and returns a warning if there were any.
-pub(super) fn drop_repeated(object: &mut Value, after_admission: bool) -> Option<String> {
-    let listed = object::at(object, &["metadata", "ownerReferences"])?.as_array()?;
-    if listed.len() < 2 {
+/// Removes duplicate owner references. Returns a warning; `None` if there were none.
+pub(super) fn remove_duplicates(object: &mut Value, after_admission: bool) -> Option<String> {
+    let owners = object::at(object, &["metadata", "ownerReferences"])?.as_array()?;
+    if owners.len() < 2 {
         return None;
     }
-    let mut kept: Vec<Value> = Vec::with_capacity(listed.len());
-    let mut repeated = Vec::new();
-    for owner in listed {
-        if kept.contains(owner) {
-            repeated.push(object::text(owner, &["uid"]).to_owned());
+    let mut unique: Vec<Value> = Vec::with_capacity(owners.len());
+    let mut duplicate_uids = Vec::new();
+    for owner in owners {
+        if unique.contains(owner) {
+            duplicate_uids.push(object::text(owner, &["uid"]).to_owned());
         } else {
-            kept.push(owner.clone());
+            unique.push(owner.clone());
         }
     }
-    if repeated.is_empty() {
+    if duplicate_uids.is_empty() {
         return None;
     }
-    object::metadata_mut(object).insert("ownerReferences".into(), kept.into());
-    let when = if after_admission { " after mutating admission happens" } else { "" };
-    let uids = repeated.join(", ");
+    object::metadata_mut(object).insert("ownerReferences".into(), unique.into());
+    let phase = if after_admission { " after mutating admission happens" } else { "" };
+    let uids = duplicate_uids.join(", ");
     Some(format!(
-        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
+        ".metadata.ownerReferences contains duplicate entries{phase}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {uids}"
     ))
 }

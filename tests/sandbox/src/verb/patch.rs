@@ -19,25 +19,27 @@ use crate::{
     response::ApiResponse,
 };
 
+/// Handles a patch: applies it to the current object, and again after a conflict. An apply creates an object that does
+/// not exist.
 pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let media = Media::of(request)?;
-    let mut read = None;
+    let mut parsed = None;
     loop {
-        let held = request.server.store.get(&request.kind.group_resource, request.namespace, request.name);
+        let stored = request.server.store.get(&request.kind.group_resource, request.namespace, request.name);
         // Only an apply creates an object that does not exist, and not on a subresource.
-        if held.is_none() && (media != Media::Apply || request.subresource.is_some()) {
+        if stored.is_none() && (media != Media::Apply || request.subresource.is_some()) {
             return Err(Failure::not_found(request.kind, request.name));
         }
         // The stored object is looked up before the patch is parsed.
-        let (patch, warnings) = match read.take() {
-            Some(read) => read,
+        let (patch, warnings) = match parsed.take() {
+            Some(parsed) => parsed,
             None => Patch::read(request, media)?,
         };
-        let done = match &held {
-            Some(held) => change(request, &patch, &warnings, held).await,
-            None => create(request, &patch, &warnings).await,
+        let result = match &stored {
+            Some(stored) => patch_existing(request, &patch, &warnings, stored).await,
+            None => create_by_apply(request, &patch, &warnings).await,
         };
-        match done {
+        match result {
             Ok(written) => {
                 let code = if written.created { StatusCode::CREATED } else { StatusCode::OK };
                 return Ok(read::write_response(request, code, written.state)?.with_warnings(written.warnings));
@@ -46,44 +48,52 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
                 return Ok(ApiResponse::from(failure).with_warnings(unknown_fields));
             }
             // Applies the patch again to the current object; a resourceVersion in the patch then refuses it.
-            Err(WriteError::Conflict) => read = Some((patch, warnings)),
+            Err(WriteError::Conflict) => parsed = Some((patch, warnings)),
         }
     }
 }
 
-async fn create(request: ResourceRequest<'_>, patch: &Patch, warnings: &[String]) -> Result<WriteOutcome, WriteError> {
-    super::create::refuse_terminating(request, request.name)?;
-    let new = patch.creates(request)?;
+/// Creates the object of an apply, which also requires the verb `create`. Returns a conflict if the apply names a uid.
+async fn create_by_apply(
+    request: ResourceRequest<'_>,
+    patch: &Patch,
+    warnings: &[String],
+) -> Result<WriteOutcome, WriteError> {
+    super::create::reject_terminating(request, request.name)?;
+    let new = patch.created_object(request)?;
     let uid = object::uid(&new);
     if !uid.is_empty() {
         let why = format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
         return Err(Failure::conflict(request.kind, request.name, &why).into());
     }
-    let (new, warnings) = completed(request, patch, new, &Value::Null, warnings)?;
+    let (new, warnings) = complete_patched(request, patch, new, &Value::Null, warnings)?;
     let mut call = request.call.clone();
     call.verb = Verb::Create;
     authorization::authorize(request.server, &call)?;
-    let written = write::create(request, new, Tracking::Done).await.map_err(|refused| refused.warned(&warnings))?;
+    let written = write::create(request, new, Tracking::Done).await.map_err(|error| error.with_warnings(&warnings))?;
     Ok(WriteOutcome { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
-async fn change(
+/// Applies the patch to the stored object and writes the result.
+async fn patch_existing(
     request: ResourceRequest<'_>,
     patch: &Patch,
     warnings: &[String],
-    held: &std::sync::Arc<crate::store::Stored>,
+    stored: &std::sync::Arc<crate::store::Stored>,
 ) -> Result<WriteOutcome, WriteError> {
-    request.convert(std::slice::from_ref(held)).await?;
-    let old = held.object(request.kind);
+    request.convert(std::slice::from_ref(stored)).await?;
+    let old = stored.object(request.kind);
     let new = patch.applied_to(request, &old)?;
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
-    let (new, warnings) = completed(request, patch, new, &old, warnings)?;
-    let written = write::update(request, held, new, tracking).await.map_err(|refused| refused.warned(&warnings))?;
+    let (new, warnings) = complete_patched(request, patch, new, &old, warnings)?;
+    let written =
+        write::update(request, stored, new, tracking).await.map_err(|error| error.with_warnings(&warnings))?;
     Ok(WriteOutcome { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
-/// Completes the patched object: checks its kind and name, prunes unknown fields and sets defaults.
-fn completed(
+/// Completes the patched object: checks its kind and name, prunes unknown fields and sets defaults. Returns the object
+/// and the warnings for the client.
+fn complete_patched(
     request: ResourceRequest<'_>,
     patch: &Patch,
     mut new: Value,
@@ -92,13 +102,13 @@ fn completed(
 ) -> Result<(Value, Vec<String>), WriteError> {
     let strictness = request.call.options.field_validation.unwrap_or(Strictness::Warn);
     // Only an error message needs the object before pruning.
-    let whole = (strictness == Strictness::Strict).then(|| new.clone());
+    let unpruned = (strictness == Strictness::Strict).then(|| new.clone());
     if let Err(failure) = check_type(request, patch, &new, old) {
-        let untyped = request.kind.custom().is_none() && object::text(&new, &["kind"]).is_empty();
+        let has_no_type = request.kind.custom().is_none() && object::text(&new, &["kind"]).is_empty();
         // Kubernetes decodes an object without a type anyway, and warns about its unknown fields.
         let unknown = crate::schema::prune(request.kind.schema(), &mut new);
         let unknown_fields: Vec<_> = unknown.iter().map(|field| format!("unknown field {field:?}")).collect();
-        return Err(WriteError::from(failure).warned(if untyped { &unknown_fields } else { &[] }));
+        return Err(WriteError::from(failure).with_warnings(if has_no_type { &unknown_fields } else { &[] }));
     }
     let unknown = request.complete(&mut new).into_iter().map(|field| format!("unknown field {field:?}"));
     let mut all_warnings = warnings.to_vec();
@@ -108,23 +118,24 @@ fn completed(
     }
     match strictness {
         Strictness::Strict if !all_warnings.is_empty() => {
-            let whole = whole.unwrap_or_default();
+            let unpruned = unpruned.unwrap_or_default();
             return Err(patch
-                .spoils(&whole, old, &format!("strict decoding error: {}", all_warnings.join(", ")))
+                .decoding_error(&unpruned, old, &format!("strict decoding error: {}", all_warnings.join(", ")))
                 .into());
         }
         Strictness::Strict | Strictness::Ignore => all_warnings.clear(),
         Strictness::Warn => {}
     }
-    let named = !object::name(&new).is_empty();
-    let placed = request.place(&mut new).and_then(|()| if named { Ok(()) } else { Err(request.nameless()) });
-    match placed {
+    let has_name = !object::name(&new).is_empty();
+    let result =
+        request.set_name_from_path(&mut new).and_then(|()| if has_name { Ok(()) } else { Err(request.missing_name()) });
+    match result {
         Ok(()) => Ok((new, all_warnings)),
-        Err(failure) => Err(WriteError::from(failure).warned(&all_warnings)),
+        Err(failure) => Err(WriteError::from(failure).with_warnings(&all_warnings)),
     }
 }
 
-/// Refuses a patch that changes the kind of the object.
+/// Rejects a patch that changes the kind of the object.
 fn check_type(request: ResourceRequest<'_>, patch: &Patch, new: &Value, old: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     let (api_version, name) = (object::text(new, &["apiVersion"]), object::text(new, &["kind"]));
@@ -133,9 +144,11 @@ fn check_type(request: ResourceRequest<'_>, patch: &Patch, new: &Value, old: &Va
     }
     if let (Origin::Custom(_), false) = (&kind.origin, name.is_empty() || api_version.is_empty()) {
         let mut causes = Vec::new();
-        for (field, is, must) in [("kind", name, kind.kind.clone()), ("apiVersion", api_version, kind.api_version())] {
-            if is != must {
-                causes.push(Cause::invalid(field, &is.into(), &format!("must be {must}")));
+        for (field, value, expected) in
+            [("kind", name, kind.kind.clone()), ("apiVersion", api_version, kind.api_version())]
+        {
+            if value != expected {
+                causes.push(Cause::invalid(field, &value.into(), &format!("must be {expected}")));
             }
         }
         let mut failure = Failure::invalid(kind, request.name, &causes);
@@ -146,12 +159,12 @@ fn check_type(request: ResourceRequest<'_>, patch: &Patch, new: &Value, old: &Va
         return Err(failure);
     }
     if request.kind.custom().is_none() && name.is_empty() {
-        return Err(request.nameless());
+        return Err(request.missing_name());
     }
     let why = if name.is_empty() {
         format!("Object 'Kind' is missing in '{new}'")
     } else {
         request.other_type(api_version, name)
     };
-    Err(patch.spoils(new, old, &why))
+    Err(patch.decoding_error(new, old, &why))
 }

@@ -19,17 +19,19 @@ use crate::{
     store::Stored,
 };
 
+/// Handles a get. Returns a 404 error if the object does not exist, or a timeout if the store has not reached the
+/// requested version.
 pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     // The current state satisfies every version that the store has reached.
     if let Some(version) = list_options::version(&request.call.options, request.call.verb)? {
         check_reached(request, version)?;
     }
-    let held = request.stored_object()?;
-    request.convert(std::slice::from_ref(&held)).await?;
-    if request.call.accept.form() == Representation::Json {
-        return Ok(ApiResponse::json(StatusCode::OK, text(request.kind, &held)));
+    let stored = request.stored_object()?;
+    request.convert(std::slice::from_ref(&stored)).await?;
+    if request.call.accept.representation() == Representation::Json {
+        return Ok(ApiResponse::json(StatusCode::OK, encode_stored(request.kind, &stored)));
     }
-    answer(request, StatusCode::OK, held.object(request.kind))
+    object_response(request, StatusCode::OK, stored.object(request.kind))
 }
 
 /// Returns the response with the object after a write, without decoding a stored object.
@@ -39,16 +41,21 @@ pub(super) fn write_response(
     state: WrittenObject,
 ) -> Result<ApiResponse, Failure> {
     match state {
-        WrittenObject::Stored(stored) if request.call.accept.form() == Representation::Json => {
-            Ok(ApiResponse::json(code, text(request.kind, &stored)))
+        WrittenObject::Stored(stored) if request.call.accept.representation() == Representation::Json => {
+            Ok(ApiResponse::json(code, encode_stored(request.kind, &stored)))
         }
-        state => answer(request, code, state.object(request.kind)),
+        state => object_response(request, code, state.object(request.kind)),
     }
 }
 
-/// Returns an object in the representation that the request accepts.
-pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Value) -> Result<ApiResponse, Failure> {
-    let mut object = match request.call.accept.form() {
+/// Returns a response with an object in the representation that the request accepts. Returns a 406 error if there is
+/// none.
+pub(super) fn object_response(
+    request: ResourceRequest<'_>,
+    code: StatusCode,
+    object: Value,
+) -> Result<ApiResponse, Failure> {
+    let mut object = match request.call.accept.representation() {
         Representation::Table => {
             let metadata = object::version(&object).map_or(json!({}), |version| json!({"resourceVersion": version}));
             print::table(request, &[object], &metadata)?
@@ -58,16 +65,16 @@ pub(super) fn answer(request: ResourceRequest<'_>, code: StatusCode, object: Val
             let what = "you requested PartialObjectMetadataList, but the requested object is not a list";
             return Err(Failure::not_acceptable(format!("{what} ({})", go_type(request.kind, ""))));
         }
-        Representation::Foreign | Representation::Shapeless => return Err(Failure::no_such_representation()),
+        Representation::Unsupported | Representation::UnknownShape => return Err(Failure::no_such_representation()),
         Representation::Json | Representation::Yaml | Representation::Discovery => object,
     };
-    if matches!(request.call.accept.form(), Representation::Table | Representation::Metadata) {
+    if matches!(request.call.accept.representation(), Representation::Table | Representation::Metadata) {
         object["apiVersion"] = request.call.accept.meta_version().into();
     }
     Ok(ApiResponse::json(code, line(&object)))
 }
 
-/// Returns the Go type of a kind's objects or of its lists.
+/// Returns the Go type of a kind's objects, or with the suffix `List` of its lists, for error messages.
 pub(super) fn go_type(kind: &Kind, suffix: &str) -> String {
     if kind.custom().is_some() {
         return format!("*unstructured.Unstructured{suffix}");
@@ -82,16 +89,16 @@ pub(super) fn metadata_of(object: &Value) -> Value {
     json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
 }
 
-/// Returns the text of a stored object with its type in front, without decoding it.
-pub(super) fn text(kind: &Kind, stored: &Stored) -> Bytes {
+/// Returns the JSON text of a stored object, with its type in front, without decoding it.
+pub(super) fn encode_stored(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
-    text.extend_from_slice(&head(kind));
+    text.extend_from_slice(&type_meta(kind));
     text.extend_from_slice(stored.text(kind).get(1..).unwrap_or_default());
     text.extend_from_slice(b"\n");
     text.freeze()
 }
 
-/// Returns the beginning of an object's text: `{"kind":"Pod","apiVersion":"v1",`.
-pub(super) fn head(kind: &Kind) -> Bytes {
+/// Returns the beginning of an object's JSON text: `{"kind":"Pod","apiVersion":"v1",`.
+pub(super) fn type_meta(kind: &Kind) -> Bytes {
     Bytes::from(format!("{{\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()))
 }

@@ -15,33 +15,35 @@ use crate::{
     strategy,
 };
 
+/// Handles an update. Creates a missing object if the kind allows it; otherwise returns a 404 error. An update with a
+/// resourceVersion fails after a conflict, others are repeated.
 pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     crate::patch::check_manager(request.call, "UpdateOptions")?;
     let mut decoded = request.decode()?;
     if object::name(&decoded.object).is_empty() {
-        return Err(request.nameless());
+        return Err(request.missing_name());
     }
-    request.place(&mut decoded.object)?;
-    let versioned = object::version(&decoded.object).is_some();
+    request.set_name_from_path(&mut decoded.object)?;
+    let has_version = object::version(&decoded.object).is_some();
     loop {
-        let held = match request.stored_object() {
+        let stored = match request.stored_object() {
             Err(_) if strategy::creates_on_update(request.kind) && request.subresource.is_none() => {
                 return create(request, decoded).await;
             }
-            held => held?,
+            stored => stored?,
         };
-        if !versioned && !strategy::updates_unconditionally(request.kind) {
-            return Err(unversioned(request));
+        if !has_version && !strategy::updates_unconditionally(request.kind) {
+            return Err(version_required(request));
         }
-        match write::update(request, &held, decoded.object.clone(), Tracking::Update).await {
+        match write::update(request, &stored, decoded.object.clone(), Tracking::Update).await {
             Ok(written) => {
                 let answer = read::write_response(request, StatusCode::OK, written.state)?;
                 return Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings));
             }
-            Err(WriteError::Failure(failure, told)) => {
-                return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(told));
+            Err(WriteError::Failure(failure, failure_warnings)) => {
+                return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(failure_warnings));
             }
-            Err(WriteError::Conflict) if versioned => return Err(Failure::stale(request.kind, request.name)),
+            Err(WriteError::Conflict) if has_version => return Err(Failure::stale(request.kind, request.name)),
             Err(WriteError::Conflict) => {}
         }
     }
@@ -59,14 +61,15 @@ async fn create(request: ResourceRequest<'_>, decoded: Decoded) -> Result<ApiRes
             let answer = read::write_response(request, StatusCode::CREATED, written.state)?;
             Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings))
         }
-        Err(WriteError::Failure(failure, told)) => {
-            Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(told))
+        Err(WriteError::Failure(failure, failure_warnings)) => {
+            Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(failure_warnings))
         }
         Err(WriteError::Conflict) => Err(Failure::stale(request.kind, request.name)),
     }
 }
 
-fn unversioned(request: ResourceRequest<'_>) -> Failure {
+/// Returns the 422 error for an update without a resourceVersion, of a kind that requires one.
+fn version_required(request: ResourceRequest<'_>) -> Failure {
     let cause = Cause::invalid("metadata.resourceVersion", &0.into(), "must be specified for an update");
     Failure::invalid_resource(request.kind, request.name, &cause)
 }

@@ -22,14 +22,16 @@ use crate::{
 };
 
 /// The duration of a watch without `timeoutSeconds`.
-const LASTS: Duration = Duration::from_secs(30 * 60);
+const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
 
-/// The interval between bookmarks, and the time between the last one and the end.
-const BOOKMARKS: Duration = Duration::from_secs(60);
-const BEFORE_END: Duration = Duration::from_secs(2);
+/// The interval between bookmarks.
+const BOOKMARK_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The time between the last bookmark and the end of the watch.
+const LAST_BOOKMARK_MARGIN: Duration = Duration::from_secs(2);
 
 /// The maximum number of changes encoded at a time; it limits the memory for a slow reader.
-const AT_A_TIME: usize = 512;
+const MAX_BATCH: usize = 512;
 
 /// A running watch.
 struct WatchStream {
@@ -37,13 +39,14 @@ struct WatchStream {
     kind: Arc<Kind>,
     filter: Filter,
     encoder: EventEncoder,
+    /// The version after which changes are read.
     after: u64,
     /// Initial objects to send.
     initial: VecDeque<Arc<Stored>>,
     /// Whether a bookmark marks the end of the initial objects.
     marks_initial: bool,
-    ready: VecDeque<Bytes>,
-    ends: Instant,
+    encoded: VecDeque<Bytes>,
+    deadline: Instant,
     bookmark: Option<Instant>,
     done: bool,
 }
@@ -52,54 +55,60 @@ struct WatchStream {
 enum EventEncoder {
     /// Whole objects: the stored text after `{"type":"…","object":{…`.
     Whole {
-        head: String,
+        type_meta: String,
     },
     Metadata,
     Table {
         printer: Printer,
         clock: Clock,
-        began: bool,
+        sent_columns: bool,
     },
 }
 
+/// Handles a watch: returns a stream of events from the requested version, or of the current objects and the changes
+/// after them.
 pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let (options, server) = (&request.call.options, request.server);
     list_options::check(options, request.call.verb)?;
-    let from = list_options::version(options, request.call.verb)?.filter(|version| *version > 0);
-    let filter = Filter::of(request)?;
-    let encoder = match request.call.accept.form() {
-        Representation::Table => {
-            EventEncoder::Table { printer: Printer::of(request)?, clock: server.environment.clock(), began: false }
-        }
+    let start = list_options::version(options, request.call.verb)?.filter(|version| *version > 0);
+    let filter = Filter::parse(request)?;
+    let encoder = match request.call.accept.representation() {
+        Representation::Table => EventEncoder::Table {
+            printer: Printer::of(request)?,
+            clock: server.environment.clock(),
+            sent_columns: false,
+        },
         Representation::Metadata | Representation::MetadataList => EventEncoder::Metadata,
-        Representation::Foreign | Representation::Shapeless | Representation::Yaml => {
+        Representation::Unsupported | Representation::UnknownShape | Representation::Yaml => {
             return Err(Failure::no_such_representation());
         }
         Representation::Json | Representation::Discovery => {
             let kind = request.kind;
-            EventEncoder::Whole { head: format!("\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()) }
+            EventEncoder::Whole {
+                type_meta: format!("\"kind\":{:?},\"apiVersion\":{:?},", kind.kind, kind.api_version()),
+            }
         }
     };
-    let lasts = options.timeout_seconds.filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
+    let duration = options.timeout_seconds.filter(|seconds| *seconds > 0).map_or(DEFAULT_DURATION, Duration::from_secs);
     let now = Instant::now();
     let mut watch = WatchStream {
         store: server.store.clone(),
         kind: request.kind.clone(),
         filter,
         encoder,
-        after: from.unwrap_or_else(|| server.store.version()),
+        after: start.unwrap_or_else(|| server.store.version()),
         initial: VecDeque::new(),
         marks_initial: false,
-        ready: VecDeque::new(),
-        ends: now.checked_add(lasts).unwrap_or(now + LASTS),
+        encoded: VecDeque::new(),
+        deadline: now.checked_add(duration).unwrap_or(now + DEFAULT_DURATION),
         bookmark: None,
         done: false,
     };
-    let as_list = options.send_initial_events == Some(true);
+    let is_streaming_list = options.send_initial_events == Some(true);
     // A watch that starts with the current objects gets the bookmark at their end, even if it did not request the list.
-    if as_list || (from.is_none() && options.send_initial_events.is_none()) {
+    if is_streaming_list || (start.is_none() && options.send_initial_events.is_none()) {
         let (version, items) = server.store.list(&request.kind.group_resource, Some(request.namespace));
-        watch.after = version.max(from.unwrap_or(0));
+        watch.after = version.max(start.unwrap_or(0));
         watch.initial = items.into();
         watch.marks_initial = options.bookmarks;
     }
@@ -108,110 +117,116 @@ pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure
     }
     let subscription = server.store.subscribe(&request.kind.group_resource);
     let pieces = stream::unfold((watch, subscription), async |(mut watch, mut subscription)| {
-        let piece = watch.next(&mut subscription).await?;
+        let piece = watch.next_piece(&mut subscription).await?;
         Some((piece, (watch, subscription)))
     });
     Ok(ApiResponse::stream(pieces))
 }
 
 impl WatchStream {
-    async fn next(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
+    /// Returns the next piece of the response; `None` at the end of the watch. Sends bookmarks while it waits for
+    /// changes.
+    async fn next_piece(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
         loop {
             // Waits until changes are in the file: a restart could lose earlier ones.
-            if self.has_more() && !self.store.settled().await {
+            if self.has_more() && !self.store.wait_until_persisted().await {
                 return None;
             }
-            if let Some(piece) = self.ready.pop_front() {
+            if let Some(piece) = self.encoded.pop_front() {
                 return Some(piece);
             }
             if let Some(piece) = self.next_initial() {
                 return Some(piece);
             }
-            if self.done || Instant::now() >= self.ends {
+            if self.done || Instant::now() >= self.deadline {
                 return None;
             }
             subscription.mark_unchanged();
-            self.converted().await;
-            if self.read() {
+            self.wait_for_conversions().await;
+            if self.read_changes() {
                 continue;
             }
-            let wake = self.bookmark.map_or(self.ends, |bookmark| bookmark.min(self.ends));
+            let wake = self.bookmark.map_or(self.deadline, |bookmark| bookmark.min(self.deadline));
             tokio::select! {
                 biased;
                 changed = subscription.changed() => self.done = changed.is_err(),
-                () = sleep_until(wake) => self.mark(),
+                () = sleep_until(wake) => self.send_bookmark(),
             }
         }
     }
 
+    /// Returns whether events are ready to be sent.
     fn has_more(&self) -> bool {
-        self.marks_initial || !self.ready.is_empty() || !self.initial.is_empty()
+        self.marks_initial || !self.encoded.is_empty() || !self.initial.is_empty()
     }
 
-    /// Returns the next initial object as an ADDED event; a streaming list ends with a bookmark (KEP-3157).
+    /// Returns the next initial object as an ADDED event, then the bookmark that ends a streaming list (KEP-3157);
+    /// `None` after that.
     fn next_initial(&mut self) -> Option<Bytes> {
         while let Some(item) = self.initial.pop_front() {
-            if self.filter.passes(&self.kind, &item) {
-                return Some(self.event("ADDED", &item));
+            if self.filter.matches(&self.kind, &item) {
+                return Some(self.encode_stored("ADDED", &item));
             }
         }
         std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
     }
 
     /// Waits until webhooks have converted the next objects.
-    async fn converted(&self) {
+    async fn wait_for_conversions(&self) {
         let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
-        while Instant::now() < self.ends {
+        while Instant::now() < self.deadline {
             // Subscribe before the check, so that no conversion is missed in between.
             let subscription = custom.converted.subscribe();
             // `read` reports an expired version.
-            let Ok(changes) = self.store.some_changes(&self.kind.group_resource, self.after, AT_A_TIME) else { return };
+            let Ok(changes) = self.store.some_changes(&self.kind.group_resource, self.after, MAX_BATCH) else { return };
             if !changes.iter().any(|change| self.kind.waits_for(&change.object)) {
                 return;
             }
             tokio::select! {
                 biased;
                 () = subscription => {}
-                () = sleep_until(self.ends) => {}
+                () = sleep_until(self.deadline) => {}
             }
         }
     }
 
-    /// Reads new changes; returns whether there is more to do.
-    fn read(&mut self) -> bool {
-        match self.store.some_changes(&self.kind.group_resource, self.after, AT_A_TIME) {
+    /// Reads and encodes new changes. Ends the watch with an error event if its version is expired or a conversion
+    /// failed. Returns whether there is more to do.
+    fn read_changes(&mut self) -> bool {
+        match self.store.some_changes(&self.kind.group_resource, self.after, MAX_BATCH) {
             Ok(changes) => {
                 for change in &changes {
                     if let Some(why) = self.kind.unconverted(&change.object) {
-                        self.ready.push_back(line("ERROR", &Failure::internal(why).status()));
+                        self.encoded.push_back(encode_event("ERROR", &Failure::internal(why).status()));
                         self.done = true;
                         return true;
                     }
                     self.after = change.version;
-                    if let Some(event) = self.event_of(change) {
-                        self.ready.push_back(event);
+                    if let Some(event) = self.change_event(change) {
+                        self.encoded.push_back(event);
                     }
                 }
                 !changes.is_empty()
             }
             Err(_) => {
                 let message = format!("too old resource version: {} ({})", self.after, self.store.version());
-                self.ready.push_back(line("ERROR", &Failure::expired(message).status()));
+                self.encoded.push_back(encode_event("ERROR", &Failure::expired(message).status()));
                 self.done = true;
                 true
             }
         }
     }
 
-    /// Returns the event of a change: DELETED if the object stops matching, ADDED if it starts to match.
-    fn event_of(&mut self, change: &Change) -> Option<Bytes> {
-        let was = change.before.as_ref().is_some_and(|before| self.filter.passes(&self.kind, before));
+    /// Returns the event of a change: DELETED if the object stops matching, ADDED if it starts to match. Returns `None`
+    /// if it matches neither before nor after.
+    fn change_event(&mut self, change: &Change) -> Option<Bytes> {
+        let matched = change.before.as_ref().is_some_and(|before| self.filter.matches(&self.kind, before));
         let deleted = change.kind == ChangeKind::Deleted;
-        let is = !deleted && self.filter.passes(&self.kind, &change.object);
-        match (was, is) {
-            (false, true) => Some(self.event("ADDED", &change.object)),
-            (true, true) => Some(self.event("MODIFIED", &change.object)),
-            (true, false) if deleted => Some(self.event("DELETED", &change.object)),
+        let matches = !deleted && self.filter.matches(&self.kind, &change.object);
+        match (matched, matches) {
+            (false, true) => Some(self.encode_stored("ADDED", &change.object)),
+            (true, true) => Some(self.encode_stored("MODIFIED", &change.object)),
+            (true, false) if deleted => Some(self.encode_stored("DELETED", &change.object)),
             // The last matching state, with the version of the change.
             (true, false) => {
                 let mut last = change.before.as_ref()?.object(&self.kind);
@@ -222,34 +237,44 @@ impl WatchStream {
         }
     }
 
-    fn event(&mut self, type_: &str, item: &Stored) -> Bytes {
-        let EventEncoder::Whole { head } = &self.encoder else { return self.encode(type_, item.object(&self.kind)) };
+    /// Encodes the event of a stored object. A whole object is concatenated from its stored text, which has no `kind`
+    /// and `apiVersion`, without decoding it.
+    fn encode_stored(&mut self, type_: &str, item: &Stored) -> Bytes {
+        let EventEncoder::Whole { type_meta } = &self.encoder else {
+            return self.encode(type_, item.object(&self.kind));
+        };
         let text = item.text(&self.kind);
-        let rest = text.get(1..).unwrap_or_default();
-        let parts: [&[u8]; 6] = [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":{", head.as_bytes(), rest, b"}\n"];
+        // Without the opening brace.
+        let fields = text.get(1..).unwrap_or_default();
+        let parts: [&[u8]; 6] =
+            [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":{", type_meta.as_bytes(), fields, b"}\n"];
         Bytes::from(parts.concat())
     }
 
+    /// Encodes the event of a decoded object in the representation of the watch.
     fn encode(&mut self, type_: &str, object: Value) -> Bytes {
         match &mut self.encoder {
-            EventEncoder::Whole { .. } => line(type_, &object),
-            EventEncoder::Metadata => line(type_, &metadata_of(&object)),
-            EventEncoder::Table { printer, clock, began } => {
+            EventEncoder::Whole { .. } => encode_event(type_, &object),
+            EventEncoder::Metadata => encode_event(type_, &metadata_of(&object)),
+            EventEncoder::Table { printer, clock, sent_columns } => {
                 let metadata = json!({"resourceVersion": object::version(&object).unwrap_or_default()});
-                let with_columns = !std::mem::replace(began, true);
+                let with_columns = !std::mem::replace(sent_columns, true);
                 let table = printer.table(&[object], &metadata, with_columns && type_ != "BOOKMARK", clock.now());
-                line(type_, &table)
+                encode_event(type_, &table)
             }
         }
     }
 
+    /// Returns the time of the next bookmark: after the interval, or shortly before the end of the watch if that is
+    /// earlier.
     fn next_bookmark(&self, now: Instant) -> Instant {
-        let last = self.ends.checked_sub(BEFORE_END).filter(|last| *last > now);
-        let next = now + BOOKMARKS;
+        let last = self.deadline.checked_sub(LAST_BOOKMARK_MARGIN).filter(|last| *last > now);
+        let next = now + BOOKMARK_INTERVAL;
         last.map_or(next, |last| last.min(next))
     }
 
-    fn mark(&mut self) {
+    /// Queues a bookmark if one is due and all changes up to its version are sent.
+    fn send_bookmark(&mut self) {
         let now = Instant::now();
         if self.bookmark.is_none_or(|bookmark| bookmark > now) {
             return;
@@ -258,17 +283,19 @@ impl WatchStream {
         // All changes up to the version of a bookmark are sent before it.
         let version = self.store.version();
         // A watch from a future version gets no bookmark.
-        if !self.read() && self.after <= version {
+        if !self.read_changes() && self.after <= version {
             self.after = version;
             let bookmark = self.bookmark_event(false);
-            self.ready.push_back(bookmark);
+            self.encoded.push_back(bookmark);
         }
     }
 
-    fn bookmark_event(&mut self, ends_list: bool) -> Bytes {
+    /// Encodes a bookmark with the version up to which all changes are sent. `is_list_end` marks the end of the initial
+    /// objects.
+    fn bookmark_event(&mut self, is_list_end: bool) -> Bytes {
         let kind = &self.kind;
         let mut object = json!({"metadata": {"resourceVersion": self.after.to_string()}});
-        if ends_list {
+        if is_list_end {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
         // Decoding into the Go type adds fields that are never absent.
@@ -282,7 +309,7 @@ impl WatchStream {
     }
 }
 
-/// Writes null for required fields that Go can't omit.
+/// Sets required fields that Go can't omit to null, recursively.
 fn fill_required(schema: &Schema, value: &mut Value) {
     let (Some(fields), Value::Object(map)) = (schema.fields(), value) else { return };
     for name in &fields.required {
@@ -295,6 +322,7 @@ fn fill_required(schema: &Schema, value: &mut Value) {
     }
 }
 
-fn line(type_: &str, object: &Value) -> Bytes {
+/// Encodes an event as a line of the stream.
+fn encode_event(type_: &str, object: &Value) -> Bytes {
     Bytes::from(format!("{{\"type\":{type_:?},\"object\":{object}}}\n"))
 }

@@ -44,16 +44,17 @@ impl From<Failure> for WriteError {
 }
 
 impl WriteError {
-    /// Prepends warnings.
-    pub(super) fn warned(self, warnings: &[String]) -> Self {
+    /// Returns the error with additional warnings in front. A conflict has no warnings.
+    pub(super) fn with_warnings(self, warnings: &[String]) -> Self {
         match self {
             Self::Conflict => Self::Conflict,
-            Self::Failure(failure, own_warnings) => Self::Failure(failure, [warnings, &own_warnings].concat()),
+            Self::Failure(failure, failure_warnings) => Self::Failure(failure, [warnings, &failure_warnings].concat()),
         }
     }
 }
 
-/// Creates a decoded object whose name and namespace are checked.
+/// Creates a decoded object whose name and namespace are already checked. Runs defaulting, admission and validation,
+/// and stores the object unless it is a dry run.
 pub(super) async fn create(
     request: ResourceRequest<'_>,
     mut new: Value,
@@ -65,7 +66,7 @@ pub(super) async fn create(
         // Fields that only a deletion sets are ignored.
         let metadata = object::metadata_mut(&mut new);
         ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|field| drop(metadata.remove(*field)));
-        own_warnings.extend(owners::drop_repeated(&mut new, false));
+        own_warnings.extend(owners::remove_duplicates(&mut new, false));
         fields::update(request, None, &mut new);
     }
     let mut review = Review::create(request, new);
@@ -75,7 +76,7 @@ pub(super) async fn create(
     if kind.is("", "pods") {
         strategy::default(kind, &mut new);
     }
-    own_warnings.extend(owners::drop_repeated(&mut new, true));
+    own_warnings.extend(owners::remove_duplicates(&mut new, true));
     // Mutating admission sees neither a uid nor a generated name, as in Kubernetes.
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
@@ -93,18 +94,18 @@ pub(super) async fn create(
     admission::validate(&mut review).await?;
     warnings.append(&mut review.warnings);
     let new = review.object;
-    let generates = !object::text(&new, &["metadata", "generateName"]).is_empty();
-    if let Some(held) = server.store.get(&kind.group_resource, request.namespace, &name) {
-        return Err(name_conflict(request, generates, &held).into());
+    let is_generated = !object::text(&new, &["metadata", "generateName"]).is_empty();
+    if let Some(current) = server.store.get(&kind.group_resource, request.namespace, &name) {
+        return Err(name_conflict(request, is_generated, &current).into());
     }
     if call.options.dry_run == DryRun::All {
         return Ok(WriteOutcome { state: WrittenObject::Unstored(new), created: true, warnings });
     }
-    let at = (request.namespace, name.as_str());
+    let key = (request.namespace, name.as_str());
     let (new, api_version) = request.for_storage(new).await?;
-    let stored = server.store.commit(&kind.group_resource, at, Expect::Absent, Some(new), &api_version);
+    let stored = server.store.commit(&kind.group_resource, key, Expect::Absent, Some(new), &api_version);
     let stored = stored.map_err(|_| match server.store.get(&kind.group_resource, request.namespace, &name) {
-        Some(held) => name_conflict(request, generates, &held),
+        Some(current) => name_conflict(request, is_generated, &current),
         None => Failure::already_exists(kind, &name),
     })?;
     request.convert_for_watches(&stored).await;
@@ -112,33 +113,35 @@ pub(super) async fn create(
 }
 
 /// Returns `AlreadyExists`; a client may retry if the server generated the name.
-fn name_conflict(request: ResourceRequest<'_>, generates: bool, held: &Stored) -> Failure {
-    let mut failure = Failure::already_exists(request.kind, &held.name);
-    if generates {
+fn name_conflict(request: ResourceRequest<'_>, is_generated: bool, current: &Stored) -> Failure {
+    let mut failure = Failure::already_exists(request.kind, &current.name);
+    if is_generated {
         failure = failure.retry_after(1);
         failure.message += ", the server was not able to generate a unique name for the object";
     }
-    if object::is_deleting(&held.object(request.kind)) {
+    if object::is_deleting(&current.object(request.kind)) {
         failure.message.insert_str(0, "object is being deleted: ");
     }
     failure
 }
 
-/// Writes a new state of the stored object `held`.
+/// Writes a new state of the stored object `current`. Removes the object if the write completes its deletion.
+///
+/// Returns [`WriteError::Conflict`] if another write came in between.
 pub(super) async fn update(
     request: ResourceRequest<'_>,
-    held: &Arc<Stored>,
+    current: &Arc<Stored>,
     mut new: Value,
     tracking: Tracking,
 ) -> Result<WriteOutcome, WriteError> {
     let ResourceRequest { server, kind, call, .. } = request;
-    request.convert(std::slice::from_ref(held)).await?;
-    let old = held.object(kind);
+    request.convert(std::slice::from_ref(current)).await?;
+    let old = current.object(kind);
     check_preconditions(request, &old, &new)?;
     // Nobody owns the fields that the server itself resets or sets.
     let mut own_warnings = Vec::new();
     if call.verb == Verb::Update {
-        own_warnings.extend(owners::drop_repeated(&mut new, false));
+        own_warnings.extend(owners::remove_duplicates(&mut new, false));
     }
     if tracking == Tracking::Update {
         fields::update(request, Some(&old), &mut new);
@@ -149,7 +152,7 @@ pub(super) async fn update(
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, reshaped, .. } = review;
     let old = old.unwrap_or_default();
-    own_warnings.extend(owners::drop_repeated(&mut new, true));
+    own_warnings.extend(owners::remove_duplicates(&mut new, true));
     authorization::check_escalation(request, &new, Some(&old))?;
     strategy::prepare_update(request, &mut new, &old)?;
     own_warnings.extend(fields::settle(Some(&old), &mut new, reshaped));
@@ -166,47 +169,48 @@ pub(super) async fn update(
     warnings.append(&mut review.warnings);
     let Review { object: new, old, .. } = review;
     let old = old.unwrap_or_default();
-    let written = |state| WriteOutcome { state, created: false, warnings };
+    let outcome = |state| WriteOutcome { state, created: false, warnings };
     // A write that changes nothing is not stored.
-    if same(&new, &old) && !(held.fresh && strategy::is_completed_by_an_update(kind)) {
-        return Ok(written(WrittenObject::Unstored(old)));
+    if is_unchanged(&new, &old) && !(current.fresh && strategy::is_completed_by_an_update(kind)) {
+        return Ok(outcome(WrittenObject::Unstored(old)));
     }
     if call.options.dry_run == DryRun::All {
-        return Ok(written(WrittenObject::Unstored(new)));
+        return Ok(outcome(WrittenObject::Unstored(new)));
     }
-    let at = (request.namespace, request.name);
-    let released = is_deletion_complete(request, &new);
-    let last = released.then(|| new.clone());
-    let (kept, api_version) = request.for_storage(new).await?;
-    let next = (!released).then_some(kept);
-    let stored = server.store.commit(&kind.group_resource, at, Expect::Version(held.version), next, &api_version);
+    let key = (request.namespace, request.name);
+    let is_deleted = is_deletion_complete(request, &new);
+    let last_state = is_deleted.then(|| new.clone());
+    let (converted, api_version) = request.for_storage(new).await?;
+    let next = (!is_deleted).then_some(converted);
+    let stored = server.store.commit(&kind.group_resource, key, Expect::Version(current.version), next, &api_version);
     let stored = stored.map_err(|_| WriteError::Conflict)?;
     request.convert_for_watches(&stored).await;
-    Ok(written(last.map_or(WrittenObject::Stored(stored), WrittenObject::Unstored)))
+    Ok(outcome(last_state.map_or(WrittenObject::Stored(stored), WrittenObject::Unstored)))
 }
 
-/// Checks the uid and the resourceVersion of a write against the stored object.
+/// Checks the uid and the resourceVersion of a write against the stored object. Returns a conflict or a 422 error if
+/// one differs.
 fn check_preconditions(request: ResourceRequest<'_>, old: &Value, new: &Value) -> Result<(), Failure> {
     let (kind, name) = (request.kind, request.name);
-    let (wanted, is) = (object::uid(new), object::uid(old));
-    let other_uid = !wanted.is_empty() && wanted != is;
+    let (requested, actual) = (object::uid(new), object::uid(old));
+    let other_uid = !requested.is_empty() && requested != actual;
     if other_uid && request.call.verb == Verb::Update {
-        let why = format!("Precondition failed: UID in precondition: {wanted}, UID in object meta: {is}");
-        let key = key(request);
+        let why = format!("Precondition failed: UID in precondition: {requested}, UID in object meta: {actual}");
+        let key = etcd_key(request);
         let why =
             format!("StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}");
         return Err(Failure::conflict(kind, name, &why));
     }
     match object::version(new) {
-        Some(wanted) if wanted.parse::<u64>().is_err() => {
-            let why = format!("strconv.ParseUint: parsing {wanted:?}: invalid syntax");
+        Some(requested) if requested.parse::<u64>().is_err() => {
+            let why = format!("strconv.ParseUint: parsing {requested:?}: invalid syntax");
             return Err(Failure { code: 500, reason: "", message: why, details: serde_json::Map::new() });
         }
-        Some(wanted) if Some(wanted) != object::version(old) => return Err(Failure::stale(kind, name)),
+        Some(requested) if Some(requested) != object::version(old) => return Err(Failure::stale(kind, name)),
         _ => {}
     }
     if other_uid {
-        let immutable = || Cause::invalid("metadata.uid", &wanted.into(), "field is immutable");
+        let immutable = || Cause::invalid("metadata.uid", &requested.into(), "field is immutable");
         let mut causes = vec![immutable()];
         if strategy::revalidates_metadata(kind) {
             causes.extend(validation::foreign_uid(kind, new));
@@ -217,8 +221,8 @@ fn check_preconditions(request: ResourceRequest<'_>, old: &Value, new: &Value) -
     Ok(())
 }
 
-/// The etcd key of an object in kube-apiserver.
-fn key(request: ResourceRequest<'_>) -> String {
+/// Returns the etcd key of an object in kube-apiserver, for error messages.
+fn etcd_key(request: ResourceRequest<'_>) -> String {
     let ResourceRequest { kind, namespace, name, .. } = request;
     let group_resource = match kind.plural.as_str() {
         plural if kind.custom().is_some() => format!("{}/{plural}", kind.group),
@@ -232,7 +236,7 @@ fn key(request: ResourceRequest<'_>) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/")
 }
 
-/// Whether two states differ at most in their resourceVersion.
-fn same(new: &Value, old: &Value) -> bool {
+/// Returns whether two states differ at most in their resourceVersion.
+fn is_unchanged(new: &Value, old: &Value) -> bool {
     object::same_but_for(new, old, &["resourceVersion"])
 }

@@ -13,20 +13,20 @@ use crate::server::Server;
 /// The user agent of webhook calls.
 const AGENT: &str = "kube-apiserver-admission";
 
-/// Posts a JSON body to the endpoint of a `clientConfig`, and returns the JSON of the response.
+/// Posts a JSON body to the endpoint of a `clientConfig`, and returns the JSON object of the response.
 ///
 /// # Errors
-/// The error of the call, in the words of the real server's HTTP client.
-pub(crate) async fn call(server: &Server, config: &Value, body: &Value, patience: Duration) -> Result<Value, String> {
-    let target = WebhookClientConfig::of(config, patience);
+/// The error of the call, in the words of the real server's HTTP client. The call fails after `limit`.
+pub(crate) async fn call(server: &Server, config: &Value, body: &Value, limit: Duration) -> Result<Value, String> {
+    let target = WebhookClientConfig::parse(config, limit);
     let request = Request::post(&target.url)
         .header(header::USER_AGENT, AGENT)
         .header(header::ACCEPT, "application/json, */*")
         .header(header::CONTENT_TYPE, "application/json")
         .body(Bytes::from(body.to_string()));
-    let request = request.map_err(|error| format!("parse {:?}: {error}", target.shown))?;
-    let answered = async {
-        match server.webhooks.handler(&target.shown) {
+    let request = request.map_err(|error| format!("parse {:?}: {error}", target.display_url))?;
+    let response = async {
+        match server.webhooks.handler(&target.display_url) {
             Some(handler) => Ok(handler(request).await),
             None => {
                 let address = server.webhooks.address(&target)?;
@@ -34,14 +34,14 @@ pub(crate) async fn call(server: &Server, config: &Value, body: &Value, patience
             }
         }
     };
-    let posted = |why: String| format!("Post {:?}: {why}", target.shown);
-    let answer = match timeout(patience, answered).await {
-        Ok(answer) => answer.map_err(posted)?,
-        Err(_) => return Err(posted("context deadline exceeded".to_owned())),
+    let post_error = |why: String| format!("Post {:?}: {why}", target.display_url);
+    let response = match timeout(limit, response).await {
+        Ok(response) => response.map_err(post_error)?,
+        Err(_) => return Err(post_error("context deadline exceeded".to_owned())),
     };
-    if answer.status() >= StatusCode::BAD_REQUEST || answer.status() < StatusCode::OK {
-        return Err(wording::refused(answer.status(), answer.body()));
+    if response.status() >= StatusCode::BAD_REQUEST || response.status() < StatusCode::OK {
+        return Err(wording::response_error(response.status(), response.body()));
     }
-    let read: Result<Value, _> = serde_json::from_slice(answer.body());
-    read.ok().filter(Value::is_object).ok_or_else(|| wording::UNREADABLE.to_owned())
+    let object: Result<Value, _> = serde_json::from_slice(response.body());
+    object.ok().filter(Value::is_object).ok_or_else(|| wording::UNREADABLE.to_owned())
 }

@@ -32,18 +32,19 @@ use tower::Service;
 use super::wording;
 
 /// The maximum size of a response.
-const LONGEST: usize = 16 << 20;
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
+/// A client that connects by HTTPS and pools its connections.
 type HttpsClient = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
 
-/// The certificate authorities that a client trusts, and the address if the URL does not give it.
+/// The key of a client: the certificate authorities that it trusts, and the address if the URL does not give it.
 type ConnectionKey = (Vec<u8>, Option<SocketAddr>);
 
 /// Clients with their pooled connections.
 #[derive(Default)]
 pub(super) struct Connections(Mutex<BTreeMap<ConnectionKey, HttpsClient>>);
 
-/// Sends a request; errors have the words of Go's HTTP client.
+/// Sends a request and reads the whole response. Errors have the words of Go's HTTP client.
 pub(super) async fn send(
     connections: &Connections,
     authorities: &[u8],
@@ -52,29 +53,32 @@ pub(super) async fn send(
 ) -> Result<Response<Bytes>, String> {
     let host = request.uri().host().unwrap_or_default().to_owned();
     let port = request.uri().port_u16().unwrap_or(443);
-    let sender = connections.sender(authorities, address)?;
-    let answer = sender.request(request.map(Full::new)).await;
-    let answer =
-        answer.map_err(|error| wording::unsent(&error, &host, address.map_or(port, |address| address.port())))?;
-    let (head, body) = answer.into_parts();
-    let body = Limited::new(body, LONGEST).collect().await.map_err(|error| error.to_string())?;
-    Ok(Response::from_parts(head, body.to_bytes()))
+    let client = connections.client(authorities, address)?;
+    let response = client.request(request.map(Full::new)).await;
+    let response = response
+        .map_err(|error| wording::request_error(&error, &host, address.map_or(port, |address| address.port())))?;
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, MAX_RESPONSE_BYTES).collect().await.map_err(|error| error.to_string())?;
+    Ok(Response::from_parts(parts, body.to_bytes()))
 }
 
 impl Connections {
-    fn sender(&self, authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, String> {
+    /// Returns the client for the certificate authorities and the address. Creates it on first use.
+    fn client(&self, authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, String> {
         let key = (authorities.to_vec(), address);
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sender) = held.get(&key) {
-            return Ok(sender.clone());
+        let mut clients = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&key) {
+            return Ok(client.clone());
         }
-        let sender = new(authorities, address).map_err(|error| format!("tls: {error}"))?;
-        held.insert(key, sender.clone());
-        Ok(sender)
+        let client = new_client(authorities, address).map_err(|error| format!("tls: {error}"))?;
+        clients.insert(key, client.clone());
+        Ok(client)
     }
 }
 
-fn new(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, rustls::Error> {
+/// Creates a client that trusts only the certificate authorities (PEM), and connects to `address` regardless of the
+/// host in the URL; `None` resolves the host.
+fn new_client(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, rustls::Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -82,8 +86,8 @@ fn new(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, r
     let tls = tls.with_root_certificates(roots).with_no_client_auth();
     let mut connector = HttpConnector::new_with_resolver(Resolver(address));
     connector.enforce_http(false);
-    let secured = HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http1();
-    Ok(Client::builder(TokioExecutor::new()).build(secured.wrap_connector(connector)))
+    let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http1();
+    Ok(Client::builder(TokioExecutor::new()).build(https.wrap_connector(connector)))
 }
 
 /// Resolves a host to a fixed address, or by the machine's resolver.

@@ -10,26 +10,27 @@ use crate::object::{number, text};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WebhookClientConfig {
     /// The URL as error messages contain it.
-    pub(super) shown: String,
+    pub(super) display_url: String,
     /// The URL of the request. For a Service it has no port, because the port is part of the address of its Pods.
     pub(super) url: String,
-    /// Namespace, name and port of the Service.
-    pub(super) service: Option<(String, String, i64)>,
+    /// Namespace and name of the Service; `None` for a URL.
+    pub(super) service: Option<(String, String)>,
     /// The authorities that may sign its certificate, as PEM.
     pub(super) authorities: Vec<u8>,
 }
 
 impl WebhookClientConfig {
-    pub(super) fn of(config: &Value, patience: Duration) -> Self {
+    /// Parses a `clientConfig`. The URL gets the timeout of the call as a query parameter, as kube-apiserver adds it.
+    pub(super) fn parse(config: &Value, timeout: Duration) -> Self {
         use base64::{Engine as _, engine::general_purpose::STANDARD};
         let authorities = STANDARD.decode(text(config, &["caBundle"])).unwrap_or_default();
-        let query = format!("timeout={}s", patience.as_secs());
+        let query = format!("timeout={}s", timeout.as_secs());
         let service = &config["service"];
         if !service.is_object() {
             let url = text(config, &["url"]);
-            let mark = if url.contains('?') { '&' } else { '?' };
-            let shown = format!("{url}{mark}{query}");
-            return Self { url: shown.clone(), shown, service: None, authorities };
+            let separator = if url.contains('?') { '&' } else { '?' };
+            let display_url = format!("{url}{separator}{query}");
+            return Self { url: display_url.clone(), display_url, service: None, authorities };
         }
         let (namespace, name) = (text(service, &["namespace"]), text(service, &["name"]));
         let port = number(service, &["port"]).unwrap_or(443);
@@ -37,9 +38,9 @@ impl WebhookClientConfig {
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let host = format!("{name}.{namespace}.svc");
         Self {
-            shown: format!("https://{host}:{port}{path}?{query}"),
+            display_url: format!("https://{host}:{port}{path}?{query}"),
             url: format!("https://{host}{path}?{query}"),
-            service: Some((namespace.to_owned(), name.to_owned(), port)),
+            service: Some((namespace.to_owned(), name.to_owned())),
             authorities,
         }
     }
@@ -54,10 +55,10 @@ mod tests {
     #[test]
     fn a_service_is_called_by_its_name() {
         let config = json!({"service": {"namespace": "a", "name": "b", "path": "p", "port": 8443}});
-        let target = WebhookClientConfig::of(&config, Duration::from_secs(10));
-        assert_eq!(target.shown, "https://b.a.svc:8443/p?timeout=10s");
+        let target = WebhookClientConfig::parse(&config, Duration::from_secs(10));
+        assert_eq!(target.display_url, "https://b.a.svc:8443/p?timeout=10s");
         assert_eq!(target.url, "https://b.a.svc/p?timeout=10s");
-        let target = WebhookClientConfig::of(&json!({"url": "https://x/y"}), Duration::from_secs(2));
-        assert_eq!(target.shown, "https://x/y?timeout=2s");
+        let target = WebhookClientConfig::parse(&json!({"url": "https://x/y"}), Duration::from_secs(2));
+        assert_eq!(target.display_url, "https://x/y?timeout=2s");
     }
 }

@@ -8,11 +8,13 @@ use super::call::call;
 use crate::{failure::Failure, object, server::Server};
 
 /// The timeout of a conversion.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The API version of a `ConversionReview`.
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
 /// Converts objects of one version by the webhook of their kind's `spec.conversion`; `desired` is `GROUP/VERSION`.
+/// Returns a 500 error if the call fails or the response is invalid.
 pub(crate) async fn convert(
     server: &Server,
     conversion: &Value,
@@ -20,14 +22,16 @@ pub(crate) async fn convert(
     desired: &str,
 ) -> Result<Vec<Value>, Failure> {
     let Some(first) = objects.first() else { return Ok(objects) };
-    let is = format!("{}, Kind={}", object::text(first, &["apiVersion"]), object::text(first, &["kind"]));
+    let first_kind = format!("{}, Kind={}", object::text(first, &["apiVersion"]), object::text(first, &["kind"]));
     convert_all(server, conversion, objects, desired).await.map_err(|why| {
-        let mut failure = Failure::internal(format!("conversion webhook for {is} {why}"));
+        let mut failure = Failure::internal(format!("conversion webhook for {first_kind} {why}"));
         failure.reason = "";
         failure
     })
 }
 
+/// Sends a `ConversionReview` with the objects and returns the converted ones. Returns the rest of the error message,
+/// which the caller completes.
 async fn convert_all(
     server: &Server,
     conversion: &Value,
@@ -35,24 +39,24 @@ async fn convert_all(
     desired: &str,
 ) -> Result<Vec<Value>, String> {
     let uid = server.environment.uid();
-    let sent: Vec<Value> = objects.iter().map(without_version).collect();
-    let review = json!({
+    let sent_objects: Vec<Value> = objects.iter().map(without_version).collect();
+    let request = json!({
         "kind": "ConversionReview", "apiVersion": VERSION,
-        "request": {"uid": uid, "desiredAPIVersion": desired, "objects": sent},
+        "request": {"uid": uid, "desiredAPIVersion": desired, "objects": sent_objects},
         "response": {"uid": "", "convertedObjects": null, "result": {"metadata": {}}},
     });
     let config = &conversion["webhook"]["clientConfig"];
-    let answer = call(server, config, &review, PATIENCE).await.map_err(|why| format!("failed: {why}"))?;
-    let (version, kind) = (object::text(&answer, &["apiVersion"]), object::text(&answer, &["kind"]));
+    let review = call(server, config, &request, TIMEOUT).await.map_err(|why| format!("failed: {why}"))?;
+    let (version, kind) = (object::text(&review, &["apiVersion"]), object::text(&review, &["kind"]));
     if (version, kind) != (VERSION, "ConversionReview") {
         return Err(format!(
             "failed: expected webhook response of {VERSION}, Kind=ConversionReview, got {version}, Kind={kind}"
         ));
     }
-    let response = &answer["response"];
-    let answered = object::text(response, &["uid"]);
-    if answered != uid {
-        return Err(format!("failed: expected response.uid={uid:?}, got {answered:?}"));
+    let response = &review["response"];
+    let response_uid = object::text(response, &["uid"]);
+    if response_uid != uid {
+        return Err(format!("failed: expected response.uid={uid:?}, got {response_uid:?}"));
     }
     if response["result"]["status"] != "Success" {
         let why = object::text(response, &["result", "message"]);
@@ -64,17 +68,19 @@ async fn convert_all(
         return Err(format!("returned {} objects, expected {}", converted.len(), objects.len()));
     }
     let pairs = objects.iter().zip(converted).enumerate();
-    pairs.map(|(index, (before, after))| checked(before, after, desired, index)).collect()
+    pairs.map(|(index, (before, after))| check_converted(before, after, desired, index)).collect()
 }
 
+/// Returns the object without its `resourceVersion`, which webhooks do not receive.
 fn without_version(object: &Value) -> Value {
     let mut object = object.clone();
     object::metadata_mut(&mut object).remove("resourceVersion");
     object
 }
 
-/// Validates a converted object, and restores the metadata that a conversion may not change.
-fn checked(before: &Value, after: &Value, desired: &str, index: usize) -> Result<Value, String> {
+/// Returns a converted object with the original metadata, of which a conversion may change only labels and annotations.
+/// Returns an error if its version, kind, name, namespace or uid is wrong.
+fn check_converted(before: &Value, after: &Value, desired: &str, index: usize) -> Result<Value, String> {
     let version = object::text(after, &["apiVersion"]);
     if version != desired {
         let why = format!("invalid groupVersion (expected {desired}, received {version})");
@@ -86,17 +92,17 @@ fn checked(before: &Value, after: &Value, desired: &str, index: usize) -> Result
         ("namespace", &["metadata", "namespace"]),
         ("UID", &["metadata", "uid"]),
     ] {
-        let (was, is) = (object::text(before, path), object::text(after, path));
-        if was != is {
-            return Err(format!("returned invalid object: must have the same {field}: {was} != {is}"));
+        let (old_value, new_value) = (object::text(before, path), object::text(after, path));
+        if old_value != new_value {
+            return Err(format!("returned invalid object: must have the same {field}: {old_value} != {new_value}"));
         }
     }
     let mut object = after.clone();
     let mut metadata = before["metadata"].clone();
-    for free in ["labels", "annotations"] {
-        match object::at(after, &["metadata", free]) {
-            Some(value) => metadata[free] = value.clone(),
-            None => drop(metadata.as_object_mut().and_then(|metadata| metadata.remove(free))),
+    for field in ["labels", "annotations"] {
+        match object::at(after, &["metadata", field]) {
+            Some(value) => metadata[field] = value.clone(),
+            None => drop(metadata.as_object_mut().and_then(|metadata| metadata.remove(field))),
         }
     }
     object["metadata"] = metadata;

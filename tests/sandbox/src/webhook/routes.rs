@@ -22,10 +22,12 @@ pub(crate) struct WebhookRoutes {
 }
 
 impl WebhookRoutes {
+    /// Sets the address to which calls of a Service's webhooks connect.
     pub(crate) fn add_service(&mut self, namespace: &str, name: &str, address: SocketAddr) {
         self.services.insert((namespace.to_owned(), name.to_owned()), address);
     }
 
+    /// Adds a handler for the calls to all webhook URLs that start with `url`.
     pub(crate) fn add_handler<F>(&mut self, url: &str, answer: impl Fn(Request<Bytes>) -> F + Send + Sync + 'static)
     where
         F: Future<Output = Response<Bytes>> + Send + 'static,
@@ -33,17 +35,18 @@ impl WebhookRoutes {
         self.handlers.push((url.to_owned(), Arc::new(move |request| Box::pin(answer(request)))));
     }
 
-    /// Returns the handler of a URL; the longest prefix wins.
+    /// Returns the handler of a URL; `None` if no prefix matches. The longest prefix wins.
     pub(super) fn handler(&self, url: &str) -> Option<WebhookHandler> {
-        let known = self.handlers.iter().filter(|(begin, _)| url.starts_with(begin));
-        known.max_by_key(|(begin, _)| begin.len()).map(|(_, answer)| answer.clone())
+        let matching = self.handlers.iter().filter(|(prefix, _)| url.starts_with(prefix));
+        matching.max_by_key(|(prefix, _)| prefix.len()).map(|(_, handler)| handler.clone())
     }
 
-    /// Returns the address of the Service that a configuration names; `None` if it has a URL.
+    /// Returns the address of the Service that a configuration names; `None` if it has a URL. Returns an error if no
+    /// address of the Service is known.
     pub(super) fn address(&self, target: &WebhookClientConfig) -> Result<Option<SocketAddr>, String> {
-        let Some((namespace, name, _)) = &target.service else { return Ok(None) };
-        let found = self.services.get(&(namespace.clone(), name.clone())).copied();
-        found.map(Some).ok_or_else(|| format!("service {name:?} not found"))
+        let Some(service) = &target.service else { return Ok(None) };
+        let address = self.services.get(service).copied();
+        address.map(Some).ok_or_else(|| format!("service {:?} not found", service.1))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Words the errors of webhook calls as Go's HTTP client and client-go do.
+//! Formats the errors of webhook calls as Go's HTTP client and client-go do.
 
 use std::{error::Error, io};
 
@@ -9,8 +9,9 @@ pub(super) const UNREADABLE: &str = "couldn't get version/kind; json parse error
     value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
     \"json:\\\"kind,omitempty\\\"\" }";
 
-/// Returns the message for an error response.
-pub(super) fn refused(code: StatusCode, body: &[u8]) -> String {
+/// Returns the message for a response with an error status: the message of a `Status` in the body, else one for the
+/// status code.
+pub(super) fn response_error(code: StatusCode, body: &[u8]) -> String {
     // A `Status` contains the message.
     let status: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     if let (Some("Status"), Some(message)) = (status["kind"].as_str(), status["message"].as_str()) {
@@ -36,12 +37,12 @@ pub(super) fn refused(code: StatusCode, body: &[u8]) -> String {
     }
 }
 
-/// Returns the message for a request that could not be sent.
-pub(super) fn unsent(error: &(dyn Error + 'static), host: &str, port: u16) -> String {
+/// Returns the message for a request that could not be sent, from the first known error in the chain of causes.
+pub(super) fn request_error(error: &(dyn Error + 'static), host: &str, port: u16) -> String {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<rustls::Error>() {
-            return secured(error);
+            return tls_error(error);
         }
         if error.to_string() == "dns error" {
             return format!("dial tcp: lookup {host}: no such host");
@@ -55,13 +56,14 @@ pub(super) fn unsent(error: &(dyn Error + 'static), host: &str, port: u16) -> St
             _ => {}
         }
         // The inner error of an I/O error is not its source.
-        let held = io.and_then(io::Error::get_ref).map(|held| held as &(dyn Error + 'static));
-        cause = held.or_else(|| error.source());
+        let inner = io.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
+        cause = inner.or_else(|| error.source());
     }
     error.to_string()
 }
 
-fn secured(error: &rustls::Error) -> String {
+/// Returns the message of a TLS error.
+fn tls_error(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer) => {
             "tls: failed to verify certificate: x509: certificate signed by unknown authority".to_owned()

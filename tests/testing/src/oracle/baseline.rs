@@ -1,4 +1,4 @@
-//! The baseline of a trial: the results of undisturbed runs, which the oracles compare all other runs with.
+//! `Baseline`: the results of undisturbed runs, which the oracles compare all other runs with.
 
 use std::sync::OnceLock;
 
@@ -15,12 +15,15 @@ use crate::{
 
 /// The results of undisturbed runs.
 pub(crate) struct Baseline {
-    /// After the samples were created.
+    /// The snapshot after the samples were created.
     pub(crate) after_create: Snapshot,
-    /// The same of the older release.
+    /// The snapshot of the older release after the creation; `None` if there is no older release.
     pub(crate) older: Option<Snapshot>,
+    /// What differs between undisturbed runs.
     pub(crate) noise: Noise,
+    /// The number of calls until the program was at rest after the creation of the samples.
     pub(crate) calls_to_create: u64,
+    /// The number of all calls.
     pub(crate) calls: u64,
     pub(crate) timeline: Timeline,
     /// The results of the variants as new objects.
@@ -36,7 +39,7 @@ pub(super) struct FreshResult {
 }
 
 impl Baseline {
-    /// The baseline of two runs with different seeds, and of one of the older release.
+    /// Creates the baseline from two runs with different seeds, and one of the older release.
     pub(crate) fn new(target: &Target, first: Outcome, second: Outcome, older: Option<Outcome>) -> Self {
         let (after_create, other) = (first.after_create.unwrap_or_default(), second.after_create.unwrap_or_default());
         Self {
@@ -50,7 +53,7 @@ impl Baseline {
         }
     }
 
-    /// The result of a variant as a new object; the first call runs it.
+    /// Returns the result of a variant as a new object; the first call runs it. `None` if there is no such variant.
     pub(super) fn fresh(&self, target: &Target, variant: usize) -> Option<&FreshResult> {
         let fresh = self.fresh.get(variant)?;
         Some(fresh.get_or_init(|| {
@@ -60,7 +63,7 @@ impl Baseline {
         }))
     }
 
-    /// How many variants have run as new objects.
+    /// Returns how many variants have run as new objects.
     pub(crate) fn fresh_runs(&self) -> usize {
         self.fresh.iter().filter(|fresh| fresh.get().is_some()).count()
     }

@@ -1,4 +1,4 @@
-//! A finished run as the oracles see it, and the findings about it.
+//! `Case`: a finished run as the oracles see it, from which they build findings.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// A finding about the run.
+    /// Returns a finding about the run.
     pub(super) fn finding(&self, problem: String, hint: &str, difference: Vec<String>) -> Finding {
         Finding {
             check: self.check,
@@ -35,16 +35,16 @@ impl Case<'_> {
         }
     }
 
-    /// A finding about a difference, with the hint that fits the check and the lines.
+    /// Returns a finding about a difference, with the hint that fits the check and the lines.
     pub(super) fn mismatch(&self, problem: &str, lines: Vec<String>) -> Finding {
         let hint = hint::of_mismatch(self.check, self.schedule, &lines);
         self.finding(problem.to_owned(), hint, lines)
     }
 
-    /// The samples that the schedule edits, as a list in a message; all samples if it edits none.
+    /// Returns the samples that the schedule edits, as a list in a message; all samples if it edits none.
     pub(super) fn edited_samples(&self) -> String {
         let (schedule, samples) = (self.schedule, &self.target.manifests.samples);
-        let variant = schedule.edit.or(schedule.fresh).or(schedule.change.map(|(_, variant)| variant));
+        let variant = schedule.edit.or(schedule.initial_variant).or(schedule.change.map(|(_, variant)| variant));
         let variant = variant.and_then(|variant| self.target.variants.get(variant)).unwrap_or(samples);
         let pairs = samples.iter().zip(variant);
         let edited: Vec<&Value> =
@@ -53,8 +53,8 @@ impl Case<'_> {
         named.into_iter().map(label).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether the samples wait for another object in both snapshots; such states are not compared: an edited object keeps the
-    /// children of its earlier spec.
+    /// Returns whether the samples wait for another object in both snapshots. Such states are not compared: an edited object
+    /// keeps the children of its earlier spec.
     pub(super) fn both_wait(&self, fresh: &Snapshot, edited: &Snapshot) -> bool {
         let samples = &self.target.manifests.samples;
         let waits = |snapshot: &Snapshot| samples.iter().filter_map(|sample| snapshot.find(sample)).any(is_waiting);

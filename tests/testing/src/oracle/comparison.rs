@@ -1,17 +1,21 @@
-//! Pairs of expected and actual snapshots: after creation, an edit, an upgrade, a recreation, or a deletion by another client.
+//! Pairs expected with actual snapshots: after creation, an edit, an upgrade, a recreation, or a deletion by another client.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{schedule::Schedule, snapshot::Snapshot, target::Target};
 
-/// The problem that a difference means, the expected and the actual snapshot.
-type Comparison = (&'static str, Snapshot, Snapshot);
-
-/// Whether a schedule leaves the desired state as it is until the samples are created.
-pub(super) fn is_only_disturbed(schedule: &Schedule) -> bool {
-    schedule.delete_at.is_none() && schedule.fresh.is_none() && schedule.change.is_none() && !schedule.upgrade
+/// An expected and an actual snapshot, and the problem that a difference between them means.
+pub(super) struct Comparison {
+    pub(super) problem: &'static str,
+    pub(super) expected: Snapshot,
+    pub(super) actual: Snapshot,
 }
 
-/// All comparisons of a run.
+/// Returns whether a schedule creates the samples as they are, and neither changes nor deletes them before they are at rest.
+pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
+    schedule.delete_at.is_none() && schedule.initial_variant.is_none() && schedule.change.is_none() && !schedule.upgrade
+}
+
+/// Returns all comparisons of a run.
 pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     comparisons.extend(after_creation(case, baseline));
@@ -21,13 +25,13 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
         (Schedule { upgrade: true, .. }, Some(recovered)) => {
             comparisons.extend(after_upgrade(case, older, baseline, recovered));
         }
-        (Schedule { again: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
+        (Schedule { recreate_at: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
             "an object that was deleted and created again differs from a new object",
             case,
             baseline,
             recovered,
         )),
-        (Schedule { beside: None, .. }, Some(recovered)) => {
+        (Schedule { second_object: None, .. }, Some(recovered)) => {
             comparisons.push(recovery("a deleted child is not created again", case, baseline, recovered));
         }
         _ => {}
@@ -35,13 +39,15 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
     comparisons
 }
 
+/// Compares the state after the creation with that of the undisturbed run; `None` if the schedule changes the samples.
 fn after_creation(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
-    let created = case.outcome.after_create.as_ref().filter(|_| is_only_disturbed(case.schedule))?;
+    let created = case.outcome.after_create.as_ref().filter(|_| creates_samples_unchanged(case.schedule))?;
     let problem = "the final state differs from that of an undisturbed run";
-    Some((problem, baseline.after_create.clone(), created.clone()))
+    Some(Comparison { problem, expected: baseline.after_create.clone(), actual: created.clone() })
 }
 
-/// A change during creation leads to the state of a new object, if the server accepted the change.
+/// Compares the state after a change during creation with that of a new object; `None` if the server rejected the change, or if
+/// both wait.
 fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     let (_, variant) = case.schedule.change?;
     let created = case.outcome.after_create.as_ref()?;
@@ -51,10 +57,10 @@ fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     }
     let name = &case.target.name;
     let problem = "a change during creation leads to another state than a new object";
-    Some((problem, fresh.desired(name), created.desired(name)))
+    Some(Comparison { problem, expected: fresh.desired(name), actual: created.desired(name) })
 }
 
-/// An edit leads to the state of a new object, and undoing it to the state before.
+/// Compares the state after an edit with that of a new object, and the state after undoing it with that of the undisturbed run.
 fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Comparison> {
     let name = &case.target.name;
     let mut comparisons = Vec::new();
@@ -65,7 +71,7 @@ fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Compa
         let fresh = baseline.fresh(case.target, variant).and_then(|fresh| fresh.after_create.as_ref());
         if let Some(fresh) = fresh.filter(|fresh| !case.both_wait(fresh, edited)) {
             let problem = "an edit leads to another state than a new object";
-            comparisons.push((problem, fresh.desired(name), edited.desired(name)));
+            comparisons.push(Comparison { problem, expected: fresh.desired(name), actual: edited.desired(name) });
         }
     }
     if let Some(recovered) = &case.outcome.after_recovery {
@@ -74,7 +80,8 @@ fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Compa
     comparisons
 }
 
-/// An upgrade leads to the state of a new installation, and a downgrade to the state before.
+/// Compares the state after an upgrade with that of a new installation, and the state after a downgrade with that of the older
+/// release.
 fn after_upgrade(
     case: &Case<'_>,
     older: Option<&Target>,
@@ -90,17 +97,19 @@ fn after_upgrade(
         // An older release does not know the objects of a newer one, which may have another name.
         let (expected, mut actual) = (expected.desired(&older.name), downgraded.desired(&older.name));
         actual.objects.retain(|key, _| expected.objects.contains_key(key));
-        comparisons.push(("the state after the downgrade differs from the one before the upgrade", expected, actual));
+        let problem = "the state after the downgrade differs from the one before the upgrade";
+        comparisons.push(Comparison { problem, expected, actual });
     }
     comparisons
 }
 
-/// A later state that must be that of the undisturbed run.
+/// Compares a later state with that of the undisturbed run.
 fn recovery(problem: &'static str, case: &Case<'_>, baseline: &Baseline, recovered: &Snapshot) -> Comparison {
     let name = &case.target.name;
-    (problem, baseline.after_create.desired(name), recovered.desired(name))
+    Comparison { problem, expected: baseline.after_create.desired(name), actual: recovered.desired(name) }
 }
 
+/// Returns whether the samples have the same specs in two snapshots.
 fn have_same_specs(target: &Target, one: &Snapshot, other: &Snapshot) -> bool {
     let spec = |snapshot: &Snapshot, sample| snapshot.find(sample).map(|object| object["spec"].clone());
     target.manifests.samples.iter().all(|sample| spec(one, sample) == spec(other, sample))

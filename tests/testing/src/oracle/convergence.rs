@@ -1,4 +1,4 @@
-//! Findings about the undisturbed run: no objects, unmet conditions, an `observedGeneration` that is not current.
+//! Reports problems of the undisturbed run: no objects, unmet conditions, an `observedGeneration` that is not current.
 
 use super::baseline::Baseline;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     target::Target,
 };
 
-/// All findings about the undisturbed run.
+/// Returns all findings about the undisturbed run.
 pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> {
     let finding = |problem: String, hint: &str| Finding {
         check: Check::Convergence,

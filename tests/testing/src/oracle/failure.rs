@@ -1,4 +1,4 @@
-//! Findings about runs that failed: no rest, hot loops, an exit, panics, changes of foreign objects.
+//! Reports why a run failed: the program never settles, loops, exits, panics or changes foreign objects.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use opgen_sandbox::fault::{EventFault, Fault, Timeline, TimelineEvent};
 use super::{case::Case, hint};
 use crate::{check::Check, report::Finding, schedule::Schedule, simulation::Failure};
 
-/// The failure that ended a run.
+/// Returns a finding about the failure that ended a run; `None` if the run got to its end.
 pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
     let (name, timeline) = (&case.target.name, &case.outcome.timeline);
     let (problem, hint, lines) = match case.outcome.failure.clone()? {
@@ -57,7 +57,7 @@ pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, lines))
 }
 
-/// The last call or watch, if its connection is silent.
+/// Describes the last call or watch if its connection is silent; otherwise `None`.
 fn silent_connection(timeline: &Timeline) -> Option<String> {
     timeline.moments.iter().rev().find_map(|moment| match &moment.what {
         TimelineEvent::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
@@ -71,18 +71,18 @@ fn silent_connection(timeline: &Timeline) -> Option<String> {
     })?
 }
 
-/// The most frequent call, with its count.
+/// Returns the most frequent call, with its count.
 fn most_frequent_call(timeline: &Timeline) -> String {
     let mut counts = BTreeMap::<String, usize>::new();
     for call in timeline.calls().filter(|call| !call.is_watch()) {
         let path = call.path();
         *counts.entry(format!("{} {path}", call.method)).or_default() += 1;
     }
-    let most = counts.into_iter().max_by_key(|(_, count)| *count);
-    most.map_or_else(|| "nothing".to_owned(), |(call, count)| format!("{call}, {count} times"))
+    let most_frequent = counts.into_iter().max_by_key(|(_, count)| *count);
+    most_frequent.map_or_else(|| "nothing".to_owned(), |(call, count)| format!("{call}, {count} times"))
 }
 
-/// The first panic of a run, even if the program caught it.
+/// Returns a finding about the first panic of a run, even if the program caught it.
 pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
     let panics = &case.outcome.panics;
     let panic = panics.first()?;
@@ -97,7 +97,7 @@ pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, Vec::new()))
 }
 
-/// A panic of the trial itself.
+/// Returns a finding about a panic of the trial itself.
 pub(crate) fn runner_panicked(check: Check, schedule: &Schedule, message: &str) -> Finding {
     Finding {
         check,

@@ -1,11 +1,11 @@
-//! Hints of findings: how to fix what a check found.
+//! Provides the hints of findings: how to fix what a check found.
 
 use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation::RepeatedWrite};
 
 /// The hint about a silent connection.
 pub(super) const OF_SILENCE: &str = "set a timeout for every request, and a maximum idle time for every watch: a connection may stay open after its peer is gone";
 
-/// The hint about a program that does not come to rest, by phase.
+/// Returns the hint about a program that does not come to rest, by phase.
 pub(super) fn of_no_rest(after: &str) -> &'static str {
     if after == EDIT_UNDONE {
         "start each pass from the current spec: an error, a deletion or a wait that an earlier spec caused must end"
@@ -14,7 +14,7 @@ pub(super) fn of_no_rest(after: &str) -> &'static str {
     }
 }
 
-/// The hint about a hot loop, by the client that writes.
+/// Returns the hint about a hot loop, by the client that writes.
 pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> &'static str {
     let is_own = write.user.rsplit(':').next() == Some(program);
     if is_own && !write.is_invalid() {
@@ -23,7 +23,7 @@ pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> 
     "check the response of the server before a retry, and do not create more objects than a cluster can hold"
 }
 
-/// The hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
+/// Returns the hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
 pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -> &'static str {
     let (is_superfluous, is_missing) = (
         lines.iter().any(|line| line.starts_with("+ ") && !line.starts_with("+   ")),
@@ -46,11 +46,11 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Isolation => {
             "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
         }
-        Check::Repair if schedule.unseen => {
+        Check::Repair if schedule.hides_events => {
             "reconcile all objects after a list: no event reports the changes before it"
         }
         Check::Repair => "watch the children, so that a deletion triggers a pass",
-        Check::Deletion if schedule.again.is_some() => {
+        Check::Deletion if schedule.recreate_at.is_some() => {
             "store state of an object by its uid: an object that is created again under the same name is a different object"
         }
         _ if is_superfluous => {

@@ -1,4 +1,4 @@
-//! Invariants of every run: no panics, no recreated objects, no endless failures, no regenerated values, isolated objects.
+//! Checks the invariants of every run: no panics, recreated objects, endless failures or regenerated values, and isolation.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +14,12 @@ use crate::{
     simulation::StaleStatus,
 };
 
-/// The violations of all invariants.
+/// Returns the violations of all invariants.
 pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(panicked(case));
     findings.extend(recreated(case));
-    if case.schedule.chance.is_none() && case.schedule.stops.is_empty() {
+    if case.schedule.random_faults.is_none() && case.schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }
     findings.extend(regenerated(case, baseline));
@@ -27,7 +27,7 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     findings
 }
 
-/// Children whose UID changed although the program wanted them all the time.
+/// Returns a finding if the UID of a child changed although the program wanted it all the time.
 fn recreated(case: &Case<'_>) -> Option<Finding> {
     let recreations = &case.outcome.recreations;
     let first = recreations.first()?;
@@ -35,7 +35,7 @@ fn recreated(case: &Case<'_>) -> Option<Finding> {
     let lost = if first.lost_data { ", and its data is lost" } else { "" };
     let problem =
         format!("{} was deleted and created again after {}, although it was needed{lost}", first.object, first.after);
-    let hint = if case.schedule.beside.is_some() {
+    let hint = if case.schedule.second_object.is_some() {
         "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
     } else {
         "update an existing object instead of deleting it, and delete only objects that are no longer needed"
@@ -43,7 +43,8 @@ fn recreated(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, lines.collect()))
 }
 
-/// A child that the program deleted during creation and that exists again, although the undisturbed run does not delete it.
+/// Returns a finding about a child that the program deleted during creation and that exists again, although the undisturbed run
+/// does not delete it.
 pub(super) fn recreated_child(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let created = case.outcome.after_create.as_ref()?;
     let deleted = |timeline: &Timeline, until: u64| -> BTreeSet<String> {
@@ -62,7 +63,7 @@ pub(super) fn recreated_child(case: &Case<'_>, baseline: &Baseline) -> Option<Fi
     Some(case.finding(problem, hint, Vec::new()))
 }
 
-/// Rejected writes, failing passes and stale statuses that persist after an edit.
+/// Returns a finding if writes are rejected, passes fail or statuses are stale after an edit until the end of the phase.
 fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let failures = &case.outcome.edit_failures;
     let stale = failures.stale.iter().filter(|stale| !is_stale_when_new(case, baseline, stale));
@@ -84,7 +85,7 @@ fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     Some(case.finding(problem, hint, lines))
 }
 
-/// Whether a new object with the same spec does not observe its generation either: it waits, and so may an edited one.
+/// Returns whether a new object with the same spec does not observe its generation either: it waits, and so may an edited one.
 fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) -> bool {
     let variant = case.schedule.edit.or(case.schedule.change.map(|(_, variant)| variant));
     let Some(fresh) = variant.and_then(|variant| baseline.fresh(case.target, variant)) else { return false };
@@ -92,10 +93,10 @@ fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) 
     new.map_or(fresh.is_not_at_rest, |new| is_observed(new) != Some(true))
 }
 
-/// Random values, such as passwords, that changed although their object stayed.
+/// Returns a finding if a random value, such as a password, changed although its object stayed.
 fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     // A random value may depend on the deleted child, and each release may have its own.
-    if case.schedule.lose.is_some() || case.schedule.upgrade {
+    if case.schedule.deleted_child.is_some() || case.schedule.upgrade {
         return None;
     }
     let outcome = case.outcome;
@@ -109,7 +110,7 @@ fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     })?;
     let event = match case.schedule {
         Schedule { edit: Some(_), .. } => "an edit",
-        Schedule { beside: Some(_), .. } => "a second object was created",
+        Schedule { second_object: Some(_), .. } => "a second object was created",
         _ => "a disturbance",
     };
     let problem = format!("{} has a generated value that changed after {event}", label_with_node(&child.raw));

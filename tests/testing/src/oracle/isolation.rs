@@ -1,4 +1,4 @@
-//! Findings about children that a sample shares with its second object.
+//! Reports children that a sample shares with its second object.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use crate::{
     target::Target,
 };
 
-/// The first violation: of the second object by the first, or of the first by the second.
+/// Returns the first violation: of the children of the first object by the second one, or the reverse.
 pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
-    let number = case.schedule.beside?;
+    let number = case.schedule.second_object?;
     let (target, outcome) = (case.target, case.outcome);
     let created = outcome.after_create.as_ref()?;
     let (with_second, after) = (outcome.with_second.as_ref()?, outcome.after_recovery.as_ref()?);
@@ -43,7 +43,7 @@ pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding>
     (!lines.is_empty()).then(|| case.mismatch(problem, lines))
 }
 
-/// A second object that can't have its children, since the first one owns objects of those names.
+/// Returns a finding about a second object that can't have its children because the first one owns objects of those names.
 fn name_conflict(case: &Case<'_>, created: &Snapshot, with_second: &Snapshot) -> Option<Finding> {
     let mut new = with_second.objects.iter().filter(|(key, _)| !created.objects.contains_key(*key));
     let (object, message) = new.find_map(|(_, entry)| {
@@ -55,6 +55,7 @@ fn name_conflict(case: &Case<'_>, created: &Snapshot, with_second: &Snapshot) ->
     Some(case.finding(problem, hint, Vec::new()))
 }
 
+/// Counts the children of a program by kind.
 fn children_by_kind(target: &Target, snapshot: &Snapshot) -> BTreeMap<String, usize> {
     let mut kinds = BTreeMap::new();
     for child in snapshot.children(&target.name, &target.manifests.samples) {
@@ -63,7 +64,7 @@ fn children_by_kind(target: &Target, snapshot: &Snapshot) -> BTreeMap<String, us
     kinds
 }
 
-/// A line for each kind of which there are fewer children than expected.
+/// Returns a line for each kind of which there are fewer children than expected.
 fn missing(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
     let count = |kind: &String| actual.get(kind).copied().unwrap_or_default();
     let fewer = expected.iter().filter(|(kind, expected)| count(kind) < **expected);

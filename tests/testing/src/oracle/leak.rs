@@ -1,4 +1,4 @@
-//! Findings about objects that exist after the deletion of the samples.
+//! Reports objects that still exist after the deletion of the samples.
 
 use serde_json::Value;
 
@@ -10,7 +10,8 @@ use crate::{
     snapshot::Entry,
 };
 
-/// The objects that should be gone.
+/// Returns a finding about the objects that should be gone; `None` if there are none, or if the run did not get to the
+/// deletion.
 pub(crate) fn leaked(case: &Case<'_>) -> Option<Finding> {
     let after_delete = case.outcome.after_delete.as_ref()?;
     let samples = &case.target.manifests.samples;

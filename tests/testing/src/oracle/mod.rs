@@ -1,4 +1,4 @@
-//! Oracles: compare a run with the baseline and check its invariants, and turn each violation into a finding.
+//! Compares a run with the baseline, checks its invariants, and turns each violation into a finding.
 
 mod baseline;
 mod case;

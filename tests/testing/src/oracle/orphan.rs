@@ -1,4 +1,4 @@
-//! Findings about a deletion with the propagation policy `Orphan`: lost children, and owner marks that remain on them.
+//! Reports children that are lost, or keep their owner marks, after a deletion with the propagation policy `Orphan`.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::{
 /// The annotations by which an opgen operator marks its children.
 const OWNER_MARKS: [&str; 3] = [NODE, "opgen.dev/applied", "opgen.dev/owner"];
 
-/// Children that are gone, or that still name their owner.
+/// Returns a finding about children that are gone, or that still name their owner.
 pub(super) fn orphaned(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let after_delete = case.outcome.after_delete.as_ref()?;
     let lost = lost_children(case, baseline, after_delete);
@@ -33,7 +33,7 @@ pub(super) fn orphaned(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> 
     (!lines.is_empty()).then(|| case.finding(problem, hint, lines))
 }
 
-/// The paths of the children that the run created and that no longer exist.
+/// Returns the paths of the children that the run created and that no longer exist.
 fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) -> BTreeSet<String> {
     let (name, manifests, outcome) = (&case.target.name, &case.target.manifests, case.outcome);
     let path = |object: &Value| object_path(object, &manifests.install);
@@ -52,7 +52,7 @@ fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) 
     created
 }
 
-/// Whether an owner reference or an owner mark of an object names a sample.
+/// Returns whether an owner reference or an owner mark of an object names a sample.
 fn names_a_sample(target: &Target, object: &Value) -> bool {
     let is_sample = |owner: &Value| {
         let mut samples = target.manifests.samples.iter();

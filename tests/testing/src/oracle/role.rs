@@ -1,4 +1,4 @@
-//! Findings about the role of a program: permissions that it lacks or never uses.
+//! Reports permissions that the role of a program lacks or that no run uses.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use opgen_sandbox::fault::Timeline;
 
 use crate::{check::Check, permission::Permission, report::Finding, schedule::Schedule};
 
-/// The permissions that the role lacks, with the first run that needed one.
+/// Returns a finding about the permissions that the role lacks, with the first run that needed one; `None` if no run lacked
+/// one.
 pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Schedule, Timeline)>) -> Option<Finding> {
     let (schedule, timeline) = run?;
     let permissions: Vec<String> = permissions.iter().map(ToString::to_string).collect();
@@ -20,7 +21,7 @@ pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Schedule,
     })
 }
 
-/// The permissions that no run used.
+/// Returns a finding about the permissions that no run used; `None` if there are none.
 pub(crate) fn unused(permissions: &[&Permission]) -> Option<Finding> {
     if permissions.is_empty() {
         return None;

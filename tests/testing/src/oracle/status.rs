@@ -1,9 +1,9 @@
-//! Findings about a status that still describes the spec before an edit.
+//! Reports a status that still describes the spec before an edit.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{diff::stale_fields, report::Finding, snapshot::Snapshot};
 
-/// The status fields that an edit, or undoing it, should have changed and did not.
+/// Returns a finding about the status fields that an edit, or undoing it, should have changed and did not.
 pub(super) fn stale_status(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let (outcome, noise) = (case.outcome, &baseline.noise);
     let fresh = baseline.fresh(case.target, case.schedule.edit?)?.after_create.as_ref()?;

@@ -1,4 +1,4 @@
-//! Findings about objects that an upgrade or a downgrade replaced although both releases want them.
+//! Reports objects that an upgrade or a downgrade replaced although both releases want them.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{
@@ -9,15 +9,15 @@ use crate::{
     target::Target,
 };
 
-/// The objects that both releases want and that the upgrade, or the downgrade after it, replaced.
+/// Returns a finding about the objects that both releases want and that the upgrade, or the downgrade after it, replaced.
 pub(super) fn replaced_objects(case: &Case<'_>, older: &Target, baseline: &Baseline) -> Option<Finding> {
     let (outcome, noise) = (case.outcome, &baseline.noise);
     let first = children(older, outcome.after_create.as_ref()?);
     let second = children(case.target, outcome.after_edit.as_ref()?.as_ref().ok()?);
-    let upgraded = replaced(&first, &second, noise);
+    let upgraded = replacement_lines(&first, &second, noise);
     let (step, lines) = match outcome.after_recovery.as_ref() {
         Some(downgraded) if upgraded.is_empty() => {
-            ("downgrade", replaced(&second, &children(older, downgraded), noise))
+            ("downgrade", replacement_lines(&second, &children(older, downgraded), noise))
         }
         _ => ("upgrade", upgraded),
     };
@@ -30,14 +30,14 @@ pub(super) fn replaced_objects(case: &Case<'_>, older: &Target, baseline: &Basel
     Some(case.finding(problem, hint, lines))
 }
 
-/// The children that a release has created.
+/// Returns the children that a release has created.
 fn children<'a>(release: &'a Target, snapshot: &'a Snapshot) -> Vec<&'a Entry> {
     snapshot.children(&release.name, &release.manifests.samples).collect()
 }
 
-/// Lines about the objects of both snapshots that in the second have another UID, are being deleted, or have another random
-/// value.
-fn replaced(first: &[&Entry], second: &[&Entry], noise: &Noise) -> Vec<String> {
+/// Returns lines about the objects of both snapshots that in the second one have another UID, are being deleted, or have
+/// another random value.
+fn replacement_lines(first: &[&Entry], second: &[&Entry], noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
     for before in first {
         let Some(after) = second.iter().find(|after| is_same_object(&before.raw, &after.raw)) else { continue };
@@ -74,7 +74,11 @@ mod tests {
 
     fn lines(first: Vec<Value>, second: Vec<Value>, noise: &Noise) -> Vec<String> {
         let (first, second) = (Snapshot::of(first), Snapshot::of(second));
-        replaced(&first.objects.values().collect::<Vec<_>>(), &second.objects.values().collect::<Vec<_>>(), noise)
+        replacement_lines(
+            &first.objects.values().collect::<Vec<_>>(),
+            &second.objects.values().collect::<Vec<_>>(),
+            noise,
+        )
     }
 
     #[test]

@@ -1,18 +1,25 @@
-//! Applies all oracles to a run.
+//! Applies all oracles to a run and returns their findings.
 
 use super::{
-    baseline::Baseline, case::Case, comparison, failure, invariant, leak::leaked, orphan::orphaned, status, upgrade,
+    baseline::Baseline,
+    case::Case,
+    comparison::{self, Comparison},
+    failure, invariant,
+    leak::leaked,
+    orphan::orphaned,
+    status, upgrade,
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};
 
-/// All findings about a run.
+/// Returns the findings of all oracles about a run. `older` is the older release, for schedules that upgrade it. A run that
+/// never comes to rest is no finding if a new object with the same change does not either.
 pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Finding> {
     let schedule = case.schedule;
     let mut findings: Vec<Finding> = Vec::new();
-    if !waits_as_a_new_object_does(case, baseline) {
+    if !waits_like_new_object(case, baseline) {
         findings.extend(failure::failed(case));
     }
-    for (problem, expected, actual) in comparison::comparisons(case, older, baseline) {
+    for Comparison { problem, expected, actual } in comparison::comparisons(case, older, baseline) {
         let lines = diff(&expected, &actual, &baseline.noise);
         if !lines.is_empty() {
             findings.push(case.mismatch(problem, lines));
@@ -23,7 +30,8 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     }
     findings.extend(invariant::violations(case, baseline));
     findings.extend(status::stale_status(case, baseline));
-    if comparison::is_only_disturbed(schedule) && schedule.again.is_none() {
+    let keeps_desired_state = comparison::creates_samples_unchanged(schedule) && schedule.recreate_at.is_none();
+    if keeps_desired_state {
         findings.extend(invariant::recreated_child(case, baseline));
     }
     if schedule.propagation == Propagation::Orphan {
@@ -33,9 +41,9 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     findings
 }
 
-/// Whether the program does not come to rest after a change during creation, and neither does a new object: both wait for an
-/// object that does not exist.
-fn waits_as_a_new_object_does(case: &Case<'_>, baseline: &Baseline) -> bool {
+/// Returns whether the program does not come to rest after a change during creation, and neither does a new object: both wait
+/// for an object that does not exist.
+fn waits_like_new_object(case: &Case<'_>, baseline: &Baseline) -> bool {
     let Some((_, variant)) = case.schedule.change else { return false };
     matches!(case.outcome.failure, Some(Failure::NotAtRest(_)))
         && baseline.fresh(case.target, variant).is_some_and(|fresh| fresh.is_not_at_rest)

@@ -13,6 +13,11 @@ const EDITED: &str = "the samples were changed";
 /// How many calls a pause may have while a program waits for another object.
 const MAX_CALLS_PER_PAUSE: u64 = 10;
 
+/// Changes the samples to a variant, waits until the program is at rest, and changes them back. Ends early if the server
+/// rejects the edit.
+///
+/// # Errors
+/// If the program does not come to rest although it does not wait for another object.
 pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut Outcome) -> Result<(), Failure> {
     let Some(variant) = cluster.target.variants.get(index) else { return Ok(()) };
     let installed = &cluster.target.manifests.install;

@@ -1,4 +1,4 @@
-//! Executes a schedule on a runtime of its own, after a first run has found the footprint of the program.
+//! Executes a schedule on a runtime of its own, after an undisturbed run has found the footprint of the program.
 
 use super::lifecycle::run;
 use crate::{

@@ -10,7 +10,11 @@ use crate::{
     snapshot::FOREIGN_FINALIZER,
 };
 
-/// Puts a foreign finalizer on all children for 0, else on the child of that number alone. The samples already have one.
+/// Puts a foreign finalizer on all children if `which` is 0, otherwise on the child of that number alone; the samples already
+/// have one. Then deletes the samples, and removes the finalizers.
+///
+/// # Errors
+/// If a foreign finalizer is lost, or if the program releases a sample too early.
 pub(super) async fn run(cluster: &mut Cluster<'_>, which: usize) -> Result<(), Failure> {
     let (name, manifests) = (&cluster.target.name, &cluster.target.manifests);
     let snapshot = cluster.snapshot();
@@ -26,15 +30,18 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, which: usize) -> Result<(), F
     // The program may poll while it waits.
     let limit = cluster.target.pause * 10;
     cluster.rests_within(limit, "the samples were deleted while another client holds them").await?;
-    check_gate(cluster)?;
+    check_finalizers(cluster)?;
     for object in children.into_iter().chain(&manifests.samples) {
         remove_finalizer(cluster, object).await?;
     }
     Ok(())
 }
 
-/// Fails if a foreign finalizer is gone, or if the program removed its own while a child exists.
-fn check_gate(cluster: &Cluster<'_>) -> Result<(), Failure> {
+/// Checks that all foreign finalizers are still there, and that the program keeps its own while a child exists.
+///
+/// # Errors
+/// If a foreign finalizer is gone, or if the program removed its own while a child exists.
+fn check_finalizers(cluster: &Cluster<'_>) -> Result<(), Failure> {
     let (name, samples) = (&cluster.target.name, &cluster.target.manifests.samples);
     let snapshot = cluster.snapshot();
     let (mut released, mut waits) = (None, false);

@@ -11,6 +11,9 @@ use crate::simulation::{Cluster, Failure};
 const READS_PER_SECOND: u64 = 1;
 
 /// Lets time pass, then replaces the process.
+///
+/// # Errors
+/// If the program writes at rest, reads without a pass, or polls too often.
 pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     let (before, started) = (cluster.faults.calls(), Instant::now());
     sleep(cluster.target.pause * 3).await;
@@ -33,15 +36,18 @@ pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     if writes.is_empty() { Ok(()) } else { Err(Failure::BusyAtRest(writes)) }
 }
 
-fn calls_since(cluster: &Cluster<'_>, number: u64, which: impl Fn(&ObservedCall) -> bool) -> Vec<String> {
+/// Returns the calls after a number that the filter accepts, as text.
+fn calls_since(cluster: &Cluster<'_>, number: u64, filter: impl Fn(&ObservedCall) -> bool) -> Vec<String> {
     let timeline = cluster.faults.timeline();
-    timeline.calls().filter(|call| call.number > number && which(call)).map(ToString::to_string).collect()
+    timeline.calls().filter(|call| call.number > number && filter(call)).map(ToString::to_string).collect()
 }
 
+/// Returns whether the program reports its reconcile passes.
 fn reports_passes(cluster: &Cluster<'_>) -> bool {
     cluster.faults.timeline().moments.iter().any(|moment| matches!(moment.what, TimelineEvent::Pass(_)))
 }
 
+/// Returns whether a pass began or ended after a call.
 fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
     let timeline = cluster.faults.timeline();
     let since = timeline.moments.iter().rev();
@@ -50,7 +56,7 @@ fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
     since.any(|moment| matches!(moment.what, TimelineEvent::Pass(_)))
 }
 
-/// The reads that are more frequent than polling may be, with their counts.
+/// Returns the reads that are more frequent than polling may be, with their counts.
 fn hot_reads(cluster: &Cluster<'_>, number: u64, seconds: u64) -> Vec<String> {
     let mut counts = BTreeMap::<String, u64>::new();
     for call in cluster.faults.timeline().calls().filter(|call| call.number > number && !call.is_watch()) {

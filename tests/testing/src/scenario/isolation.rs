@@ -16,8 +16,8 @@ const SECOND_CREATED: &str = "second objects were created";
 const SECOND_DELETED: &str = "the second objects were deleted";
 const FIRST_DELETED: &str = "the first objects were deleted and the second ones kept";
 
-/// The number of cases: a second object of each sample, and of all samples in another namespace; in each the second or the first
-/// objects are deleted.
+/// Returns the number of cases: a second object of each sample, and of all samples in another namespace; in each the second or
+/// the first objects are deleted.
 pub(crate) fn count(samples: &[Value]) -> usize {
     let is_namespaced = |sample: &Value| sample["metadata"]["namespace"].is_string();
     (samples.len() + usize::from(samples.iter().any(is_namespaced))) * 2
@@ -36,7 +36,7 @@ pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<()
 /// Creates second objects, then deletes them for an even case, and the first ones for an odd case.
 pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
-    let (first, second): (Vec<_>, Vec<_>) = pairs(&manifests.samples, case / 2).into_iter().unzip();
+    let (first, second): (Vec<_>, Vec<_>) = second_objects(&manifests.samples, case / 2).into_iter().unzip();
     let limit = cluster.target.pause * WAIT_PAUSES;
     let before = cluster.snapshot();
     for object in &second {
@@ -58,9 +58,9 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Ou
     cluster.delete(&second, Propagation::Background).await
 }
 
-/// Samples with their second objects: of one sample, in its namespace and with its name as prefix, or of all samples in another
-/// namespace.
-fn pairs(samples: &[Value], index: usize) -> Vec<(Value, Value)> {
+/// Returns samples with their second objects: of one sample, in its namespace and with its name as prefix, or of all samples in
+/// another namespace.
+fn second_objects(samples: &[Value], index: usize) -> Vec<(Value, Value)> {
     if let Some(sample) = samples.get(index) {
         let mut second = sample.clone();
         second["metadata"]["name"] = json!(format!("{}-2", text(sample, "/metadata/name")));

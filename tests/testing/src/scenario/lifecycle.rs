@@ -14,16 +14,21 @@ use crate::{
 const CREATED: &str = "the samples were created";
 const DELETED: &str = "the samples were deleted";
 
-/// Runs a schedule.
+/// Runs a schedule and returns its outcome.
 pub(super) async fn run(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     let mut outcome = Outcome::default();
     let mut cluster = Cluster::new(target, schedule);
-    let result = live(&mut cluster, older, schedule, &mut outcome).await;
+    let result = run_phases(&mut cluster, older, schedule, &mut outcome).await;
     cluster.finish(result, &mut outcome).await;
     outcome
 }
 
-async fn live<'a>(
+/// Runs the phases of a schedule: installs the program, creates the samples, disturbs the program, and deletes the samples.
+/// Writes the snapshots after each phase to the outcome.
+///
+/// # Errors
+/// The failure that ends the run early.
+async fn run_phases<'a>(
     cluster: &mut Cluster<'a>,
     older: Option<&'a Target>,
     schedule: &Schedule,
@@ -34,27 +39,31 @@ async fn live<'a>(
         cluster.target = older;
     }
     cluster.install().await?;
-    if let Some(number) = schedule.beside {
+    if let Some(number) = schedule.second_object {
         isolation::prepare(cluster, number).await?;
     }
     cluster.add_foreign_objects().await?;
-    let samples = match schedule.fresh {
+    let samples = match schedule.initial_variant {
         Some(index) => newer.variants.get(index).cloned().unwrap_or_default(),
         None => cluster.target.manifests.samples.clone(),
     };
-    cluster.set_base_version(schedule.old);
+    cluster.set_base_version(schedule.has_stale_list);
     for sample in &samples {
         let mut sample = sample.clone();
-        if schedule.held.is_some() {
+        if schedule.foreign_finalizers.is_some() {
             sample["metadata"]["finalizers"] = json!([FOREIGN_FINALIZER]);
         }
         let created = admin::create(&cluster.sandbox, &sample, &cluster.target.manifests.install).await;
         if let Err(error) = created {
-            outcome.after_edit = schedule.fresh.map(|_| Err(error.to_string()));
-            return if schedule.fresh.is_some() { Ok(()) } else { Err(Failure::setup("the sample is invalid", error)) };
+            outcome.after_edit = schedule.initial_variant.map(|_| Err(error.to_string()));
+            return if schedule.initial_variant.is_some() {
+                Ok(())
+            } else {
+                Err(Failure::setup("the sample is invalid", error))
+            };
         }
     }
-    rest_after_creation(cluster, schedule).await?;
+    rest_after_create(cluster, schedule).await?;
     outcome.calls_to_create = cluster.faults.calls();
     let created = cluster.snapshot();
     if schedule.change.is_some() {
@@ -62,7 +71,7 @@ async fn live<'a>(
     }
     outcome.after_create = Some(created);
     disturb(cluster, newer, schedule, outcome).await?;
-    match schedule.held {
+    match schedule.foreign_finalizers {
         Some(which) => finalizer::run(cluster, which).await?,
         None => cluster.delete(&samples, schedule.propagation).await?,
     }
@@ -71,18 +80,21 @@ async fn live<'a>(
     Ok(())
 }
 
-async fn rest_after_creation(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
-    if schedule.fresh.is_none() && schedule.change.is_none() {
+/// Waits until the program is at rest after the creation. A variant may make it wait for an object that does not exist; then
+/// the time is limited.
+async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
+    if schedule.initial_variant.is_none() && schedule.change.is_none() {
         return cluster.rest(CREATED).await;
     }
     // The variant may refer to an object that does not exist.
     let limit = cluster.target.pause * WAIT_PAUSES;
-    if !cluster.rests_within(limit, CREATED).await? && schedule.again.is_none() {
+    if !cluster.rests_within(limit, CREATED).await? && schedule.recreate_at.is_none() {
         return Err(Failure::NotAtRest(CREATED));
     }
     Ok(())
 }
 
+/// Runs the disturbances of the schedule at rest.
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,
@@ -95,16 +107,16 @@ async fn disturb<'a>(
     if schedule.idle {
         idle::run(cluster).await?;
     }
-    if let Some(index) = schedule.lose {
-        loss::run(cluster, index, schedule.unseen, outcome).await?;
+    if let Some(index) = schedule.deleted_child {
+        loss::run(cluster, index, schedule.hides_events, outcome).await?;
     }
     if let Some(index) = schedule.edit {
         edit::run(cluster, index, outcome).await?;
     }
-    if schedule.again == Some(0) {
+    if schedule.recreate_at == Some(0) {
         recreate::run(cluster, outcome).await?;
     }
-    if let Some(number) = schedule.beside {
+    if let Some(number) = schedule.second_object {
         isolation::run(cluster, number, outcome).await?;
     }
     Ok(())

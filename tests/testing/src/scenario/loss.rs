@@ -8,17 +8,18 @@ use crate::{
 
 const CHILD_DELETED: &str = "another client deleted an object";
 
+/// Deletes the child with an index, and waits until the program is at rest; does nothing if there is no such child.
 pub(super) async fn run(
     cluster: &mut Cluster<'_>,
     index: usize,
-    unseen: bool,
+    hides_events: bool,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     let (name, manifests) = (&cluster.target.name, &cluster.target.manifests);
     let before = cluster.snapshot();
     let Some(child) = before.children(name, &manifests.samples).nth(index) else { return Ok(()) };
     let child = &child.raw;
-    if unseen {
+    if hides_events {
         cluster.lose_events();
     }
     let deleted = admin::delete(&cluster.sandbox, child, &manifests.install, Propagation::Background).await;

@@ -5,6 +5,7 @@ use crate::{
     simulation::{Cluster, Failure, Outcome},
 };
 
+/// Recreates the samples, and waits until the program is at rest.
 pub(super) async fn run(cluster: &mut Cluster<'_>, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
     cluster.lose_events();

@@ -5,6 +5,7 @@ use crate::{
     target::Target,
 };
 
+/// Replaces the older release by the newer one and back, and waits each time until the program is at rest.
 pub(super) async fn run<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,

@@ -1,4 +1,4 @@
-//! A simulated cluster with the process of the program: starts it, stops it and waits until it is at rest.
+//! `Cluster`: a simulated cluster that starts and stops the program and waits until it is at rest.
 
 use std::time::Duration;
 
@@ -55,6 +55,7 @@ pub(crate) struct Cluster<'a> {
     foreign_objects: ForeignObjects,
     started: Instant,
     seed: u64,
+    /// The running process; `None` before its start and after a stop.
     process: Option<JoinHandle<Result<(), String>>>,
     /// The version before the samples were created.
     base_version: u64,
@@ -66,7 +67,7 @@ impl<'a> Cluster<'a> {
     /// Starts a sandbox with the faults of a schedule, and starts to record panics.
     pub(crate) fn new(target: &'a Target, schedule: &Schedule) -> Self {
         panic_hook::start_recording();
-        let seed = schedule.dice.unwrap_or(1);
+        let seed = schedule.seed.unwrap_or(1);
         let log = WriteLog::new();
         let audit = log.clone();
         let sandbox = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record)).start();
@@ -115,17 +116,25 @@ impl<'a> Cluster<'a> {
     }
 
     /// Runs the program until it is at rest, and restarts it after each stop.
+    ///
+    /// # Errors
+    /// If it does not come to rest.
     pub(crate) async fn rest(&mut self, after: &'static str) -> Result<(), Failure> {
         if self.rests_within(MAX_TIME_TO_REST, after).await? { Ok(()) } else { Err(Failure::NotAtRest(after)) }
     }
 
-    /// Runs the program for a limited time; whether it is at rest.
+    /// Runs the program for a limited time, checks the foreign objects, and returns whether it is at rest.
     pub(crate) async fn rests_within(&mut self, limit: Duration, after: &'static str) -> Result<bool, Failure> {
         let is_at_rest = self.run_until_rest(limit, after).await?;
         self.foreign_objects.check(&self.sandbox, self.target, &self.log, after).await?;
         Ok(is_at_rest)
     }
 
+    /// Runs the program until it is at rest, which includes polling, and restarts it after each stop. Returns `false` if the
+    /// time limit is reached first.
+    ///
+    /// # Errors
+    /// If the process exits, or if a path is written or the server is called too often.
     async fn run_until_rest(&mut self, limit: Duration, after: &'static str) -> Result<bool, Failure> {
         self.faults.stir();
         self.faults.note(after);
@@ -134,7 +143,7 @@ impl<'a> Cluster<'a> {
         loop {
             let mut process = match self.process.take() {
                 Some(process) => process,
-                None => self.start(),
+                None => self.spawn_process(),
             };
             tokio::select! {
                 biased;
@@ -171,7 +180,8 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    fn start(&mut self) -> JoinHandle<Result<(), String>> {
+    /// Spawns a new process of the program, with a client that injects the faults and an observed environment.
+    fn spawn_process(&mut self) -> JoinHandle<Result<(), String>> {
         let (namespace, name) = (&self.target.namespace, &self.target.name);
         let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.faults);
         let client = record_nodes(client, self.log.clone());
@@ -198,7 +208,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// The samples and all objects that were created after them, without the installed ones.
+    /// Returns the samples and all objects that were created after them, without the installed ones.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut objects = self.sandbox.objects(self.base_version);
         objects.retain(|object| !self.installed.iter().any(|installed| is_same_object(installed, object)));

@@ -1,4 +1,4 @@
-//! Failures that persist after an edit: rejected writes, failing passes and statuses of an older generation.
+//! `EditFailures`: failures that persist after an edit, such as rejected writes, failing passes and stale statuses.
 
 use opgen_sandbox::fault::{ObservedPass, PassPhase, Timeline, TimelineEvent};
 use serde_json::Value;
@@ -39,7 +39,7 @@ pub(crate) struct StaleStatus {
 
 impl EditFailures {
     /// Adds the failures at the end of a phase. Futile writes count only if the program does not come to rest and no sample
-    /// says that it waits.
+    /// reports that it waits.
     pub(super) fn record(
         &mut self,
         target: &Target,
@@ -73,16 +73,17 @@ impl EditFailures {
     }
 }
 
-/// Whether the last pass over an object in this phase failed, if the program reports its passes.
+/// Returns whether the last pass over an object since the last `Note` failed, if the program reports its passes.
 fn last_pass_failed(target: &Target, timeline: &Timeline, sample: &Value) -> bool {
     let phase = timeline.moments.iter().rev().take_while(|moment| !matches!(moment.what, TimelineEvent::Note { .. }));
     let mut passes = phase.filter_map(|moment| match &moment.what {
         TimelineEvent::Pass(pass) if is_pass_of(target, pass, sample) => Some(&pass.part),
         _ => None,
     });
-    passes.find_map(outcome).is_some_and(|outcome| outcome.starts_with(FAILED_PREFIX))
+    passes.find_map(pass_outcome).is_some_and(|outcome| outcome.starts_with(FAILED_PREFIX))
 }
 
+/// Returns whether a pass reconciles a sample.
 fn is_pass_of(target: &Target, pass: &ObservedPass, sample: &Value) -> bool {
     let (plural, group) = (plural(sample, &target.manifests.install), group(sample));
     let resource = if group.is_empty() { plural } else { format!("{plural}.{group}") };
@@ -90,14 +91,15 @@ fn is_pass_of(target: &Target, pass: &ObservedPass, sample: &Value) -> bool {
     pass.resource == resource && (pass.namespace.as_str(), pass.name.as_str()) == name
 }
 
-fn outcome(part: &PassPhase) -> Option<&str> {
+/// Returns the outcome of a pass that has ended; `None` for its other phases.
+fn pass_outcome(part: &PassPhase) -> Option<&str> {
     match part {
         PassPhase::End { outcome } | PassPhase::Whole { outcome } => Some(outcome),
         _ => None,
     }
 }
 
-/// The reason and the message of an object's `Ready` or `Available` condition.
+/// Returns the reason and the message of an object's `Ready` or `Available` condition.
 fn ready_condition(object: &Value) -> String {
     let mut conditions = conditions(object);
     let ready = conditions.find(|condition| matches!(condition["type"].as_str(), Some("Ready" | "Available")));

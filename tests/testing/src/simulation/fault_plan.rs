@@ -1,4 +1,4 @@
-//! Turns a schedule into the faults of a run, and into the actions that other clients take before calls.
+//! Converts a schedule to the faults of a run, and to the actions that other clients take before calls.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ const MAX_CALLS: u64 = 3_000;
 /// How long random faults are injected.
 const RANDOM_FAULTS: Duration = Duration::from_secs(120);
 
-/// The faults and actions of a schedule.
+/// Returns the faults and actions of a schedule.
 pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) -> Faults {
-    let faults = match &schedule.chance {
+    let faults = match &schedule.random_faults {
         Some((seed, classes)) => Faults::by_chance(*seed, classes, RANDOM_FAULTS),
         None => Faults::none(),
     };
@@ -33,7 +33,7 @@ pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) ->
         };
         faults = faults.before_call(call, Box::new(action));
     }
-    if let Some(call) = schedule.again.filter(|call| *call > 0) {
+    if let Some(call) = schedule.recreate_at.filter(|call| *call > 0) {
         let (sandbox, manifests) = (sandbox.clone(), target.manifests.clone());
         let action = move || async move { recreate_samples(&sandbox, &manifests).await }.boxed();
         faults = faults.before_call(call, Box::new(action));

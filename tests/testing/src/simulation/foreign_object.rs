@@ -1,4 +1,4 @@
-//! Foreign objects beside those of the program, which it must not change or delete.
+//! `ForeignObjects`: objects beside those of the program, which it must not change or delete.
 
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::{
 /// The name of the objects without labels; those with labels have a number behind it.
 const NAME: &str = "of-somebody-else";
 
-/// Objects by resource: one of each kind whose creation has no side effects.
+/// Returns the foreign objects by resource: one of each kind whose creation has no side effects.
 fn templates() -> Vec<(&'static str, Value)> {
     let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": NAME}});
     let with = |mut object: Value, field: &str, value: Value| {
@@ -59,7 +59,7 @@ fn backend() -> Value {
     json!({"defaultBackend": {"service": {"name": NAME, "port": {"number": 80}}}})
 }
 
-/// The spec of a workload without Pods, whose selector matches no other object.
+/// Returns the spec of a workload without Pods, whose selector matches no other object.
 fn workload(mut spec: Value) -> Value {
     spec["replicas"] = json!(0);
     spec["selector"] = json!({"matchLabels": {"of": NAME}});
@@ -113,7 +113,10 @@ impl ForeignObjects {
         Ok(())
     }
 
-    /// Fails if one of the objects is changed or deleted.
+    /// Checks that all objects still exist unchanged.
+    ///
+    /// # Errors
+    /// If one of the objects was changed or deleted.
     pub(super) async fn check(
         &self,
         sandbox: &Sandbox,
@@ -140,7 +143,7 @@ impl ForeignObjects {
     }
 }
 
-/// The writes of the phase to an object or to its whole collection, as the end of a message.
+/// Returns the writes of the phase to an object or to its whole collection, as the end of a message; empty if there are none.
 fn writes_to(log: &WriteLog, path: &str) -> String {
     let collection = path.rsplit_once('/').map_or(path, |(collection, _)| collection);
     let path_of = |call: &str| call.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -151,7 +154,7 @@ fn writes_to(log: &WriteLog, path: &str) -> String {
     if calls.is_empty() { String::new() } else { format!(", by {}", calls.join(", ")) }
 }
 
-/// The parts of an object that only its owner may change.
+/// Returns the parts of an object that only its owner may change.
 fn content(object: &Value) -> Value {
     let metadata = &object["metadata"];
     let mut content = object.clone();

@@ -7,7 +7,7 @@ use opgen_sandbox::fault::Faults;
 
 use super::write_log::WriteLog;
 
-/// A client that records the tree node in the annotation of each object that it writes.
+/// Returns a client that records the tree node in the annotation of each object that it writes.
 pub(super) fn record_nodes(client: kube::Client, writes: WriteLog) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -24,7 +24,7 @@ pub(super) fn record_nodes(client: kube::Client, writes: WriteLog) -> kube::Clie
     kube::Client::new(service, namespace)
 }
 
-/// An observer that adds the passes to the timeline.
+/// Returns an observer that adds the passes to the timeline.
 pub(super) fn record_passes(faults: Faults) -> impl Fn(PassStart<'_>) -> OnPassEnd + Send + Sync + 'static {
     move |pass| {
         let (faults, kind) = (faults.clone(), pass.kind.full_name());
@@ -33,7 +33,7 @@ pub(super) fn record_passes(faults: Faults) -> impl Fn(PassStart<'_>) -> OnPassE
     }
 }
 
-/// The object that a pass reconciles.
+/// Returns the object that a pass reconciles, for messages.
 pub(super) fn object_of(pass: PassStart<'_>) -> String {
     let namespace = pass.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
     format!("{} {namespace}{}", pass.kind.kind, pass.name)

@@ -1,4 +1,4 @@
-//! The outcome of one run: its snapshots, failure, panics and timeline.
+//! `Outcome`: the result of one run with its snapshots, failure, panics and timeline.
 
 use opgen_sandbox::fault::Timeline;
 
@@ -29,7 +29,7 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The failure of a call that sets up a run.
+    /// Returns the failure of a call that sets up a run.
     pub(crate) fn setup(what: &str, error: ErrorResponse) -> Self {
         Self::Setup(format!("{what}: {error}"))
     }

@@ -1,4 +1,4 @@
-//! A panic hook that records the panics of a run, also those that the program catches.
+//! Records the panics of a run with a panic hook, also those that the program catches.
 
 use std::{
     any::Any,
@@ -52,13 +52,13 @@ pub(crate) fn locate(object: &str, node: &str) {
     });
 }
 
-/// The message of a panic.
+/// Returns the message of a panic.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())
 }
 
-/// Records a panic; whether this thread records panics.
+/// Records a panic if this thread records panics, and returns whether it does.
 fn record(info: &PanicHookInfo<'_>) -> bool {
     let message = panic_message(info.payload());
     let location =

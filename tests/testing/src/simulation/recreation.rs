@@ -28,8 +28,8 @@ pub(crate) struct Recreation {
     pub(crate) lost_data: bool,
 }
 
-/// The children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its dependents,
-/// and objects that the server allows nobody to update.
+/// Returns the children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its
+/// dependents, and objects that the server does not allow to update.
 pub(crate) async fn recreations(
     sandbox: &Sandbox,
     target: &Target,
@@ -37,13 +37,15 @@ pub(crate) async fn recreations(
     deleted: Option<&Value>,
     after: &'static str,
 ) -> Vec<Recreation> {
-    let gone = gone(before, now, deleted);
+    let deleted_uids = deleted_uids(before, now, deleted);
     let mut recreations = Vec::new();
     for child in before.children(&target.name, &target.manifests.samples) {
         let old = &child.raw;
-        let Some(new) = now.find(old).filter(|new| gone.contains(uid(old)) && uid(new) != uid(old)) else { continue };
+        let Some(new) = now.find(old).filter(|new| deleted_uids.contains(uid(old)) && uid(new) != uid(old)) else {
+            continue;
+        };
         // The garbage collector, or another client, deleted these.
-        if is_owned_by(old, &gone) || deleted.is_some_and(|deleted| uid(deleted) == uid(old)) {
+        if is_owned_by(old, &deleted_uids) || deleted.is_some_and(|deleted| uid(deleted) == uid(old)) {
             continue;
         }
         let lost_data = KINDS_WITH_DATA.contains(&text(old, "/kind"));
@@ -54,7 +56,8 @@ pub(crate) async fn recreations(
     recreations
 }
 
-/// Whether the server allows the update; the dry run goes from the new object back to the old one.
+/// Returns whether the server allows the update that the program replaced by a recreation; the dry run goes from the new object
+/// back to the old one.
 async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new: &Value) -> bool {
     let mut object = old.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
@@ -68,13 +71,14 @@ async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new:
     admin::replace_dry_run(sandbox, &path, &object).await.is_ok()
 }
 
-/// The UIDs of the objects that no longer exist, and of the one that another client deleted.
-fn gone<'a>(before: &'a Snapshot, now: &Snapshot, deleted: Option<&'a Value>) -> BTreeSet<&'a str> {
+/// Returns the UIDs of the objects that no longer exist, and of the one that another client deleted.
+fn deleted_uids<'a>(before: &'a Snapshot, now: &Snapshot, deleted: Option<&'a Value>) -> BTreeSet<&'a str> {
     let existing: BTreeSet<&str> = now.objects.values().map(|entry| uid(&entry.raw)).collect();
     let all = before.objects.values().map(|entry| uid(&entry.raw));
     all.filter(|uid| !existing.contains(uid)).chain(deleted.map(uid)).collect()
 }
 
+/// Returns whether an owner reference of an object has one of these UIDs.
 fn is_owned_by(object: &Value, uids: &BTreeSet<&str>) -> bool {
     owner_references(object).filter_map(|owner| owner["uid"].as_str()).any(|uid| uids.contains(uid))
 }

@@ -1,4 +1,4 @@
-//! Counts the writes of all clients by path, with the last response of the server.
+//! `WriteLog`: counts the writes of all clients by path, with the last response of the server.
 
 use std::{
     collections::BTreeMap,
@@ -36,14 +36,14 @@ pub(crate) struct RepeatedWrite {
 const MIN_REPEATS: u64 = 5;
 
 impl RepeatedWrite {
-    /// Whether the server rejects the write, and will reject each repetition: no conflict, no missing permission, no missing
-    /// object.
+    /// Returns whether the server rejects the write, and will reject each repetition: no conflict, no missing permission, no
+    /// missing object.
     pub(crate) fn is_invalid(&self) -> bool {
         matches!(self.code, 400 | 405 | 413 | 415 | 422)
     }
 
-    /// Whether the program repeats a write that is forbidden, or whose object already exists, or does not exist: another client
-    /// may resolve that, and the program itself cannot.
+    /// Returns whether the program repeats a write that is forbidden, or whose object already exists, or does not exist:
+    /// another client may resolve that, and the program itself cannot.
     pub(crate) fn is_futile(&self) -> bool {
         let is_deletion = self.call.starts_with("DELETE");
         let is_rejected = match self.code {
@@ -117,6 +117,7 @@ impl WriteLog {
         }
     }
 
+    /// Returns the tree node that was last recorded for a path.
     fn node_of(&self, path: &str) -> Option<String> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
@@ -126,7 +127,7 @@ impl WriteLog {
         self.phase().clear();
     }
 
-    /// The writes of the current phase.
+    /// Returns the writes of the current phase.
     pub(crate) fn current_phase(&self) -> Vec<RepeatedWrite> {
         self.phase().values().cloned().collect()
     }
@@ -149,7 +150,7 @@ impl WriteLog {
     }
 }
 
-/// The HTTP method of a verb that writes.
+/// Returns the HTTP method of a verb that writes; `None` for other verbs.
 fn method_of(verb: &str) -> Option<&'static str> {
     Some(match verb {
         "create" => "POST",

@@ -1,4 +1,4 @@
-//! The plan of each check: the schedules that it runs.
+//! Plans the schedules that each check runs.
 
 use std::ops::Range;
 
@@ -14,15 +14,18 @@ use crate::{
 
 /// The limits of a trial.
 pub(crate) struct Bounds {
+    /// The seeds of random faults.
     pub(crate) seeds: Range<u64>,
+    /// The maximum number of pairs of stops.
     pub(crate) pairs: usize,
+    /// The number of concurrent runs.
     pub(crate) threads: usize,
 }
 
 /// Every third seed injects all fault classes together; the others inject one class each.
 const ALL_CLASSES_INTERVAL: u64 = 3;
 
-/// The schedules of a check.
+/// Returns the schedules of a check; none for the checks of the baseline and of the role.
 pub(super) fn schedules(
     check: Check,
     target: &Target,
@@ -37,7 +40,7 @@ pub(super) fn schedules(
         Check::Convergence | Check::Role => Vec::new(),
         Check::SteadyState => vec![Schedule { idle: true, ..Schedule::default() }],
         Check::Stop => stops(baseline.calls).map(|stop| Schedule::stops([stop])).collect(),
-        Check::TwoStops => pairs(baseline.calls, bounds.pairs),
+        Check::TwoStops => stop_pairs(baseline.calls, bounds.pairs),
         Check::StaleList if !accepts_stale_lists(&baseline.timeline) => Vec::new(),
         Check::StaleList => (1..=baseline.calls).map(Schedule::stale_list).collect(),
         Check::Deletion => {
@@ -54,51 +57,53 @@ pub(super) fn schedules(
             std::iter::once(Schedule::foreign_finalizers(0)).chain(alone).collect()
         }
         Check::Repair => (0..children)
-            .flat_map(|index| [false, true].map(|unseen| Schedule::child_deletion(index, unseen)))
+            .flat_map(|index| [false, true].map(|hides_events| Schedule::child_deletion(index, hides_events)))
             .collect(),
         Check::Isolation => (0..isolation_count(samples)).map(Schedule::second_objects).collect(),
         Check::Edit => edits(baseline.calls_to_create, variants),
-        Check::RandomFaults => {
-            bounds.seeds.clone().map(|seed| with_edit_or_deletion(random(seed), seed, (variants, children))).collect()
-        }
+        Check::RandomFaults => bounds
+            .seeds
+            .clone()
+            .map(|seed| with_edit_or_deletion(random_schedule(seed), seed, (variants, children)))
+            .collect(),
         Check::Upgrade => older.map(|older| upgrades(target, older, bounds.seeds.clone())).unwrap_or_default(),
     }
 }
 
-/// The check that runs a schedule.
+/// Returns the check that runs a schedule.
 pub(super) fn check_of(schedule: &Schedule) -> Check {
     match schedule {
         Schedule { idle: true, .. } => Check::SteadyState,
-        Schedule { held: Some(_), .. } => Check::Finalizers,
+        Schedule { foreign_finalizers: Some(_), .. } => Check::Finalizers,
         Schedule { upgrade: true, .. } => Check::Upgrade,
-        Schedule { again: Some(_), .. } => Check::Deletion,
-        Schedule { chance: Some(_), .. } => Check::RandomFaults,
-        Schedule { lose: Some(_), .. } => Check::Repair,
-        Schedule { beside: Some(_), .. } => Check::Isolation,
-        Schedule { edit: Some(_), .. } | Schedule { change: Some(_), .. } | Schedule { fresh: Some(_), .. } => {
-            Check::Edit
-        }
+        Schedule { recreate_at: Some(_), .. } => Check::Deletion,
+        Schedule { random_faults: Some(_), .. } => Check::RandomFaults,
+        Schedule { deleted_child: Some(_), .. } => Check::Repair,
+        Schedule { second_object: Some(_), .. } => Check::Isolation,
+        Schedule { edit: Some(_), .. }
+        | Schedule { change: Some(_), .. }
+        | Schedule { initial_variant: Some(_), .. } => Check::Edit,
         Schedule { delete_at: Some(_), .. } => Check::Deletion,
         Schedule { propagation: Propagation::Foreground | Propagation::Orphan, .. } => Check::Deletion,
-        Schedule { old: true, .. } => Check::StaleList,
+        Schedule { has_stale_list: true, .. } => Check::StaleList,
         Schedule { stops, .. } if stops.len() > 1 => Check::TwoStops,
         Schedule { stops, .. } if stops.len() == 1 => Check::Stop,
         _ => Check::Convergence,
     }
 }
 
-/// Whether a list of the program accepts any version.
+/// Returns whether a list of the program accepts any version.
 fn accepts_stale_lists(timeline: &Timeline) -> bool {
     timeline.calls().any(|call| !call.is_watch() && call.takes_older())
 }
 
-/// A stop before and after each call.
+/// Returns a stop before and after each call.
 fn stops(calls: u64) -> impl Iterator<Item = (u64, Fault)> {
     (1..=calls).flat_map(|call| [(call, Fault::StopBefore), (call, Fault::StopAfter)])
 }
 
-/// Pairs of stops: all, or a number of them taken evenly from all.
-fn pairs(calls: u64, limit: usize) -> Vec<Schedule> {
+/// Returns pairs of stops: all, or a number of them taken evenly from all.
+fn stop_pairs(calls: u64, limit: usize) -> Vec<Schedule> {
     let all = calls * calls;
     let count = all.min(limit as u64);
     let pair = |index: u64| {
@@ -110,7 +115,7 @@ fn pairs(calls: u64, limit: usize) -> Vec<Schedule> {
     (0..count).map(pair).collect()
 }
 
-/// A deletion before each call, with the propagation policies in turn, and deletions at rest.
+/// Returns a deletion before each call, with the propagation policies in turn, and deletions at rest.
 fn deletions(calls: u64) -> Vec<Schedule> {
     let in_turn = Propagation::ALL.into_iter().cycle();
     let before_a_call = (1..=calls).map(Schedule::deletion_before).zip(in_turn);
@@ -119,7 +124,7 @@ fn deletions(calls: u64) -> Vec<Schedule> {
     before_a_call.chain(at_rest).map(|(schedule, propagation)| schedule.with_propagation(propagation)).collect()
 }
 
-/// An edit to each variant at rest, and a change to a variant before each call.
+/// Returns an edit to each variant at rest, and a change to a variant before each call.
 fn edits(calls: u64, variants: usize) -> Vec<Schedule> {
     let at_rest = (0..variants).map(Schedule::edit);
     let before_a_call = (1..=calls).filter(|_| variants > 0).map(|call| {
@@ -134,14 +139,14 @@ fn with_edit_or_deletion(mut schedule: Schedule, seed: u64, (variants, children)
     let nth = |count: usize| usize::try_from(seed / 4).unwrap_or_default() % count;
     match seed % 4 {
         1 if variants > 0 => schedule.edit = Some(nth(variants)),
-        3 if children > 0 => schedule.lose = Some(nth(children)),
+        3 if children > 0 => schedule.deleted_child = Some(nth(children)),
         _ => {}
     }
     schedule
 }
 
-/// Random faults of one class, or of all.
-fn random(seed: u64) -> Schedule {
+/// Returns random faults of one class, or of all.
+fn random_schedule(seed: u64) -> Schedule {
     if seed.is_multiple_of(ALL_CLASSES_INTERVAL) {
         return Schedule::random_faults(seed, &FaultClass::ALL);
     }
@@ -149,15 +154,16 @@ fn random(seed: u64) -> Schedule {
     Schedule::random_faults(seed, &[FaultClass::ALL[index]])
 }
 
-/// An upgrade at rest, upgrades that stop the newer release after each of its calls until it is at rest, and some with random
-/// faults.
+/// Returns an upgrade at rest, upgrades that stop the newer release after each of its calls until it is at rest, and some with
+/// random faults.
 fn upgrades(target: &Target, older: &Target, seeds: Range<u64>) -> Vec<Schedule> {
     let upgrade = |schedule: Schedule| Schedule { upgrade: true, ..schedule };
     let at_rest = upgrade(Schedule::default());
     let outcome = execute(target, Some(older), &at_rest);
     let calls = outcome.calls_to_create + 1..=outcome.calls_to_upgrade;
     let stopped = calls.map(|call| upgrade(Schedule::stops([(call, Fault::StopAfter)])));
-    let disturbed = seeds.filter(|seed| seed.is_multiple_of(ALL_CLASSES_INTERVAL)).map(|seed| upgrade(random(seed)));
+    let disturbed =
+        seeds.filter(|seed| seed.is_multiple_of(ALL_CLASSES_INTERVAL)).map(|seed| upgrade(random_schedule(seed)));
     std::iter::once(at_rest).chain(stopped).chain(disturbed).collect()
 }
 
@@ -169,15 +175,15 @@ mod tests {
 
     #[test]
     fn few_pairs_are_taken_evenly_from_all() {
-        assert_eq!(pairs(3, 100).len(), 9);
-        let some: Vec<_> = pairs(100, 4).iter().map(ToString::to_string).collect();
+        assert_eq!(stop_pairs(3, 100).len(), 9);
+        let some: Vec<_> = stop_pairs(100, 4).iter().map(ToString::to_string).collect();
         assert_eq!(some, ["after:1 after:2", "after:26 before:27", "after:51 after:52", "after:76 before:77"]);
     }
 
     #[test]
     fn each_class_has_a_seed() {
         let alone: BTreeSet<String> = (0..34)
-            .map(random)
+            .map(random_schedule)
             .filter(|c| c.to_string().contains('='))
             .map(|c| c.to_string().split('=').nth(1).unwrap_or_default().to_owned())
             .collect();

@@ -45,7 +45,7 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
     for check in Check::ALL.iter().copied().filter(|check| checks.contains(check)) {
         let schedules = plan::schedules(check, target, older, &baseline, bounds);
         if !schedules.is_empty() {
-            runner.run(check, &schedules, &baseline);
+            runner.run_check(check, &schedules, &baseline);
         }
     }
     if checks.contains(&Check::Role) {
@@ -71,10 +71,13 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedul
     report
 }
 
-/// Runs a program, and its older release, without disturbances; fails if one of them does not work at all.
+/// Runs a program, and its older release, without disturbances.
+///
+/// # Errors
+/// The finding, if one of them does not work at all.
 fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
-    let (first, second) = (undisturbed(target, 1)?, undisturbed(target, 2)?);
-    let older = older.map(|older| undisturbed(older, 1)).transpose()?;
+    let (first, second) = (run_undisturbed(target, 1)?, run_undisturbed(target, 2)?);
+    let older = older.map(|older| run_undisturbed(older, 1)).transpose()?;
     let schedule = Schedule::undisturbed(1);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &first };
     match oracle::leaked(&case) {
@@ -83,7 +86,11 @@ fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Fin
     }
 }
 
-fn undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> {
+/// Runs a program without disturbances.
+///
+/// # Errors
+/// The finding, if the run fails or a task panics.
+fn run_undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> {
     let schedule = Schedule::undisturbed(seed);
     let outcome = execute(target, None, &schedule);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &outcome };
@@ -93,12 +100,24 @@ fn undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> {
     }
 }
 
+/// The result of one schedule of a check.
+struct ScheduleResult {
+    findings: Vec<Finding>,
+    used: BTreeSet<Permission>,
+    lacking: BTreeSet<Permission>,
+    /// The timeline of the run, if it lacked a permission.
+    denied: Option<Timeline>,
+}
+
+/// Runs the checks one after another and collects their results.
 struct Runner<'a> {
     target: &'a Target,
     older: Option<&'a Target>,
     bounds: &'a Bounds,
     report: Report,
+    /// The permissions that the program used in all runs.
     used: BTreeSet<Permission>,
+    /// The permissions that the role lacked.
     lacking: BTreeSet<Permission>,
     /// The first run that lacked a permission.
     first_denied: Option<(Schedule, Timeline)>,
@@ -111,19 +130,20 @@ impl<'a> Runner<'a> {
         Self { target, older, bounds, report, used, lacking, first_denied: None }
     }
 
-    fn run(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
+    /// Runs the schedules of a check, judges each run, and adds the findings and permissions.
+    fn run_check(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
         let started = Instant::now();
         let (target, older) = (self.target, self.older);
-        let fresh_runs = baseline.fresh_runs();
+        let fresh_runs_before = baseline.fresh_runs();
         let results = pool::map(self.bounds.threads, schedules, |schedule| {
             let outcome = execute(target, older, schedule);
             let findings = oracle::judge(&Case { check, target, schedule, outcome: &outcome }, older, baseline);
             let (used, lacking) = permission::used_and_lacking(&outcome.timeline);
             let denied = (!lacking.is_empty()).then_some(outcome.timeline);
-            (findings, used, lacking, denied)
+            ScheduleResult { findings, used, lacking, denied }
         });
         for (schedule, result) in schedules.iter().zip(results) {
-            let (findings, used, lacking, denied) = match result {
+            let ScheduleResult { findings, used, lacking, denied } = match result {
                 Ok(result) => result,
                 Err(message) => {
                     self.report.findings.push(oracle::runner_panicked(check, schedule, &message));
@@ -137,7 +157,7 @@ impl<'a> Runner<'a> {
                 self.first_denied = Some((schedule.clone(), timeline));
             }
         }
-        let runs = schedules.len() + baseline.fresh_runs() - fresh_runs;
+        let runs = schedules.len() + baseline.fresh_runs() - fresh_runs_before;
         self.report.steps.push(CheckSummary { check, runs, took: started.elapsed() });
     }
 
@@ -151,6 +171,7 @@ impl<'a> Runner<'a> {
         self.lacking.extend(lacking);
     }
 
+    /// Reports the permissions that the role lacks, and after a trial with all checks those that no run used.
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
         let granted = permission::granted(&self.target.manifests.install);
         let first_denied = self.first_denied.take();

@@ -51,7 +51,7 @@ struct CostTerm<'a> {
 }
 
 impl<'a> CostTerm<'a> {
-    /// A computed value, which comes from no field.
+    /// Creates a computed value, which comes from no field.
     fn computed(cost: f64, size: f64) -> Self {
         Self { cost, size, schema: None, path: String::new() }
     }
@@ -259,7 +259,7 @@ fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
     part
 }
 
-/// An item of a list or a value of a map.
+/// Returns an item of a list or a value of a map.
 fn element<'a>(term: &CostTerm<'a>) -> CostTerm<'a> {
     let items = term.schema.and_then(|schema| schema.get("items").or_else(|| schema.get("additionalProperties")));
     term.subresource(items, super::super::schema::items(&term.path))

@@ -42,7 +42,7 @@ fn severities(field: &Value) -> Vec<(Severity, String)> {
     found.into_vec().into_iter().map(|finding| (finding.severity, finding.problem)).collect()
 }
 
-/// A list of texts and a map without bounds, with one rule.
+/// Returns a list of texts and a map without bounds, with one rule.
 fn ruled(rule: Value) -> Value {
     let text = json!({"type": "string", "maxLength": 100});
     json!({

@@ -34,7 +34,7 @@ pub(crate) fn fix_branches(object: &mut Map<String, Value>, path: &str, findings
     }
 }
 
-/// Gives a schema without a type the type that all its branches share.
+/// Sets the type of a schema without one to the type that all its branches share.
 fn hoist_type(object: &mut Map<String, Value>) {
     if object.contains_key("type") || object.contains_key(INT_OR_STRING) {
         return;
@@ -89,11 +89,12 @@ fn fix_scalar_union(object: &mut Map<String, Value>, path: &str, findings: &mut 
     }
 }
 
+/// Whether a branch describes a scalar: it has only a type, a format, bounds and texts.
 fn is_scalar(branch: &Value) -> bool {
-    let scalar = |key: &String| {
+    let is_allowed = |key: &String| {
         BOUNDS.contains(&key.as_str()) || matches!(key.as_str(), "format" | "type" | "title" | "description")
     };
-    branch.as_object().is_some_and(|branch| branch.keys().all(scalar))
+    branch.as_object().is_some_and(|branch| branch.keys().all(is_allowed))
         && !matches!(branch["type"].as_str(), Some("object" | "array"))
 }
 

@@ -10,7 +10,7 @@ fn fixed(mut schema: Value) -> Value {
     schema
 }
 
-/// Left what `kube` 5 derives for a Rust type, right what a kube-apiserver 1.36.3 took without a warning.
+/// Checks the fixes: left is what `kube` 5 derives for a Rust type, right what a kube-apiserver 1.36.3 accepts without a warning.
 #[track_caller]
 fn check_fixes(cases: &[(&str, Value, Value)]) {
     for (name, schema, expected) in cases {

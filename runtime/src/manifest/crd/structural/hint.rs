@@ -1,4 +1,4 @@
-//! Hints for the rules of structural schemas: the change of a Rust type or of an attribute that satisfies each rule.
+//! Returns the hint for each rule of structural schemas: the change of a Rust type or of an attribute that satisfies it.
 
 use opgen_schema::{Rule, text};
 use serde_json::Value;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{super::super::lint::Severity, *};
 
-/// What becomes of a field that `kube` derives like this, where the types say that.
+/// Corrects the derived schema of a field by the schema of its type, and returns it with the findings.
 fn corrected(derived: Value, said: Value) -> (Value, Vec<String>) {
     let mut root = json!({"type": "object", "properties": {"field": derived}});
     let quantity = json!({"x-kubernetes-int-or-string": true});

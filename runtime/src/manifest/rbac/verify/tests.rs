@@ -7,7 +7,7 @@ use crate::manifest::fixture;
 
 const USER: &str = "system:serviceaccount:demo-system:demo";
 
-/// The operator of one kind, `Network`, whose tree is a ConfigMap; without events.
+/// Returns the operator of one kind, `Network`, whose tree is a ConfigMap; without events.
 fn network() -> Project {
     let mut project = fixture::project();
     project.controllers.remove(0);
@@ -28,7 +28,7 @@ fn event(verb: &str, resource: &str, code: u16) -> Value {
     })
 }
 
-/// Everything that the role grants, used once. The ConfigMap's role of the fixture has no `create`.
+/// Returns a request for each right of the role. The ConfigMap's role of the fixture has no `create`.
 fn all() -> Vec<Value> {
     let own = ["list", "watch", "patch"].map(|verb| event(verb, "networks", 200));
     let child = ["get", "list", "watch", "patch", "delete"].map(|verb| event(verb, "configmaps", 200));

@@ -76,6 +76,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
+    /// Extends the image so that it contains the point.
     fn extend(&mut self, x: i32, y: i32) {
         self.right = self.right.max(x);
         self.bottom = self.bottom.max(y);

@@ -34,6 +34,7 @@ pub(super) const CUSTOM: Palette = Palette { fill: "#fff7ed", stroke: "#f97316",
 const TEXT_COLOR: &str = "#0f172a";
 const MUTED_COLOR: &str = "#475569";
 
+/// Returns the colors of a type of node.
 pub(super) fn palette(node: Node) -> Palette {
     match node {
         Node::Group { .. } => GROUP,
@@ -64,6 +65,7 @@ enum CardLine {
 }
 
 impl CardLine {
+    /// Returns the height of the line in pixels.
     fn height(&self) -> i32 {
         match self {
             Self::Text(_, style) => style.size + 6,
@@ -72,6 +74,7 @@ impl CardLine {
         }
     }
 
+    /// Returns the estimated width of the line in pixels.
     fn width(&self) -> i32 {
         match self {
             Self::Text(text, style) => width(text, style.size, style.face),
@@ -147,11 +150,12 @@ impl Card {
         Self { number, name: node.name.clone(), tag: labels::node_type(node.shape.node), lines, palette, is_faded }
     }
 
+    /// Returns the width of the box in pixels: that of its widest line with padding, and at least the minimum.
     pub(super) fn width(&self) -> i32 {
         let number = if self.number.is_some() { 26 } else { 0 };
-        let head = number + width(&self.name, 15, Face::Bold) + 16 + width(self.tag, 10, Face::Plain);
+        let header = number + width(&self.name, 15, Face::Bold) + 16 + width(self.tag, 10, Face::Plain);
         let widest = self.lines.iter().map(CardLine::width).max().unwrap_or(0);
-        (2 * PADDING + head.max(widest)).max(MIN_BOX_WIDTH)
+        (2 * PADDING + header.max(widest)).max(MIN_BOX_WIDTH)
     }
 
     pub(super) fn height(&self) -> i32 {
@@ -226,7 +230,7 @@ fn badge(x: i32, y: i32, label: &str, stroke: &'static str, canvas: &mut Canvas)
     area.right()
 }
 
-/// Arranges labels in lines of at most the maximum width.
+/// Returns lines of badges for the labels, each at most as wide as the maximum.
 fn badges(words: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     let (mut lines, mut line) = (Vec::new(), Vec::new());
     for label in words {

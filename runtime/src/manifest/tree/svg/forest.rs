@@ -75,7 +75,7 @@ impl Forest {
         }
     }
 
-    /// Returns the index of the box of the node at a path below a group.
+    /// Returns the index of the box of the node at a path below a group; `None` if there is no such node.
     pub(super) fn find(&self, group: &DiagramNode, index: usize, path: &str) -> Option<usize> {
         let (first, rest) = path.split_once('/').unwrap_or((path, ""));
         let position = group.children.iter().position(|child| child.name == first)?;
@@ -83,6 +83,7 @@ impl Forest {
         if rest.is_empty() { Some(box_index) } else { self.find(&group.children[position], box_index, rest) }
     }
 
+    /// Returns the size and the parent of each box, for the layout.
     pub(super) fn sizes(&self) -> Vec<Size> {
         let size = |item: &TreeBox| Size { parent: item.parent, width: item.card.width(), height: item.card.height() };
         self.items.iter().map(size).collect()

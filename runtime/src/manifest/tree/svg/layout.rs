@@ -98,6 +98,7 @@ impl Outline {
         }
     }
 
+    /// Returns the top and the bottom of the whole contour.
     fn extent(&self) -> (i32, i32) {
         let top = self.0.iter().map(|(top, _)| *top).min().unwrap_or(0);
         (top, self.0.iter().map(|(_, bottom)| *bottom).max().unwrap_or(0))
@@ -115,6 +116,7 @@ fn shift(sizes: &[Size], tops: &mut [i32], index: usize, offset: i32) {
     }
 }
 
+/// Returns the depth of each box in the tree. A parent precedes its children in the list, and a box without a parent has depth 0.
 pub(super) fn depths(sizes: &[Size]) -> Vec<usize> {
     let mut depths: Vec<usize> = Vec::with_capacity(sizes.len());
     for size in sizes {

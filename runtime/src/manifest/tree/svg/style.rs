@@ -1,4 +1,4 @@
-//! Constants: the margin of the image and the strokes of each type of line.
+//! Defines the margin of the image and the strokes of each type of line.
 
 use super::canvas::Stroke;
 

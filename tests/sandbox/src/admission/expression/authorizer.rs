@@ -1,7 +1,7 @@
-//! Implements the CEL variable `authorizer`, which checks the rights of the user or of a ServiceAccount.
+//! Implements the CEL variable `authorizer`, which checks the permissions of the user or of a ServiceAccount.
 //!
-//! An expression cannot call the server. An unanswered check ends the evaluation; the caller answers it and evaluates
-//! again.
+//! An expression cannot call the server. A check without a result ends the evaluation; the caller provides the result and
+//! evaluates again.
 
 use std::{
     collections::BTreeMap,
@@ -10,9 +10,9 @@ use std::{
 
 use kube_cel::cel::{Context, ExecutionError, Value, extractors::This, objects::Opaque};
 
-/// A check of the authorizer.
+/// A permission check of an expression: `SubjectAccessReview` attributes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Question {
+pub(crate) struct AccessCheck {
     /// Namespace and name of the ServiceAccount; `None` for the user of the request.
     pub(crate) account: Option<(String, String)>,
     /// A non-resource path.
@@ -25,37 +25,37 @@ pub(crate) struct Question {
     pub(crate) verb: String,
 }
 
-/// The checks of an evaluation and their answers so far.
+/// The checks of an evaluation and their results so far; `None` for a check that has no result yet.
 #[derive(Debug, Default)]
-pub(crate) struct Answers(Mutex<BTreeMap<Question, Option<bool>>>);
+pub(crate) struct CheckResults(Mutex<BTreeMap<AccessCheck, Option<bool>>>);
 
-impl Answers {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Question, Option<bool>>> {
+impl CheckResults {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<AccessCheck, Option<bool>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers the open checks; returns whether there were any.
-    pub(super) fn answer(&self, allows: impl Fn(&Question) -> bool) -> bool {
-        let mut held = self.lock();
-        let mut any = false;
-        for (question, answer) in held.iter_mut().filter(|(_, answer)| answer.is_none()) {
-            *answer = Some(allows(question));
-            any = true;
+    /// Sets the results of the checks that have none yet. Returns whether there were any.
+    pub(super) fn resolve_pending(&self, allows: impl Fn(&AccessCheck) -> bool) -> bool {
+        let mut results = self.lock();
+        let mut resolved = false;
+        for (check, result) in results.iter_mut().filter(|(_, result)| result.is_none()) {
+            *result = Some(allows(check));
+            resolved = true;
         }
-        any
+        resolved
     }
 }
 
 /// The CEL variable `authorizer`: a check under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Authorizer {
-    question: Question,
-    answers: Arc<Answers>,
+    check: AccessCheck,
+    results: Arc<CheckResults>,
 }
 
 impl PartialEq for Authorizer {
     fn eq(&self, other: &Self) -> bool {
-        self.question == other.question
+        self.check == other.check
     }
 }
 
@@ -80,17 +80,19 @@ impl Opaque for AuthorizerDecision {
 }
 
 impl Authorizer {
-    pub(crate) fn asking(answers: &Arc<Answers>, question: Question) -> Value {
-        Self { question, answers: answers.clone() }.value()
+    /// Returns an authorizer as a CEL value, with the attributes that `check` already has.
+    pub(crate) fn cel_value(results: &Arc<CheckResults>, check: AccessCheck) -> Value {
+        Self { check, results: results.clone() }.value()
     }
 
     fn value(self) -> Value {
         Value::Opaque(Arc::new(self))
     }
 
-    fn check(mut self, verb: &str) -> Result<Value, ExecutionError> {
-        verb.clone_into(&mut self.question.verb);
-        match *self.answers.lock().entry(self.question).or_insert(None) {
+    /// Returns the decision for the check with this verb. Records the check and fails if it has no result yet.
+    fn evaluate(mut self, verb: &str) -> Result<Value, ExecutionError> {
+        verb.clone_into(&mut self.check.verb);
+        match *self.results.lock().entry(self.check).or_insert(None) {
             Some(allowed) => Ok(Value::Opaque(Arc::new(AuthorizerDecision { allowed }))),
             None => Err(ExecutionError::function_error("check", "the authorizer was not asked yet")),
         }
@@ -99,44 +101,47 @@ impl Authorizer {
 
 /// Registers the methods of the authorizer and of its decisions.
 pub(super) fn register(context: &mut Context<'_>) {
-    type Word = Arc<String>;
-    let with = |set: fn(&mut Question, &str)| {
-        move |This(this): This<Value>, word: Word| -> Result<Value, ExecutionError> {
-            let mut authorizer = authorizer(&this)?;
-            set(&mut authorizer.question, &word);
+    type CelString = Arc<String>;
+    let setter = |set: fn(&mut AccessCheck, &str)| {
+        move |This(this): This<Value>, text: CelString| -> Result<Value, ExecutionError> {
+            let mut authorizer = downcast_authorizer(&this)?;
+            set(&mut authorizer.check, &text);
             Ok(authorizer.value())
         }
     };
-    context.add_function("group", with(|question, word| word.clone_into(&mut question.group)));
-    context.add_function("resource", with(|question, word| word.clone_into(&mut question.resource)));
-    context.add_function("subresource", with(|question, word| word.clone_into(&mut question.subresource)));
-    context.add_function("namespace", with(|question, word| word.clone_into(&mut question.namespace)));
-    context.add_function("name", with(|question, word| word.clone_into(&mut question.name)));
-    context.add_function("path", with(|question, word| question.path = Some(word.to_owned())));
+    context.add_function("group", setter(|check, text| text.clone_into(&mut check.group)));
+    context.add_function("resource", setter(|check, text| text.clone_into(&mut check.resource)));
+    context.add_function("subresource", setter(|check, text| text.clone_into(&mut check.subresource)));
+    context.add_function("namespace", setter(|check, text| text.clone_into(&mut check.namespace)));
+    context.add_function("name", setter(|check, text| text.clone_into(&mut check.name)));
+    context.add_function("path", setter(|check, text| check.path = Some(text.to_owned())));
     context.add_function(
         "serviceAccount",
-        |This(this): This<Value>, namespace: Word, name: Word| -> Result<Value, ExecutionError> {
-            let mut authorizer = authorizer(&this)?;
-            authorizer.question.account = Some((namespace.to_string(), name.to_string()));
+        |This(this): This<Value>, namespace: CelString, name: CelString| -> Result<Value, ExecutionError> {
+            let mut authorizer = downcast_authorizer(&this)?;
+            authorizer.check.account = Some((namespace.to_string(), name.to_string()));
             Ok(authorizer.value())
         },
     );
-    context.add_function("check", |This(this): This<Value>, verb: Word| authorizer(&this)?.check(&verb));
-    context.add_function("allowed", |This(this): This<Value>| decision(&this).map(Value::Bool));
-    context.add_function("errored", |This(this): This<Value>| decision(&this).map(|_| Value::Bool(false)));
-    let empty = |This(this): This<Value>| decision(&this).map(|_| Value::String(Arc::default()));
+    context
+        .add_function("check", |This(this): This<Value>, verb: CelString| downcast_authorizer(&this)?.evaluate(&verb));
+    context.add_function("allowed", |This(this): This<Value>| is_allowed(&this).map(Value::Bool));
+    context.add_function("errored", |This(this): This<Value>| is_allowed(&this).map(|_| Value::Bool(false)));
+    let empty = |This(this): This<Value>| is_allowed(&this).map(|_| Value::String(Arc::default()));
     context.add_function("reason", empty);
     context.add_function("error", empty);
 }
 
-fn authorizer(value: &Value) -> Result<Authorizer, ExecutionError> {
+/// Returns the authorizer in a CEL value; fails with "no such overload" for any other value.
+fn downcast_authorizer(value: &Value) -> Result<Authorizer, ExecutionError> {
     match value {
         Value::Opaque(opaque) => opaque.downcast_ref::<Authorizer>().cloned().ok_or(ExecutionError::NoSuchOverload),
         _ => Err(ExecutionError::NoSuchOverload),
     }
 }
 
-fn decision(value: &Value) -> Result<bool, ExecutionError> {
+/// Returns whether the decision in a CEL value allows the check; fails with "no such overload" for any other value.
+fn is_allowed(value: &Value) -> Result<bool, ExecutionError> {
     let found = match value {
         Value::Opaque(opaque) => opaque.downcast_ref::<AuthorizerDecision>().map(|decision| decision.allowed),
         _ => None,

@@ -1,6 +1,6 @@
 //! Compiles and evaluates the CEL expressions of admission policies and match conditions.
 
-pub(super) use authorizer::Question;
+pub(super) use authorizer::AccessCheck;
 pub(super) use program::Expression;
 pub(super) use scope::Scope;
 pub(super) use type_check::{Declarations, ResultType, check};

@@ -29,21 +29,22 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Compiles an expression; errors are worded as by cel-go, as far as known.
+    /// Compiles an expression. Returns the error in the words of cel-go, as far as they are known.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         let parsed = Parser::default().enable_optional_syntax(true).parse(source);
         let parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim_end()))?;
-        let tree = rewrite::rewritten(parsed.clone());
+        let tree = rewrite::rewrite_tree(parsed.clone());
         Ok(Self { source: source.to_owned(), tree, parsed })
     }
 
-    pub(super) fn value(&self, context: &Context<'_>) -> Result<Value, ExecutionError> {
+    /// Evaluates the expression with the variables and functions of a context.
+    pub(super) fn evaluate(&self, context: &Context<'_>) -> Result<Value, ExecutionError> {
         Value::resolve(&self.tree, context)
     }
 }
 
-/// Returns an evaluation error in the words of cel-go.
-pub(super) fn worded(error: &ExecutionError) -> String {
+/// Returns the message of an evaluation error in the words of cel-go.
+pub(super) fn error_message(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
         ExecutionError::NoSuchOverload => "no such overload".to_owned(),

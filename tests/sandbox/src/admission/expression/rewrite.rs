@@ -15,16 +15,18 @@ pub(super) const VARIABLE: &str = "variables.";
 /// The name of `authorizer.requestResource`.
 pub(super) const REQUEST_RESOURCE: &str = "authorizer.requestResource";
 
-pub(super) fn rewritten(mut tree: Expression) -> Expression {
-    tree.expr = expr(tree.expr);
+/// Rewrites a syntax tree into the subset of CEL that the evaluator supports.
+pub(super) fn rewrite_tree(mut tree: Expression) -> Expression {
+    tree.expr = rewrite_expr(tree.expr);
     tree
 }
 
-fn all(trees: Vec<Expression>) -> Vec<Expression> {
-    trees.into_iter().map(rewritten).collect()
+fn rewrite_all(trees: Vec<Expression>) -> Vec<Expression> {
+    trees.into_iter().map(rewrite_tree).collect()
 }
 
-fn expr(expr: Expr) -> Expr {
+/// Rewrites one node of the syntax tree and everything below it, as the module documentation describes.
+fn rewrite_expr(expr: Expr) -> Expr {
     match expr {
         Expr::Select(select) if !select.test => {
             if let Expr::Ident(name) = &select.operand.expr {
@@ -35,16 +37,16 @@ fn expr(expr: Expr) -> Expr {
                     return Expr::Ident(REQUEST_RESOURCE.to_owned());
                 }
             }
-            let args = vec![rewritten(*select.operand), text(&select.field)];
+            let args = vec![rewrite_tree(*select.operand), string_literal(&select.field)];
             Expr::Call(CallExpr { func_name: operators::INDEX.to_owned(), target: None, args })
         }
         Expr::Select(mut select) => {
-            *select.operand = rewritten(std::mem::take(&mut *select.operand));
+            *select.operand = rewrite_tree(std::mem::take(&mut *select.operand));
             Expr::Select(select)
         }
         Expr::Call(mut call) => {
-            call.target = call.target.map(|target| Box::new(rewritten(*target)));
-            call.args = all(call.args);
+            call.target = call.target.map(|target| Box::new(rewrite_tree(*target)));
+            call.args = rewrite_all(call.args);
             Expr::Call(call)
         }
         Expr::Comprehension(mut loop_) => {
@@ -55,43 +57,47 @@ fn expr(expr: Expr) -> Expr {
                 &mut loop_.loop_step,
                 &mut loop_.result,
             ] {
-                *part = rewritten(std::mem::take(part));
+                *part = rewrite_tree(std::mem::take(part));
             }
             Expr::Comprehension(loop_)
         }
         Expr::List(mut list) => {
-            list.elements = all(list.elements);
+            list.elements = rewrite_all(list.elements);
             Expr::List(list)
         }
-        Expr::Map(map) => entries(map.entries),
-        Expr::Struct(rewritten_element) => entries(rewritten_element.entries),
+        Expr::Map(map) => rewrite_entries(map.entries),
+        Expr::Struct(object) => rewrite_entries(object.entries),
         other => other,
     }
 }
 
-fn entries(entries: Vec<IdedEntryExpr>) -> Expr {
-    let entry = |entry: IdedEntryExpr| {
-        let rewritten_element = match entry.expr {
+/// Rewrites the fields of a struct, or the entries of a map, into a map.
+fn rewrite_entries(entries: Vec<IdedEntryExpr>) -> Expr {
+    let rewrite_entry = |entry: IdedEntryExpr| {
+        let map_entry = match entry.expr {
             EntryExpr::StructField(field) => MapEntryExpr {
-                key: text(&unescaped(&field.field)),
-                value: rewritten(field.value),
+                key: string_literal(&unescape_field(&field.field)),
+                value: rewrite_tree(field.value),
                 optional: field.optional,
             },
-            EntryExpr::MapEntry(own) => {
-                MapEntryExpr { key: rewritten(own.key), value: rewritten(own.value), optional: own.optional }
-            }
+            EntryExpr::MapEntry(map_entry) => MapEntryExpr {
+                key: rewrite_tree(map_entry.key),
+                value: rewrite_tree(map_entry.value),
+                optional: map_entry.optional,
+            },
         };
-        IdedEntryExpr { id: entry.id, expr: EntryExpr::MapEntry(rewritten_element) }
+        IdedEntryExpr { id: entry.id, expr: EntryExpr::MapEntry(map_entry) }
     };
-    Expr::Map(MapExpr { entries: entries.into_iter().map(entry).collect() })
+    Expr::Map(MapExpr { entries: entries.into_iter().map(rewrite_entry).collect() })
 }
 
-fn text(text: &str) -> Expression {
+/// Returns a syntax tree of a string literal.
+fn string_literal(text: &str) -> Expression {
     Expression { id: 0, expr: Expr::Literal(LiteralValue::String(text.into())) }
 }
 
 /// Unescapes the name of a field: `a__dash__b` is `a-b`, `__namespace__` is `namespace`.
-fn unescaped(field: &str) -> String {
+fn unescape_field(field: &str) -> String {
     if let Some(word) = field.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
         && !word.contains('_')
     {

@@ -9,8 +9,8 @@ use kube_cel::cel::{Context, ExecutionError, Value as Cel, context::VariableReso
 use serde_json::Value;
 
 use super::{
-    authorizer::{Answers, Authorizer, Question},
-    program::{Expression, FUNCTIONS, worded},
+    authorizer::{AccessCheck, Authorizer, CheckResults},
+    program::{Expression, FUNCTIONS, error_message},
     rewrite::{REQUEST_RESOURCE, VARIABLE},
     value,
 };
@@ -23,56 +23,65 @@ pub(crate) type Variables = [(String, Expression)];
 pub(crate) struct Scope<'a> {
     review: &'a Review<'a>,
     values: Context<'static>,
-    answers: Arc<Answers>,
+    results: Arc<CheckResults>,
     variables: &'a Variables,
 }
 
 impl<'a> Scope<'a> {
+    /// Creates the scope of a policy or webhook for a write. Objects have the version of the matched kind; `params` is
+    /// the parameter of the policy, `None` if it has none.
     pub(crate) fn new(
         review: &'a Review<'a>,
-        hit: &MatchedKind,
+        matched_kind: &MatchedKind,
         params: Option<&Value>,
         variables: &'a Variables,
     ) -> Self {
-        let answers = Arc::new(Answers::default());
+        let results = Arc::new(CheckResults::default());
         let mut values = FUNCTIONS.new_inner_scope();
         let mut set = |name: &str, value: Cel| values.add_variable_from_value(name, value);
-        set("object", value::of_json(&hit.in_matched_version(&review.object)));
-        set("oldObject", review.old.as_ref().map_or(Cel::Null, |old| value::of_json(&hit.in_matched_version(old))));
-        set("request", value::of_json(&review.admission_request(hit)));
+        set("object", value::of_json(&matched_kind.in_matched_version(&review.object)));
+        set(
+            "oldObject",
+            review.old.as_ref().map_or(Cel::Null, |old| value::of_json(&matched_kind.in_matched_version(old))),
+        );
+        set("request", value::of_json(&review.admission_request(matched_kind)));
         set("params", params.map_or(Cel::Null, value::of_json));
-        set("namespaceObject", namespace(review));
-        set("authorizer", Authorizer::asking(&answers, Question::default()));
-        set(REQUEST_RESOURCE, Authorizer::asking(&answers, own_resource(review)));
-        Self { review, values, answers, variables }
+        set("namespaceObject", namespace_object(review));
+        set("authorizer", Authorizer::cel_value(&results, AccessCheck::default()));
+        set(REQUEST_RESOURCE, Authorizer::cel_value(&results, request_resource_check(review)));
+        Self { review, values, results, variables }
     }
 
-    /// Evaluates an expression.
+    /// Evaluates an expression. Returns the message of cel-go if the evaluation fails.
     pub(crate) fn evaluate(&self, expression: &Expression) -> Result<Cel, String> {
         loop {
-            let lazy =
-                Lazy { scope: self, known: Mutex::default(), failed: Mutex::default(), below: self.variables.len() };
+            let variables = LazyVariables {
+                scope: self,
+                evaluated: Mutex::default(),
+                failed: Mutex::default(),
+                available: self.variables.len(),
+            };
             let mut context = self.values.new_inner_scope();
-            context.set_variable_resolver(&lazy);
-            let answered = expression.value(&context);
+            context.set_variable_resolver(&variables);
+            let result = expression.evaluate(&context);
             let review = self.review;
-            if self.answers.answer(|question| authorizer::allows(review, question)) {
+            if self.results.resolve_pending(|check| authorizer::allows(review, check)) {
                 continue;
             }
-            return answered.map_err(|error| lazy.failure().unwrap_or_else(|| worded(&error)));
+            return result.map_err(|error| variables.take_error().unwrap_or_else(|| error_message(&error)));
         }
     }
 
-    /// Evaluates an expression to a boolean.
-    pub(crate) fn holds(&self, expression: &Expression) -> Result<bool, String> {
+    /// Evaluates an expression to a boolean. Returns an error if the evaluation fails or has another result.
+    pub(crate) fn evaluate_bool(&self, expression: &Expression) -> Result<bool, String> {
         match self.evaluate(expression)? {
             Cel::Bool(truth) => Ok(truth),
             _ => Err("no such overload".to_owned()),
         }
     }
 
-    /// Returns the result of an expression if it is a string.
-    pub(crate) fn text(&self, expression: &Expression) -> Option<String> {
+    /// Returns the result of an expression; `None` if the evaluation fails or the result is not a string.
+    pub(crate) fn evaluate_text(&self, expression: &Expression) -> Option<String> {
         match self.evaluate(expression) {
             Ok(Cel::String(text)) => Some(text.to_string()),
             _ => None,
@@ -80,46 +89,55 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Evaluates variables on first use.
-struct Lazy<'a> {
+/// Evaluates the variables of a policy on first use.
+struct LazyVariables<'a> {
     scope: &'a Scope<'a>,
-    known: Mutex<BTreeMap<String, Cel>>,
+    evaluated: Mutex<BTreeMap<String, Cel>>,
     /// The error of a variable that the expression used.
     failed: Mutex<Option<String>>,
     /// The number of variables that may be used, in their order.
-    below: usize,
+    available: usize,
 }
 
-impl Lazy<'_> {
-    fn failure(&self) -> Option<String> {
+impl LazyVariables<'_> {
+    /// Returns the error of a variable that the expression used; `None` if there was none.
+    fn take_error(&self) -> Option<String> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn make(&self, name: &str) -> Result<Cel, String> {
-        let variables = &self.scope.variables[..self.below];
-        let found = variables.iter().position(|(own, _)| own == name);
-        let (at, expression) = found.map(|at| (at, &variables[at].1)).ok_or_else(|| format!("no such key: {name}"))?;
-        let inner = Lazy { scope: self.scope, known: Mutex::default(), failed: Mutex::default(), below: at };
+    /// Evaluates a variable of the policy, which may use only the variables before it. Returns the message of the error
+    /// if it is not defined or its evaluation fails.
+    fn evaluate_variable(&self, name: &str) -> Result<Cel, String> {
+        let variables = &self.scope.variables[..self.available];
+        let position = variables.iter().position(|(variable, _)| variable == name);
+        let (index, expression) =
+            position.map(|index| (index, &variables[index].1)).ok_or_else(|| format!("no such key: {name}"))?;
+        let inner = LazyVariables {
+            scope: self.scope,
+            evaluated: Mutex::default(),
+            failed: Mutex::default(),
+            available: index,
+        };
         let mut context = self.scope.values.new_inner_scope();
         context.set_variable_resolver(&inner);
-        let result: Result<Cel, ExecutionError> = expression.value(&context);
+        let result: Result<Cel, ExecutionError> = expression.evaluate(&context);
         result.map_err(|error| {
-            let why = inner.failure().unwrap_or_else(|| worded(&error));
+            let why = inner.take_error().unwrap_or_else(|| error_message(&error));
             format!("composited variable {name:?} fails to evaluate: {why}")
         })
     }
 }
 
-impl VariableResolver for Lazy<'_> {
+impl VariableResolver for LazyVariables<'_> {
     fn resolve(&self, variable: &str) -> Option<Cel> {
         let name = variable.strip_prefix(VARIABLE)?;
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
-        if known.is_some() {
-            return known;
+        let evaluated = self.evaluated.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if evaluated.is_some() {
+            return evaluated;
         }
-        match self.make(name) {
+        match self.evaluate_variable(name) {
             Ok(value) => {
-                self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.clone());
+                self.evaluated.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.clone());
                 Some(value)
             }
             Err(why) => {
@@ -130,15 +148,15 @@ impl VariableResolver for Lazy<'_> {
     }
 }
 
-/// Returns the `namespaceObject`.
-fn namespace(review: &Review<'_>) -> Cel {
+/// Returns the CEL variable `namespaceObject`: the Namespace of the request; null for a cluster-scoped object.
+fn namespace_object(review: &Review<'_>) -> Cel {
     let request = review.request;
     if !request.kind.namespaced {
         return Cel::Null;
     }
-    let held = request.server.store.get("namespaces", "", request.namespace);
-    let held = held.and_then(|held| serde_json::from_slice::<Value>(&held.json).ok());
-    held.map_or(Cel::Null, |mut namespace| {
+    let namespace = request.server.store.get("namespaces", "", request.namespace);
+    let namespace = namespace.and_then(|namespace| serde_json::from_slice::<Value>(&namespace.json).ok());
+    namespace.map_or(Cel::Null, |mut namespace| {
         namespace["apiVersion"] = "v1".into();
         namespace["kind"] = "Namespace".into();
         if let Some(metadata) = namespace["metadata"].as_object_mut() {
@@ -148,14 +166,15 @@ fn namespace(review: &Review<'_>) -> Cel {
     })
 }
 
-fn own_resource(review: &Review<'_>) -> Question {
+/// Returns the check of `authorizer.requestResource`: the resource of the request, without a verb.
+fn request_resource_check(review: &Review<'_>) -> AccessCheck {
     let request = review.request;
-    Question {
+    AccessCheck {
         group: request.kind.group.clone(),
         resource: request.kind.plural.clone(),
         subresource: request.subresource.unwrap_or_default().to_owned(),
         namespace: request.namespace.to_owned(),
         name: review.known_name().to_owned(),
-        ..Question::default()
+        ..AccessCheck::default()
     }
 }

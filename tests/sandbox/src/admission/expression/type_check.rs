@@ -27,49 +27,51 @@ pub(crate) enum ResultType {
     Patches,
 }
 
-/// Compiles an expression; errors are worded as by kube-apiserver.
-pub(crate) fn check(source: &str, declared: &Declarations<'_>, wanted: ResultType) -> Result<Expression, String> {
+/// Compiles an expression and checks its names and the type of its result. Returns the first error in the words of
+/// kube-apiserver.
+pub(crate) fn check(source: &str, declared: &Declarations<'_>, expected: ResultType) -> Result<Expression, String> {
     let expression = Expression::compile(source)?;
-    let mut search = ExpressionTypeCheck { declared, local: Vec::new(), wrong: Vec::new() };
-    search.visit(&expression.parsed);
-    if let Some(wrong) = search.wrong.first() {
-        return Err(wrong.located(source));
+    let mut type_check = ExpressionTypeCheck { declared, local: Vec::new(), errors: Vec::new() };
+    type_check.visit(&expression.parsed);
+    if let Some(error) = type_check.errors.first() {
+        return Err(error.message(source));
     }
-    let is = shape(&expression.parsed.expr);
-    let named = match wanted {
+    let actual = static_type(&expression.parsed.expr);
+    let expected_name = match expected {
         ResultType::Any => return Ok(expression),
         ResultType::Bool => "bool",
         ResultType::Text => "string",
         ResultType::Object => "Object",
         ResultType::Patches => "list(JSONPatch)",
     };
-    match is {
-        Some(is) if is != named => Err(format!("must evaluate to {named} but got {is}")),
+    match actual {
+        Some(actual) if actual != expected_name => Err(format!("must evaluate to {expected_name} but got {actual}")),
         _ => Ok(expression),
     }
 }
 
-/// An unknown name.
+/// A name in an expression that is not declared.
 enum TypeError {
     Undeclared(String),
     Field(String),
 }
 
 impl TypeError {
-    /// Returns the message with line and column, found by name because the parser does not report them.
-    fn located(&self, source: &str) -> String {
-        let (message, at) = match self {
+    /// Returns the message with line and column, which are found by name because the parser does not report them.
+    fn message(&self, source: &str) -> String {
+        let (message, offset) = match self {
             Self::Undeclared(name) => {
-                let at = find(source, name).map(|at| if name.contains('.') { at + name.len() } else { at });
-                (format!("undeclared reference to '{name}' (in container '')"), at)
+                let offset =
+                    find_word(source, name).map(|offset| if name.contains('.') { offset + name.len() } else { offset });
+                (format!("undeclared reference to '{name}' (in container '')"), offset)
             }
             Self::Field(name) => {
-                let at = source.find(&format!("variables.{name}")).map(|at| at + "variables".len());
-                (format!("undefined field '{name}'"), at)
+                let offset = source.find(&format!("variables.{name}")).map(|offset| offset + "variables".len());
+                (format!("undefined field '{name}'"), offset)
             }
         };
-        let at = at.unwrap_or(0);
-        let before = source.get(..at).unwrap_or_default();
+        let offset = offset.unwrap_or(0);
+        let before = source.get(..offset).unwrap_or_default();
         let (line, start) = (before.matches('\n').count(), before.rfind('\n').map_or(0, |end| end + 1));
         let column = before.get(start..).unwrap_or_default().chars().count();
         let text = source.lines().nth(line).unwrap_or_default();
@@ -82,29 +84,31 @@ impl TypeError {
     }
 }
 
-/// Returns the first position of a name as a whole word.
-fn find(source: &str, name: &str) -> Option<usize> {
-    let word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
-    source
-        .match_indices(name)
-        .map(|(at, _)| at)
-        .find(|at| !word(source[..*at].chars().next_back()) && !word(source[at + name.len()..].chars().next()))
+/// Returns the first position of a name as a whole word; `None` if the source does not contain it.
+fn find_word(source: &str, name: &str) -> Option<usize> {
+    let in_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
+    source.match_indices(name).map(|(offset, _)| offset).find(|offset| {
+        !in_word(source[..*offset].chars().next_back()) && !in_word(source[offset + name.len()..].chars().next())
+    })
 }
 
+/// The type check of an expression: the variables of the enclosing comprehensions, and the errors so far.
 struct ExpressionTypeCheck<'a> {
     declared: &'a Declarations<'a>,
     local: Vec<String>,
-    wrong: Vec<TypeError>,
+    errors: Vec<TypeError>,
 }
 
 impl ExpressionTypeCheck<'_> {
+    /// Checks the names that a node of the syntax tree and everything below it use. The variables of a comprehension
+    /// are known only inside it.
     fn visit(&mut self, tree: &Tree) {
         match &tree.expr {
-            Expr::Ident(name) => self.name(name),
+            Expr::Ident(name) => self.check_name(name),
             Expr::Select(select) => match (&select.operand.expr, self.declared.variables) {
                 (Expr::Ident(name), Some(variables)) if name == "variables" => {
                     if !variables.contains(&select.field) {
-                        self.wrong.push(TypeError::Field(select.field.clone()));
+                        self.errors.push(TypeError::Field(select.field.clone()));
                     }
                 }
                 _ => self.visit(&select.operand),
@@ -128,19 +132,20 @@ impl ExpressionTypeCheck<'_> {
                 self.local.truncate(outer);
             }
             Expr::List(list) => list.elements.iter().for_each(|element| self.visit(element)),
-            Expr::Map(map) => self.entries(map.entries.iter().map(|entry| &entry.expr)),
-            Expr::Struct(made) => {
-                let known = made.type_name == "Object" || made.type_name == "JSONPatch";
-                if !self.declared.structs || !known && !made.type_name.starts_with("Object.") {
-                    self.wrong.push(TypeError::Undeclared(made.type_name.clone()));
+            Expr::Map(map) => self.visit_entries(map.entries.iter().map(|entry| &entry.expr)),
+            Expr::Struct(object) => {
+                let known = object.type_name == "Object" || object.type_name == "JSONPatch";
+                if !self.declared.structs || !known && !object.type_name.starts_with("Object.") {
+                    self.errors.push(TypeError::Undeclared(object.type_name.clone()));
                 }
-                self.entries(made.entries.iter().map(|entry| &entry.expr));
+                self.visit_entries(object.entries.iter().map(|entry| &entry.expr));
             }
             Expr::Literal(_) | Expr::Unspecified => {}
         }
     }
 
-    fn entries<'b>(&mut self, entries: impl Iterator<Item = &'b EntryExpr>) {
+    /// Checks the names in the fields of a struct or the entries of a map.
+    fn visit_entries<'b>(&mut self, entries: impl Iterator<Item = &'b EntryExpr>) {
         for entry in entries {
             match entry {
                 EntryExpr::StructField(field) => self.visit(&field.value),
@@ -152,7 +157,8 @@ impl ExpressionTypeCheck<'_> {
         }
     }
 
-    fn name(&mut self, name: &str) {
+    /// Records an error for a name that is neither a declared variable, a variable of a comprehension, nor a CEL type.
+    fn check_name(&mut self, name: &str) {
         const TYPES: [&str; 12] =
             ["int", "uint", "double", "bool", "string", "bytes", "list", "map", "type", "null_type", "optional", "dyn"];
         let known = matches!(name, "object" | "oldObject" | "request" | "namespaceObject")
@@ -163,34 +169,34 @@ impl ExpressionTypeCheck<'_> {
             || TYPES.contains(&name)
             || self.local.iter().any(|local| local == name);
         if !known {
-            self.wrong.push(TypeError::Undeclared(name.to_owned()));
+            self.errors.push(TypeError::Undeclared(name.to_owned()));
         }
     }
 }
 
-/// Whether the name is a namespace of functions.
+/// Returns whether a name is the namespace of a function library, as `sets` in `sets.contains(...)`.
 fn is_namespace(name: &str) -> bool {
-    const WORDS: [&str; 11] =
+    const NAMESPACES: [&str; 11] =
         ["sets", "math", "lists", "strings", "base64", "format", "jsonpatch", "optional", "ip", "cidr", "url"];
-    WORDS.contains(&name)
+    NAMESPACES.contains(&name)
 }
 
-/// Returns the type of an expression, if it is obvious.
-fn shape(expr: &Expr) -> Option<String> {
-    let plain = |word: &str| Some(word.to_owned());
+/// Returns the type of an expression as CEL names it; `None` if it is not obvious from the syntax.
+fn static_type(expr: &Expr) -> Option<String> {
+    let named = |name: &str| Some(name.to_owned());
     match expr {
-        Expr::Literal(LiteralValue::Boolean(_)) => plain("bool"),
-        Expr::Literal(LiteralValue::Int(_)) => plain("int"),
-        Expr::Literal(LiteralValue::UInt(_)) => plain("uint"),
-        Expr::Literal(LiteralValue::Double(_)) => plain("double"),
-        Expr::Literal(LiteralValue::String(_)) => plain("string"),
-        Expr::Literal(LiteralValue::Bytes(_)) => plain("bytes"),
-        Expr::Literal(LiteralValue::Null) => plain("null_type"),
-        Expr::Select(select) if select.test => plain("bool"),
-        Expr::Struct(made) => Some(made.type_name.clone()),
+        Expr::Literal(LiteralValue::Boolean(_)) => named("bool"),
+        Expr::Literal(LiteralValue::Int(_)) => named("int"),
+        Expr::Literal(LiteralValue::UInt(_)) => named("uint"),
+        Expr::Literal(LiteralValue::Double(_)) => named("double"),
+        Expr::Literal(LiteralValue::String(_)) => named("string"),
+        Expr::Literal(LiteralValue::Bytes(_)) => named("bytes"),
+        Expr::Literal(LiteralValue::Null) => named("null_type"),
+        Expr::Select(select) if select.test => named("bool"),
+        Expr::Struct(object) => Some(object.type_name.clone()),
         Expr::List(list) => {
-            let first = shape(&list.elements.first()?.expr)?;
-            let same = list.elements.iter().all(|element| shape(&element.expr).as_ref() == Some(&first));
+            let first = static_type(&list.elements.first()?.expr)?;
+            let same = list.elements.iter().all(|element| static_type(&element.expr).as_ref() == Some(&first));
             same.then(|| format!("list({first})"))
         }
         Expr::Call(call) => match call.func_name.as_str() {
@@ -203,12 +209,12 @@ fn shape(expr: &Expr) -> Option<String> {
             | operators::LESS_EQUALS
             | operators::GREATER
             | operators::GREATER_EQUALS
-            | operators::IN => plain("bool"),
+            | operators::IN => named("bool"),
             operators::ADD | operators::SUBSTRACT | operators::MULTIPLY | operators::DIVIDE | operators::MODULO => {
-                let first = shape(&call.args.first()?.expr)?;
-                (shape(&call.args.get(1)?.expr)? == first).then_some(first)
+                let first = static_type(&call.args.first()?.expr)?;
+                (static_type(&call.args.get(1)?.expr)? == first).then_some(first)
             }
-            operators::CONDITIONAL => shape(&call.args.get(1)?.expr),
+            operators::CONDITIONAL => static_type(&call.args.get(1)?.expr),
             _ => None,
         },
         _ => None,

@@ -40,7 +40,7 @@ pub(crate) fn to_json(value: &Cel) -> Option<Value> {
         Cel::Bytes(bytes) => STANDARD.encode(bytes.as_slice()).into(),
         Cel::List(items) => Value::Array(items.iter().map(to_json).collect::<Option<_>>()?),
         Cel::Map(map) => {
-            let field = |(key, value): (&Key, &Cel)| Some((word(key), to_json(value)?));
+            let field = |(key, value): (&Key, &Cel)| Some((key_text(key), to_json(value)?));
             Value::Object(map.map.iter().map(field).collect::<Option<_>>()?)
         }
         Cel::Timestamp(time) => time.to_rfc3339().into(),
@@ -49,7 +49,8 @@ pub(crate) fn to_json(value: &Cel) -> Option<Value> {
     })
 }
 
-fn word(key: &Key) -> String {
+/// Returns the key of a CEL map as the name of a JSON field.
+fn key_text(key: &Key) -> String {
     match key {
         Key::Int(number) => number.to_string(),
         Key::Uint(number) => number.to_string(),

@@ -7,15 +7,17 @@ use crate::{
     object,
 };
 
+/// The taints that a Pod tolerates for some time by default.
 const TAINTS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
+/// Adds the tolerations for a not-ready and an unreachable node to a Pod that does not tolerate these taints.
 pub(crate) fn mutate(review: &mut Review<'_>) {
-    let pod = review.writes(Operation::Create, "", "pods") || review.writes(Operation::Update, "", "pods");
-    if !pod {
+    let is_pod = review.writes(Operation::Create, "", "pods") || review.writes(Operation::Update, "", "pods");
+    if !is_pod {
         return;
     }
-    let held = object::at(&review.object, &["spec", "tolerations"]).and_then(Value::as_array);
-    let mut tolerations = held.cloned().unwrap_or_default();
+    let existing = object::at(&review.object, &["spec", "tolerations"]).and_then(Value::as_array);
+    let mut tolerations = existing.cloned().unwrap_or_default();
     for taint in TAINTS {
         if !tolerations.iter().any(|toleration| tolerates(toleration, taint)) {
             let toleration =
@@ -26,7 +28,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
     object::map_at(&mut review.object, &["spec"]).insert("tolerations".into(), tolerations.into());
 }
 
-/// Whether a toleration covers the taint: an empty key or effect covers every one.
+/// Returns whether a toleration covers the taint. An empty key or effect covers all.
 fn tolerates(toleration: &Value, taint: &str) -> bool {
     let (key, effect) = (object::text(toleration, &["key"]), object::text(toleration, &["effect"]));
     (key.is_empty() || key == taint) && (effect.is_empty() || effect == "NoExecute")

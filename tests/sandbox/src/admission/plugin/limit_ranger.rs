@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     lookup::stored_objects,
-    pod_resources::{Amounts, amounts, containers, of_pod},
+    pod_resources::{Amounts, amounts, containers, pod_total},
 };
 use crate::{
     admission::{Operation, Review},
@@ -13,84 +13,91 @@ use crate::{
     quantity::Quantity,
 };
 
+/// The annotation that lists the defaults set in a Pod.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
+/// Sets the defaults of the LimitRanges for the requests and limits that the containers of a new Pod omit, and lists
+/// them in an annotation of the Pod.
 pub(crate) fn mutate(review: &mut Review<'_>) {
     if !review.writes(Operation::Create, "", "pods") {
         return;
     }
     for range in stored_objects(review.request.server, "limitranges", Some(review.request.namespace)) {
         let (mut requests, mut limits) = (Map::new(), Map::new());
-        for limit in of_type(&range, "Container") {
+        for limit in limits_of_type(&range, "Container") {
             limits.extend(limit["default"].as_object().cloned().unwrap_or_default());
             requests.extend(limit["defaultRequest"].as_object().cloned().unwrap_or_default());
         }
-        let mut message_text = Vec::new();
-        for (list, named) in [("containers", "container"), ("initContainers", "init container")] {
-            let listed = object::map_at(&mut review.object, &["spec"]).get_mut(list).and_then(Value::as_array_mut);
-            for container in listed.into_iter().flatten() {
+        let mut messages = Vec::new();
+        for (list, container_type) in [("containers", "container"), ("initContainers", "init container")] {
+            let container_list =
+                object::map_at(&mut review.object, &["spec"]).get_mut(list).and_then(Value::as_array_mut);
+            for container in container_list.into_iter().flatten() {
                 let name = object::text(container, &["name"]).to_owned();
-                for (side, word, defaults) in [("requests", "request", &requests), ("limits", "limit", &limits)] {
-                    let set = fill(container, side, defaults);
-                    if !set.is_empty() {
-                        message_text.push(format!("{} {word} for {named} {name}", set.join(", ")));
+                for (field, noun, defaults) in [("requests", "request", &requests), ("limits", "limit", &limits)] {
+                    let set_names = set_defaults(container, field, defaults);
+                    if !set_names.is_empty() {
+                        messages.push(format!("{} {noun} for {container_type} {name}", set_names.join(", ")));
                     }
                 }
             }
         }
-        if !message_text.is_empty() {
-            let message_text = format!("LimitRanger plugin set: {}", message_text.join("; "));
+        if !messages.is_empty() {
+            let message = format!("LimitRanger plugin set: {}", messages.join("; "));
             let annotations = object::map_at(&mut review.object, &["metadata", "annotations"]);
-            annotations.insert(ANNOTATION.into(), message_text.into());
+            annotations.insert(ANNOTATION.into(), message.into());
         }
     }
 }
 
-/// Sets missing requests or limits of a container to the defaults; returns the names of the resources that it set.
-fn fill(container: &mut Value, side: &str, defaults: &Map<String, Value>) -> Vec<String> {
-    let missing = |name: &String| object::at(container, &["resources", side, name]).is_none();
-    let set: Vec<String> = defaults.keys().filter(|name| missing(name)).cloned().collect();
-    if !set.is_empty() {
-        let held = object::map_at(container, &["resources", side]);
-        held.extend(set.iter().filter_map(|name| Some((name.clone(), defaults.get(name)?.clone()))));
+/// Sets the requests or limits that a container omits to the defaults. Returns the names of the resources that it set.
+/// `field` is `requests` or `limits`.
+fn set_defaults(container: &mut Value, field: &str, defaults: &Map<String, Value>) -> Vec<String> {
+    let missing = |name: &String| object::at(container, &["resources", field, name]).is_none();
+    let names: Vec<String> = defaults.keys().filter(|name| missing(name)).cloned().collect();
+    if !names.is_empty() {
+        let amounts = object::map_at(container, &["resources", field]);
+        amounts.extend(names.iter().filter_map(|name| Some((name.clone(), defaults.get(name)?.clone()))));
     }
-    set
+    names
 }
 
+/// Rejects a new Pod, or a new or changed PersistentVolumeClaim, that violates a LimitRange of its namespace.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
-    let pod = review.writes(Operation::Create, "", "pods");
-    let claim = [Operation::Create, Operation::Update]
+    let is_pod = review.writes(Operation::Create, "", "pods");
+    let is_claim = [Operation::Create, Operation::Update]
         .into_iter()
         .any(|operation| review.writes(operation, "", "persistentvolumeclaims"));
-    if !pod && !claim {
+    if !is_pod && !is_claim {
         return Ok(());
     }
     for range in stored_objects(review.request.server, "limitranges", Some(review.request.namespace)) {
-        let mut wrong = Vec::new();
-        if pod {
-            check_pod(&range, &review.object, &mut wrong);
+        let mut violations = Vec::new();
+        if is_pod {
+            check_pod(&range, &review.object, &mut violations);
         } else {
-            for limit in of_type(&range, "PersistentVolumeClaim") {
-                check_claim(limit, &amounts(&review.object["spec"]["resources"]["requests"]), &mut wrong);
+            for limit in limits_of_type(&range, "PersistentVolumeClaim") {
+                check_claim(limit, &amounts(&review.object["spec"]["resources"]["requests"]), &mut violations);
             }
         }
         let mut seen = Vec::new();
-        wrong.retain(|wrong| {
-            !seen.contains(wrong) && {
-                seen.push(wrong.clone());
+        violations.retain(|violation| {
+            !seen.contains(violation) && {
+                seen.push(violation.clone());
                 true
             }
         });
-        match wrong.as_slice() {
+        match violations.as_slice() {
             [] => {}
-            [one] => return Err(review.forbidden(one)),
+            [violation] => return Err(review.forbidden(violation)),
             several => return Err(review.forbidden(&format!("[{}]", several.join(", ")))),
         }
     }
     Ok(())
 }
 
-fn check_pod(range: &Value, pod: &Value, wrong: &mut Vec<String>) {
+/// Adds the violations of a LimitRange by the containers of a Pod and by the Pod as a whole.
+fn check_pod(range: &Value, pod: &Value, violations: &mut Vec<String>) {
     for limit in range["spec"]["limits"].as_array().into_iter().flatten() {
         match limit["type"].as_str() {
             Some("Container") => {
@@ -98,26 +105,27 @@ fn check_pod(range: &Value, pod: &Value, wrong: &mut Vec<String>) {
                     let resources = &container["resources"];
                     let usage =
                         Usage { requests: amounts(&resources["requests"]), limits: amounts(&resources["limits"]) };
-                    usage.check(limit, "Container", wrong);
+                    usage.check(limit, "Container", violations);
                 }
             }
             Some("Pod") => {
-                let usage = Usage { requests: of_pod(pod, "requests"), limits: of_pod(pod, "limits") };
-                usage.check(limit, "Pod", wrong);
+                let usage = Usage { requests: pod_total(pod, "requests"), limits: pod_total(pod, "limits") };
+                usage.check(limit, "Pod", violations);
             }
             _ => {}
         }
     }
 }
 
-fn check_claim(limit: &Value, requests: &Amounts, wrong: &mut Vec<String>) {
-    for (word, bounds, beyond) in [("minimum", "min", true), ("maximum", "max", false)] {
+/// Adds the violations of a limit by the requests of a PersistentVolumeClaim.
+fn check_claim(limit: &Value, requests: &Amounts, violations: &mut Vec<String>) {
+    for (word, bounds, is_minimum) in [("minimum", "min", true), ("maximum", "max", false)] {
         for (name, bound) in amounts(&limit[bounds]) {
-            let message_text = format!("{word} {name} usage per PersistentVolumeClaim is {bound}");
+            let rule = format!("{word} {name} usage per PersistentVolumeClaim is {bound}");
             match requests.get(&name) {
-                None => wrong.push(format!("{message_text}.  No request is specified")),
-                Some(request) if (*request < bound) == beyond && *request != bound => {
-                    wrong.push(format!("{message_text}, but request is {request}"));
+                None => violations.push(format!("{rule}.  No request is specified")),
+                Some(request) if (*request < bound) == is_minimum && *request != bound => {
+                    violations.push(format!("{rule}, but request is {request}"));
                 }
                 Some(_) => {}
             }
@@ -132,37 +140,35 @@ struct Usage {
 }
 
 impl Usage {
-    fn check(&self, limit: &Value, of: &str, wrong: &mut Vec<String>) {
+    /// Adds the violations of `min`, `max` and `maxLimitRequestRatio` of a limit. `type_name` is `Container` or `Pod`,
+    /// for the messages.
+    fn check(&self, limit: &Value, type_name: &str, violations: &mut Vec<String>) {
         for (name, bound) in amounts(&limit["min"]) {
-            let message_text = format!("minimum {name} usage per {of} is {bound}");
+            let rule = format!("minimum {name} usage per {type_name} is {bound}");
             match (self.requests.get(&name), self.limits.get(&name)) {
-                (None, _) => wrong.push(format!("{message_text}.  No request is specified")),
-                (Some(request), _) if *request < bound => {
-                    wrong.push(format!("{message_text}, but request is {request}"))
-                }
-                (_, Some(limit)) if *limit < bound => wrong.push(format!("{message_text}, but limit is {limit}")),
+                (None, _) => violations.push(format!("{rule}.  No request is specified")),
+                (Some(request), _) if *request < bound => violations.push(format!("{rule}, but request is {request}")),
+                (_, Some(limit)) if *limit < bound => violations.push(format!("{rule}, but limit is {limit}")),
                 _ => {}
             }
         }
         for (name, bound) in amounts(&limit["max"]) {
-            let message_text = format!("maximum {name} usage per {of} is {bound}");
+            let rule = format!("maximum {name} usage per {type_name} is {bound}");
             match (self.requests.get(&name), self.limits.get(&name)) {
-                (_, None) => wrong.push(format!("{message_text}.  No limit is specified")),
-                (_, Some(limit)) if *limit > bound => wrong.push(format!("{message_text}, but limit is {limit}")),
-                (Some(request), _) if *request > bound => {
-                    wrong.push(format!("{message_text}, but request is {request}"))
-                }
+                (_, None) => violations.push(format!("{rule}.  No limit is specified")),
+                (_, Some(limit)) if *limit > bound => violations.push(format!("{rule}, but limit is {limit}")),
+                (Some(request), _) if *request > bound => violations.push(format!("{rule}, but request is {request}")),
                 _ => {}
             }
         }
         for (name, bound) in amounts(&limit["maxLimitRequestRatio"]) {
-            let message_text = format!("{name} max limit to request ratio per {of} is {bound}");
+            let rule = format!("{name} max limit to request ratio per {type_name} is {bound}");
             let positive = |amounts: &Amounts| amounts.get(&name).copied().filter(|amount| amount.is_positive());
             match (positive(&self.requests), positive(&self.limits)) {
-                (None, _) => wrong.push(format!("{message_text}, but no request is specified or request is 0")),
-                (_, None) => wrong.push(format!("{message_text}, but no limit is specified or limit is 0")),
+                (None, _) => violations.push(format!("{rule}, but no request is specified or request is 0")),
+                (_, None) => violations.push(format!("{rule}, but no limit is specified or limit is 0")),
                 (Some(request), Some(limit)) if limit.ratio(request) > bound.ratio(Quantity::of(1)) => {
-                    wrong.push(format!("{message_text}, but provided ratio is {:.6}", limit.ratio(request)));
+                    violations.push(format!("{rule}, but provided ratio is {:.6}", limit.ratio(request)));
                 }
                 _ => {}
             }
@@ -170,7 +176,8 @@ impl Usage {
     }
 }
 
-fn of_type<'a>(range: &'a Value, name: &'a str) -> impl Iterator<Item = &'a Value> {
+/// Returns the limits of a LimitRange for a type: `Container`, `Pod` or `PersistentVolumeClaim`.
+fn limits_of_type<'a>(range: &'a Value, type_name: &'a str) -> impl Iterator<Item = &'a Value> {
     let limits = range["spec"]["limits"].as_array().into_iter().flatten();
-    limits.filter(move |limit| limit["type"] == json!(name))
+    limits.filter(move |limit| limit["type"] == json!(type_name))
 }

@@ -4,23 +4,24 @@ use serde_json::Value;
 
 use crate::server::Server;
 
-/// Returns a stored object without its type.
+/// Returns a stored object without `apiVersion` and `kind`; `None` if it does not exist.
 pub(super) fn stored_object(server: &Server, group_resource: &str, namespace: &str, name: &str) -> Option<Value> {
     serde_json::from_slice(&server.store.get(group_resource, namespace, name)?.json).ok()
 }
 
-/// Returns the stored objects of a group resource without their types.
+/// Returns the stored objects of a group resource without `apiVersion` and `kind`; `None` as the namespace means all.
 pub(super) fn stored_objects(server: &Server, group_resource: &str, namespace: Option<&str>) -> Vec<Value> {
     let (_, items) = server.store.list(group_resource, namespace);
     items.iter().filter_map(|item| serde_json::from_slice(&item.json).ok()).collect()
 }
 
-/// Returns the class that an annotation marks as the default: of several the newest, then the first by name.
+/// Returns the name of the class that an annotation marks as the default; `None` if there is none. Of several, the
+/// newest counts, then the first by name.
 pub(super) fn default_class(server: &Server, group_resource: &str, annotation: &str) -> Option<String> {
-    let mut marked = stored_objects(server, group_resource, None);
-    marked.retain(|class| class["metadata"]["annotations"][annotation] == "true");
+    let mut defaults = stored_objects(server, group_resource, None);
+    defaults.retain(|class| class["metadata"]["annotations"][annotation] == "true");
     let created = |class: &Value| crate::object::text(class, &["metadata", "creationTimestamp"]).to_owned();
     let name = |class: &Value| crate::object::name(class).to_owned();
-    marked.sort_by(|a, b| created(b).cmp(&created(a)).then_with(|| name(a).cmp(&name(b))));
-    marked.first().map(name)
+    defaults.sort_by(|a, b| created(b).cmp(&created(a)).then_with(|| name(a).cmp(&name(b))));
+    defaults.first().map(name)
 }

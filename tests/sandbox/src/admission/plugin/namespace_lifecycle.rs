@@ -8,8 +8,10 @@ use crate::{
     failure::Failure,
 };
 
+/// The namespaces that cannot be deleted (`immortalNamespaces` of kube-apiserver).
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
+/// Rejects the deletion of a system namespace, and a create in a missing or terminating namespace.
 pub(crate) fn admit(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
     if review.writes(Operation::Delete, "", "namespaces") && IMMORTAL.contains(&request.name) {

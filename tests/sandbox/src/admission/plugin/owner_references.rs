@@ -1,23 +1,24 @@
-//! Implements `OwnerReferencesPermissionEnforcement`: checks the rights to set owner references and
+//! Implements `OwnerReferencesPermissionEnforcement`: checks the permissions to set owner references and
 //! `blockOwnerDeletion`.
 //!
-//! A user who sets owner references needs the right to delete the object. A user who sets `blockOwnerDeletion` needs
-//! the right to update the finalizers of the owner.
+//! A user who sets owner references needs the permission to delete the object. A user who sets `blockOwnerDeletion` needs
+//! the permission to update the finalizers of the owner.
 
 use serde_json::Value;
 
 use crate::{
-    admission::{Operation, Review, authorizer, expression::Question},
+    admission::{Operation, Review, authorizer, expression::AccessCheck},
     failure::Failure,
     object::{self, Owner},
 };
 
+/// Rejects a change of owner references for which the user lacks permissions, if the server has this plugin enabled.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
-    let written = matches!(review.operation, Operation::Create | Operation::Update);
+    let is_write = matches!(review.operation, Operation::Create | Operation::Update);
     // The kubelet's status writes of Pods don't change owner references.
-    let status = request.kind.is("", "pods") && request.subresource == Some("status");
-    if !request.server.options.owner_permissions || !written || status {
+    let is_pod_status = request.kind.is("", "pods") && request.subresource == Some("status");
+    if !request.server.options.owner_permissions || !is_write || is_pod_status {
         return Ok(());
     }
     let owners = |object: &Value| object::owners(object);
@@ -28,26 +29,28 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     if review.operation == Operation::Update && !may_delete(review) {
         return Err(review.forbidden("cannot set an ownerRef on a resource you can't delete: , <nil>"));
     }
-    let held = |owner: &&Owner| !old.iter().any(|old| old.uid == owner.uid && old.blocks_deletion);
-    for owner in new.iter().filter(|owner| owner.blocks_deletion).filter(held) {
+    let is_newly_blocking = |owner: &&Owner| !old.iter().any(|old| old.uid == owner.uid && old.blocks_deletion);
+    for owner in new.iter().filter(|owner| owner.blocks_deletion).filter(is_newly_blocking) {
         check_owner(review, owner)?;
     }
     Ok(())
 }
 
+/// Returns whether the user may delete the object.
 fn may_delete(review: &Review<'_>) -> bool {
     let request = review.request;
-    let question = Question {
+    let check = AccessCheck {
         group: request.kind.group.clone(),
         resource: request.kind.plural.clone(),
         namespace: request.namespace.to_owned(),
         name: request.name.to_owned(),
         verb: "delete".into(),
-        ..Question::default()
+        ..AccessCheck::default()
     };
-    authorizer::allows(review, &question)
+    authorizer::allows(review, &check)
 }
 
+/// Fails unless the user may update the finalizers of the owner. Also fails if the kind of the owner is unknown.
 fn check_owner(review: &Review<'_>, owner: &Owner) -> Result<(), Failure> {
     let Some(kind) = review.request.server.kinds.of_kind(&owner.api_version, &owner.kind) else {
         let (version, kind) = (&owner.api_version, &owner.kind);
@@ -56,16 +59,16 @@ fn check_owner(review: &Review<'_>, owner: &Owner) -> Result<(), Failure> {
             "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion {version} Kind {kind}: {why}"
         )));
     };
-    let question = Question {
+    let check = AccessCheck {
         group: kind.group.clone(),
         resource: kind.plural.clone(),
         subresource: "finalizers".into(),
         namespace: if kind.namespaced { review.request.namespace.to_owned() } else { String::new() },
         name: owner.name.clone(),
         verb: "update".into(),
-        ..Question::default()
+        ..AccessCheck::default()
     };
-    if authorizer::allows(review, &question) {
+    if authorizer::allows(review, &check) {
         return Ok(());
     }
     let why =

@@ -9,55 +9,58 @@ use crate::{object, quantity::Quantity};
 /// Amounts by resource name.
 pub(crate) type Amounts = BTreeMap<String, Quantity>;
 
-/// Parses a resource list.
+/// Parses a resource list. Omits quantities that are invalid.
 pub(crate) fn amounts(list: &Value) -> Amounts {
     let entries = list.as_object().into_iter().flatten();
     entries.filter_map(|(name, value)| Some((name.clone(), Quantity::of_value(value)?))).collect()
 }
 
-/// Returns the containers in a list of the spec.
+/// Returns the containers in a list of the Pod's spec, such as `initContainers`.
 pub(crate) fn containers<'a>(pod: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
     object::at(pod, &["spec", list]).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the total of a Pod: the sum of the containers, or the amount of an init container if that is higher. `side`
-/// is `requests` or `limits`.
-pub(crate) fn of_pod(pod: &Value, side: &str) -> Amounts {
+/// Returns the total requests or limits of a Pod, as `PodRequests` and `PodLimits` of kube-apiserver: the sum of the
+/// containers, or the amount while an init container runs if that is higher. Amounts in the resources of the Pod itself
+/// replace the computed ones. `field` is `requests` or `limits`.
+pub(crate) fn pod_total(pod: &Value, field: &str) -> Amounts {
     let mut sum = Amounts::new();
     for container in containers(pod, "containers") {
-        add(&mut sum, &amounts(&container["resources"][side]));
+        add(&mut sum, &amounts(&container["resources"][field]));
     }
-    // A restartable init container keeps running next to the others.
-    let mut beside = Amounts::new();
-    let mut highest = Amounts::new();
+    // A restartable init container (sidecar) keeps running next to the others.
+    let mut sidecars = Amounts::new();
+    let mut init_maximum = Amounts::new();
     for container in containers(pod, "initContainers") {
-        let own = amounts(&container["resources"][side]);
-        let mut then = beside.clone();
-        add(&mut then, &own);
+        let container_amounts = amounts(&container["resources"][field]);
+        let mut during_init = sidecars.clone();
+        add(&mut during_init, &container_amounts);
         if container["restartPolicy"] == "Always" {
-            add(&mut beside, &own);
-            add(&mut sum, &own);
+            add(&mut sidecars, &container_amounts);
+            add(&mut sum, &container_amounts);
         }
-        raise(&mut highest, &then);
+        raise_to(&mut init_maximum, &during_init);
     }
-    raise(&mut sum, &highest);
-    let whole = amounts(&pod["spec"]["resources"][side]);
-    sum.extend(whole);
+    raise_to(&mut sum, &init_maximum);
+    let pod_level = amounts(&pod["spec"]["resources"][field]);
+    sum.extend(pod_level);
     add(&mut sum, &amounts(&pod["spec"]["overhead"]));
     sum
 }
 
+/// Adds the amounts of `more` to `sum`, by resource name.
 pub(crate) fn add(sum: &mut Amounts, more: &Amounts) {
     for (name, amount) in more {
-        sum.entry(name.clone()).and_modify(|held| *held = held.plus(*amount)).or_insert(*amount);
+        sum.entry(name.clone()).and_modify(|current| *current = current.plus(*amount)).or_insert(*amount);
     }
 }
 
-fn raise(sum: &mut Amounts, other: &Amounts) {
+/// Raises each amount of `sum` to that of `other`, if that is higher.
+fn raise_to(sum: &mut Amounts, other: &Amounts) {
     for (name, amount) in other {
-        let held = sum.entry(name.clone()).or_insert(*amount);
-        if *amount > *held {
-            *held = *amount;
+        let current = sum.entry(name.clone()).or_insert(*amount);
+        if *amount > *current {
+            *current = *amount;
         }
     }
 }

@@ -18,19 +18,21 @@ struct Priority {
     preemption: String,
 }
 
+/// Sets the priority, preemption policy and class name of a new Pod from its PriorityClass. Rejects a Pod that sets
+/// another priority or policy itself.
 pub(crate) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     if review.writes(Operation::Update, "", "pods") {
-        keep(review);
+        keep_priority(review);
     }
     if !review.writes(Operation::Create, "", "pods") {
         return Ok(());
     }
     let class = object::text(&review.object, &["spec", "priorityClassName"]);
-    let priority = if class.is_empty() { default(review) } else { class_named(review, class)? };
-    let given = object::number(&review.object, &["spec", "priority"]);
-    if let Some(given) = given.filter(|given| *given != priority.value) {
+    let priority = if class.is_empty() { default_priority(review) } else { named_priority(review, class)? };
+    let pod_priority = object::number(&review.object, &["spec", "priority"]);
+    if let Some(pod_priority) = pod_priority.filter(|pod_priority| *pod_priority != priority.value) {
         return Err(review.forbidden(&format!(
-            "the integer value of priority ({given}) must not be provided in pod spec; priority admission controller \
+            "the integer value of priority ({pod_priority}) must not be provided in pod spec; priority admission controller \
              computed {} from the given PriorityClass name",
             priority.value
         )));
@@ -52,18 +54,18 @@ pub(crate) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps the priority and preemption policy of an existing Pod if the new state omits them.
-fn keep(review: &mut Review<'_>) {
+/// Copies the priority and preemption policy of an existing Pod into an update that omits them.
+fn keep_priority(review: &mut Review<'_>) {
     let Some(old) = &review.old else { return };
     for field in ["priority", "preemptionPolicy"] {
-        let held = object::at(old, &["spec", field]).cloned();
-        if let Some(held) = held.filter(|_| object::at(&review.object, &["spec", field]).is_none()) {
-            object::map_at(&mut review.object, &["spec"]).insert(field.into(), held);
+        let old_value = object::at(old, &["spec", field]).cloned();
+        if let Some(old_value) = old_value.filter(|_| object::at(&review.object, &["spec", field]).is_none()) {
+            object::map_at(&mut review.object, &["spec"]).insert(field.into(), old_value);
         }
     }
 }
 
-/// Refuses a second default class.
+/// Rejects a PriorityClass with `globalDefault` if another one is already the default.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let written = matches!(review.operation, Operation::Create | Operation::Update);
     if !written || !review.request.kind.is("scheduling.k8s.io", "priorityclasses") {
@@ -82,33 +84,37 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     }
 }
 
-fn class_named(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
+/// Returns the priority of the class that a Pod names. Returns a 403 error if the class does not exist.
+fn named_priority(review: &Review<'_>, class: &str) -> Result<Priority, Failure> {
     // The two system classes always exist.
-    let value = match class {
+    let system_value = match class {
         "system-node-critical" => Some(2_000_001_000),
         "system-cluster-critical" => Some(2_000_000_000),
         _ => None,
     };
-    match (stored_object(review.request.server, GROUP_RESOURCE, "", class), value) {
-        (Some(kept), _) => Ok(of_class(&kept)),
-        (None, Some(value)) => {
-            Ok(Priority { class: class.to_owned(), value, preemption: "PreemptLowerPriority".to_owned() })
+    match (stored_object(review.request.server, GROUP_RESOURCE, "", class), system_value) {
+        (Some(stored), _) => Ok(priority_of_class(&stored)),
+        (None, Some(system_value)) => {
+            Ok(Priority { class: class.to_owned(), value: system_value, preemption: "PreemptLowerPriority".to_owned() })
         }
         (None, None) => Err(review.forbidden(&format!("no PriorityClass with name {class} was found"))),
     }
 }
 
-fn default(review: &Review<'_>) -> Priority {
+/// Returns the priority of the default class, or priority 0 without a class if there is none.
+fn default_priority(review: &Review<'_>) -> Priority {
     let classes = stored_objects(review.request.server, GROUP_RESOURCE, None);
-    let marked = classes.iter().filter(|class| class["globalDefault"] == true);
-    let lowest = marked.min_by_key(|class| object::number(class, &["value"]));
+    let defaults = classes.iter().filter(|class| class["globalDefault"] == true);
+    // The API server also takes the lowest if several are marked.
+    let lowest = defaults.min_by_key(|class| object::number(class, &["value"]));
     lowest.map_or_else(
         || Priority { class: String::new(), value: 0, preemption: "PreemptLowerPriority".into() },
-        of_class,
+        priority_of_class,
     )
 }
 
-fn of_class(class: &Value) -> Priority {
+/// Returns the values that a PriorityClass gives to its Pods.
+fn priority_of_class(class: &Value) -> Priority {
     let preemption = class["preemptionPolicy"].as_str().unwrap_or("PreemptLowerPriority");
     Priority {
         class: object::name(class).to_owned(),

@@ -2,21 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::pod_resources::{Amounts, add, amounts, containers, of_pod};
+use super::pod_resources::{Amounts, add, amounts, containers, pod_total};
 use crate::{kind::Kind, object, quantity::Quantity, server::Server};
 
 /// The kinds of the core group that are also counted under their plain name.
-const PLAIN: [&str; 6] =
+const PLAIN_NAMES: [&str; 6] =
     ["configmaps", "persistentvolumeclaims", "replicationcontrollers", "resourcequotas", "secrets", "services"];
 
-const CLASS: &str = ".storageclass.storage.k8s.io/";
+/// The part between the name of a StorageClass and the resource that is limited for it.
+const STORAGE_CLASS: &str = ".storageclass.storage.k8s.io/";
 
 /// Returns the hard limits of a quota.
 pub(crate) fn limits(quota: &Value) -> Amounts {
     amounts(&quota["spec"]["hard"])
 }
 
-/// Returns the usage of one object.
+/// Returns the usage of one object, by the names of the resources that a quota can limit.
 pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
     let one = Quantity::of(1);
     let mut usage = Amounts::new();
@@ -24,34 +25,35 @@ pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
     if !kind.group.is_empty() {
         return usage;
     }
-    if PLAIN.contains(&kind.plural.as_str()) {
+    if PLAIN_NAMES.contains(&kind.plural.as_str()) {
         usage.insert(kind.plural.clone(), one);
     }
     match kind.plural.as_str() {
-        "pods" => of_one_pod(object, &mut usage),
-        "services" => of_service(object, &mut usage),
-        "persistentvolumeclaims" => of_claim(object, &mut usage),
+        "pods" => add_pod(object, &mut usage),
+        "services" => add_service(object, &mut usage),
+        "persistentvolumeclaims" => add_claim(object, &mut usage),
         _ => {}
     }
     usage
 }
 
-/// Adds the usage of a Pod; a finished Pod uses nothing but its place in the store.
-fn of_one_pod(pod: &Value, usage: &mut Amounts) {
+/// Adds the usage of a Pod. A finished Pod counts only as an object (`count/pods`).
+fn add_pod(pod: &Value, usage: &mut Amounts) {
     if matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed") {
         return;
     }
     usage.insert("pods".into(), Quantity::of(1));
-    for (name, amount) in of_pod(pod, "requests") {
+    for (name, amount) in pod_total(pod, "requests") {
         if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
             usage.insert(name.clone(), amount);
         }
         usage.insert(format!("requests.{name}"), amount);
     }
-    usage.extend(of_pod(pod, "limits").into_iter().map(|(name, amount)| (format!("limits.{name}"), amount)));
+    usage.extend(pod_total(pod, "limits").into_iter().map(|(name, amount)| (format!("limits.{name}"), amount)));
 }
 
-fn of_service(service: &Value, usage: &mut Amounts) {
+/// Adds the usage of a Service: its load balancer and its node ports.
+fn add_service(service: &Value, usage: &mut Amounts) {
     let ports = object::at(service, &["spec", "ports"]).and_then(Value::as_array).map_or(0, Vec::len);
     let ports = Quantity::of(i64::try_from(ports).unwrap_or(i64::MAX));
     match object::text(service, &["spec", "type"]) {
@@ -66,32 +68,35 @@ fn of_service(service: &Value, usage: &mut Amounts) {
     }
 }
 
-fn of_claim(claim: &Value, usage: &mut Amounts) {
+/// Adds the usage of a PersistentVolumeClaim: its storage, in total and for its StorageClass.
+fn add_claim(claim: &Value, usage: &mut Amounts) {
     let class = object::text(claim, &["spec", "storageClassName"]);
     let storage = amounts(&claim["spec"]["resources"]["requests"]).get("storage").copied();
     usage.extend(storage.map(|storage| ("requests.storage".to_owned(), storage)));
     if !class.is_empty() {
-        usage.insert(format!("{class}{CLASS}persistentvolumeclaims"), Quantity::of(1));
-        usage.extend(storage.map(|storage| (format!("{class}{CLASS}requests.storage"), storage)));
+        usage.insert(format!("{class}{STORAGE_CLASS}persistentvolumeclaims"), Quantity::of(1));
+        usage.extend(storage.map(|storage| (format!("{class}{STORAGE_CLASS}requests.storage"), storage)));
     }
 }
 
-/// Returns the usage in the quota's status, or counts it if the status is incomplete.
-pub(crate) fn used(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
+/// Returns the usage in the status of a quota, or counts the objects if the status is incomplete.
+pub(crate) fn current_usage(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let listed = amounts(&quota["status"]["used"]);
-    if limits.keys().all(|name| listed.contains_key(name)) { listed } else { counted(server, quota, limits) }
+    if limits.keys().all(|name| listed.contains_key(name)) { listed } else { count_usage(server, quota, limits) }
 }
 
-/// Counts the usage in the quota's namespace.
-pub(crate) fn counted(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
+/// Counts the usage of all objects in the namespace of a quota.
+pub(crate) fn count_usage(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let mut sum: Amounts = limits.keys().map(|name| (name.clone(), Quantity::ZERO)).collect();
-    let mut seen = Vec::new();
+    let mut counted = Vec::new();
     for kind in server.kinds.all() {
-        if !kind.namespaced || seen.contains(&kind.group_resource) || !limits.keys().any(|name| may_count(&kind, name))
+        if !kind.namespaced
+            || counted.contains(&kind.group_resource)
+            || !limits.keys().any(|name| may_count(&kind, name))
         {
             continue;
         }
-        seen.push(kind.group_resource.clone());
+        counted.push(kind.group_resource.clone());
         for item in super::lookup::stored_objects(server, &kind.group_resource, Some(object::namespace(quota))) {
             if in_scope(quota, &kind, &item) {
                 let mut usage = of_object(&kind, &item);
@@ -103,73 +108,75 @@ pub(crate) fn counted(server: &Server, quota: &Value, limits: &Amounts) -> Amoun
     sum
 }
 
-/// Whether objects of a kind count against the resource with this name.
+/// Returns whether objects of a kind can count against the resource with this name in a quota.
 pub(crate) fn may_count(kind: &Kind, name: &str) -> bool {
     if name.strip_prefix("count/") == Some(&kind.resource()) {
         return true;
     }
-    let own = match name {
+    let plural = match name {
         "requests.storage" => "persistentvolumeclaims",
-        _ if name.contains(CLASS) => "persistentvolumeclaims",
+        _ if name.contains(STORAGE_CLASS) => "persistentvolumeclaims",
         _ if name.starts_with("services.") => "services",
-        _ if PLAIN.contains(&name) => name,
+        _ if PLAIN_NAMES.contains(&name) => name,
         _ if name.starts_with("count/") => return false,
         _ => "pods",
     };
-    kind.is("", own)
+    kind.is("", plural)
 }
 
-/// Writes limits and usage into the status.
+/// Sets the status of a quota: its limits and their usage.
 pub(crate) fn set_status(quota: &mut Value, used: &Amounts) {
-    let written: serde_json::Map<String, Value> =
+    let amounts: serde_json::Map<String, Value> =
         used.iter().map(|(name, amount)| (name.clone(), amount.to_string().into())).collect();
-    quota["status"] = json!({"hard": quota["spec"]["hard"], "used": written});
+    quota["status"] = json!({"hard": quota["spec"]["hard"], "used": amounts});
 }
 
-/// Returns the compute resources that a quota limits and a container does not specify: `limits.memory for: a,b`.
-pub(crate) fn unspecified(kind: &Kind, pod: &Value, limits: &Amounts) -> Vec<String> {
+/// Returns the compute resources that a quota limits and containers of a Pod do not specify, each with the containers:
+/// `limits.memory for: a,b`.
+pub(crate) fn unspecified_resources(kind: &Kind, pod: &Value, limits: &Amounts) -> Vec<String> {
     if !kind.is("", "pods") {
         return Vec::new();
     }
     let required = limits.keys().filter_map(|name| {
-        let (side, resource) = name.split_once('.').unwrap_or(("requests", name));
-        let computing = matches!(resource, "cpu" | "memory") && matches!(side, "requests" | "limits");
-        computing.then_some((name, side, resource))
+        let (field, resource) = name.split_once('.').unwrap_or(("requests", name));
+        let is_compute = matches!(resource, "cpu" | "memory") && matches!(field, "requests" | "limits");
+        is_compute.then_some((name, field, resource))
     });
-    let missing = |side: &str, resource: &str| -> Vec<&str> {
-        let all = containers(pod, "containers").chain(containers(pod, "initContainers"));
-        let open = all.filter(|container| object::at(container, &["resources", side, resource]).is_none());
-        open.map(|container| object::text(container, &["name"])).collect()
+    let missing = |field: &str, resource: &str| -> Vec<&str> {
+        let pod_containers = containers(pod, "containers").chain(containers(pod, "initContainers"));
+        let unset = pod_containers.filter(|container| object::at(container, &["resources", field, resource]).is_none());
+        unset.map(|container| object::text(container, &["name"])).collect()
     };
-    let listed = required.map(|(name, side, resource)| (name, missing(side, resource)));
-    listed
+    let with_containers = required.map(|(name, field, resource)| (name, missing(field, resource)));
+    with_containers
         .filter(|(_, missing)| !missing.is_empty())
         .map(|(name, missing)| format!("{name} for: {}", missing.join(",")))
         .collect()
 }
 
-/// Whether the quota applies to the object. A quota with scopes counts only Pods.
+/// Returns whether the quota applies to the object. A quota with scopes counts only Pods.
 pub(crate) fn in_scope(quota: &Value, kind: &Kind, object: &Value) -> bool {
     let spec = &quota["spec"];
-    let plain =
+    let listed =
         spec["scopes"].as_array().into_iter().flatten().map(|scope| json!({"scopeName": scope, "operator": "Exists"}));
     let selected = spec["scopeSelector"]["matchExpressions"].as_array().into_iter().flatten().cloned();
-    let scopes: Vec<Value> = plain.chain(selected).collect();
-    scopes.is_empty() || kind.is("", "pods") && scopes.iter().all(|scope| scope_holds(scope, object))
+    let scopes: Vec<Value> = listed.chain(selected).collect();
+    scopes.is_empty() || kind.is("", "pods") && scopes.iter().all(|scope| matches_scope(scope, object))
 }
 
-fn scope_holds(scope: &Value, pod: &Value) -> bool {
-    let ends = object::number(pod, &["spec", "activeDeadlineSeconds"]).is_some();
-    let best_effort = of_pod(pod, "requests").is_empty() && of_pod(pod, "limits").is_empty();
+/// Returns whether a Pod matches one scope of a quota. An unknown scope matches no Pod.
+fn matches_scope(scope: &Value, pod: &Value) -> bool {
+    let is_terminating = object::number(pod, &["spec", "activeDeadlineSeconds"]).is_some();
+    let best_effort = pod_total(pod, "requests").is_empty() && pod_total(pod, "limits").is_empty();
     let class = object::text(pod, &["spec", "priorityClassName"]);
-    let among = || scope["values"].as_array().is_some_and(|values| values.iter().any(|value| value == class));
+    let in_values = || scope["values"].as_array().is_some_and(|values| values.iter().any(|value| value == class));
     match (object::text(scope, &["scopeName"]), object::text(scope, &["operator"])) {
-        ("Terminating", _) => ends,
-        ("NotTerminating", _) => !ends,
+        ("Terminating", _) => is_terminating,
+        ("NotTerminating", _) => !is_terminating,
         ("BestEffort", _) => best_effort,
         ("NotBestEffort", _) => !best_effort,
-        ("PriorityClass", "In") => among(),
-        ("PriorityClass", "NotIn") => !among(),
+        ("PriorityClass", "In") => in_values(),
+        ("PriorityClass", "NotIn") => !in_values(),
         ("PriorityClass", "DoesNotExist") => class.is_empty(),
         ("PriorityClass", _) => !class.is_empty(),
         _ => false,

@@ -15,10 +15,12 @@ use crate::{
 /// The maximum number of attempts to update the usage when other writes conflict.
 const ATTEMPTS: usize = 16;
 
+/// Rejects a create or update that exceeds a quota of its namespace, and adds its usage to the status of the quotas.
+/// Repeats this if another write changes a quota at the same time.
 pub(crate) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
-    let written = matches!(review.operation, Operation::Create | Operation::Update);
-    if !written || !request.kind.namespaced || request.subresource.is_some() {
+    let is_write = matches!(review.operation, Operation::Create | Operation::Update);
+    if !is_write || !request.kind.namespaced || request.subresource.is_some() {
         return Ok(());
     }
     for _ in 0..ATTEMPTS {
@@ -27,17 +29,20 @@ pub(crate) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
             .retain(|quota| !object::is_deleting(quota) && quota_usage::in_scope(quota, request.kind, &review.object));
         let mut changes = Vec::new();
         for quota in quotas {
-            changes.extend(charge(review, quota)?);
+            changes.extend(add_usage(review, quota)?);
         }
-        if review.is_dry() || record(review, changes).await {
+        if review.is_dry_run() || write_usage(review, changes).await {
             return Ok(());
         }
     }
     Err(Failure::internal("the usage of a quota is written by others all the time; try again later"))
 }
 
-/// Returns the quota with the object added to its usage; `None` if the object does not count.
-fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failure> {
+/// Returns the quota with the object's additional usage; `None` if the object adds none.
+///
+/// # Errors
+/// `Forbidden` if the quota would be exceeded, or if a Pod doesn't specify a limited compute resource.
+fn add_usage(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failure> {
     let request = review.request;
     let limits = quota_usage::limits(&quota);
     let relevant =
@@ -47,7 +52,7 @@ fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failur
         return Ok(None);
     }
     if review.operation == Operation::Create {
-        let missing = quota_usage::unspecified(request.kind, &review.object, &limits);
+        let missing = quota_usage::unspecified_resources(request.kind, &review.object, &limits);
         if !missing.is_empty() {
             let name = object::name(&quota);
             return Err(review.forbidden(&format!("failed quota: {name}: must specify {}", missing.join("; "))));
@@ -55,15 +60,15 @@ fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failur
     }
     if let Some(old) = &review.old {
         for (name, before) in relevant(quota_usage::of_object(request.kind, old)) {
-            let now = delta.get(&name).copied().unwrap_or(Quantity::ZERO);
-            delta.insert(name, now.minus(before));
+            let new_amount = delta.get(&name).copied().unwrap_or(Quantity::ZERO);
+            delta.insert(name, new_amount.minus(before));
         }
     }
     delta.retain(|_, amount| amount.is_positive());
     if delta.is_empty() {
         return Ok(None);
     }
-    let used = quota_usage::used(request.server, &quota, &limits);
+    let used = quota_usage::current_usage(request.server, &quota, &limits);
     let after = |name: &str, amount: Quantity| used.get(name).copied().unwrap_or(Quantity::ZERO).plus(amount);
     let exceeded: Vec<&String> = delta
         .iter()
@@ -72,24 +77,26 @@ fn charge(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Failur
         .collect();
     if !exceeded.is_empty() {
         let listed = |amounts: &Amounts| {
-            let of = |name: &&String| format!("{name}={}", amounts.get(*name).copied().unwrap_or(Quantity::ZERO));
-            exceeded.iter().map(of).collect::<Vec<_>>().join(",")
+            let amount_of =
+                |name: &&String| format!("{name}={}", amounts.get(*name).copied().unwrap_or(Quantity::ZERO));
+            exceeded.iter().map(amount_of).collect::<Vec<_>>().join(",")
         };
         let name = object::name(&quota);
         let (requested, used, limited) = (listed(&delta), listed(&used), listed(&limits));
         let why = format!("exceeded quota: {name}, requested: {requested}, used: {used}, limited: {limited}");
         return Err(review.forbidden(&why));
     }
-    let now: Amounts = limits
+    let new_usage: Amounts = limits
         .keys()
         .map(|name| (name.clone(), after(name, delta.get(name).copied().unwrap_or(Quantity::ZERO))))
         .collect();
-    quota_usage::set_status(&mut quota, &now);
+    quota_usage::set_status(&mut quota, &new_usage);
     Ok(Some(quota))
 }
 
-/// Writes the usage as the API server itself; returns `false` if another write came in between.
-async fn record(review: &Review<'_>, quotas: Vec<Value>) -> bool {
+/// Writes the statuses of the quotas as the API server itself. Returns `false` if a write fails, as it does after a
+/// conflict.
+async fn write_usage(review: &Review<'_>, quotas: Vec<Value>) -> bool {
     for mut quota in quotas {
         quota["apiVersion"] = "v1".into();
         quota["kind"] = "ResourceQuota".into();

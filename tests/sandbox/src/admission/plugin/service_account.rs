@@ -12,45 +12,50 @@ use crate::{
     object,
 };
 
-const MOUNT: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
+/// The path at which the token is mounted.
+const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// The annotation of a mirror Pod. The kubelet runs the static Pod regardless of the server; its mirror needs no
-/// account.
-const MIRROR: &str = "kubernetes.io/config.mirror";
+/// ServiceAccount.
+const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
 
 const ACCOUNTS: &str = "serviceaccounts";
 const DEFAULT: &str = "default";
 
-/// The time for which the real server looks for a default account: ten attempts at intervals.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// The time to wait for the default ServiceAccount: the real server looks for it ten times at intervals.
+const DEFAULT_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// An hour and seven seconds, which distinguishes these tokens from tokens that a client requests.
-const LIFETIME: i64 = 3607;
+/// The lifetime of a token: an hour and seven seconds, which distinguishes these tokens from tokens that a client
+/// requests.
+const TOKEN_SECONDS: i64 = 3607;
 
-fn concerns(review: &Review<'_>) -> bool {
+/// Returns whether the write creates a Pod that is no mirror Pod.
+fn applies_to(review: &Review<'_>) -> bool {
     review.writes(Operation::Create, "", "pods")
-        && object::at(&review.object, &["metadata", "annotations", MIRROR]).is_none()
+        && object::at(&review.object, &["metadata", "annotations", MIRROR_ANNOTATION]).is_none()
 }
 
+/// Sets the ServiceAccount of a new Pod, mounts its token, and copies its image pull secrets if the Pod has none.
+/// Returns a 403 error if the ServiceAccount does not exist.
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
-    if !concerns(review) {
+    if !applies_to(review) {
         return Ok(());
     }
     let spec = object::map_at(&mut review.object, &["spec"]);
-    let named = spec.get("serviceAccountName").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = named.unwrap_or(DEFAULT).to_owned();
+    let pod_account = spec.get("serviceAccountName").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let name = pod_account.unwrap_or(DEFAULT).to_owned();
     spec.insert("serviceAccountName".into(), name.clone().into());
     // The old name of the field, which the API returns together with the new one.
     spec.insert("serviceAccount".into(), name.clone().into());
     wait_for_default(review, &name).await;
-    let account = account(review, &name)?;
+    let account = service_account(review, &name)?;
     let suffix = |review: &Review<'_>| review.request.server.environment.suffix(5);
-    let own = &review.object["spec"]["automountServiceAccountToken"];
-    let automount = own.as_bool().or(account["automountServiceAccountToken"].as_bool());
+    let pod_automount = &review.object["spec"]["automountServiceAccountToken"];
+    let automount = pod_automount.as_bool().or(account["automountServiceAccountToken"].as_bool());
     let volume = automount.unwrap_or(true).then(|| volume_name(&review.object, || suffix(review)));
     let spec = object::map_at(&mut review.object, &["spec"]);
     if let Some(volume) = volume {
-        mount(spec, volume);
+        mount_token(spec, volume);
     }
     let secrets = account.get("imagePullSecrets").filter(|secrets| secrets.is_array());
     if let Some(secrets) = secrets
@@ -61,12 +66,13 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Rejects a new Pod whose ServiceAccount does not exist.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
-    if !concerns(review) {
+    if !applies_to(review) {
         return Ok(());
     }
     let name = object::text(&review.object, &["spec", "serviceAccountName"]);
-    account(review, name).map(drop)
+    service_account(review, name).map(drop)
 }
 
 /// Waits for the default account of a new namespace, which is created shortly after the namespace.
@@ -76,13 +82,14 @@ async fn wait_for_default(review: &Review<'_>, name: &str) {
         return;
     }
     let mut subscription = store.subscribe(&ACCOUNTS.into());
-    let comes =
+    let created =
         async { while store.get(ACCOUNTS, namespace, name).is_none() && subscription.changed().await.is_ok() {} };
     // The caller checks whether the account exists.
-    let _ = timeout(PATIENCE, comes).await;
+    let _ = timeout(DEFAULT_ACCOUNT_TIMEOUT, created).await;
 }
 
-fn account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
+/// Returns the ServiceAccount with the name. Returns a 403 error if it does not exist.
+fn service_account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
     let namespace = review.request.namespace;
     stored_object(review.request.server, ACCOUNTS, namespace, name).ok_or_else(|| {
         let why = format!("error looking up service account {namespace}/{name}: serviceaccount {name:?} not found");
@@ -90,17 +97,17 @@ fn account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
     })
 }
 
-/// Returns the name of the existing token volume, or a new name.
+/// Returns the name of the existing token volume, or a new name with a random suffix.
 fn volume_name(pod: &Value, suffix: impl FnOnce() -> String) -> String {
     let volumes = object::at(pod, &["spec", "volumes"]).and_then(Value::as_array);
     let names = volumes.into_iter().flatten().map(|volume| object::text(volume, &["name"]));
-    let known = names.into_iter().find(|name| name.starts_with("kube-api-access-"));
-    known.map_or_else(|| format!("kube-api-access-{}", suffix()), str::to_owned)
+    let existing = names.into_iter().find(|name| name.starts_with("kube-api-access-"));
+    existing.map_or_else(|| format!("kube-api-access-{}", suffix()), str::to_owned)
 }
 
-/// Adds the mount to each container without a mount at this path, and the volume if a mount needs it.
-fn mount(spec: &mut Map<String, Value>, volume: String) {
-    let mut needed = false;
+/// Adds the mount to each container without a mount at this path, and the volume if a container mounts it.
+fn mount_token(spec: &mut Map<String, Value>, volume: String) {
+    let mut is_mounted = false;
     for containers in ["initContainers", "containers"] {
         let containers = spec.get_mut(containers).and_then(Value::as_array_mut);
         for container in containers.into_iter().flatten().filter_map(Value::as_object_mut) {
@@ -109,9 +116,9 @@ fn mount(spec: &mut Map<String, Value>, volume: String) {
                 *mounts = json!([]);
             }
             let Some(mounts) = mounts.as_array_mut() else { continue };
-            if mounts.iter().all(|mount| mount["mountPath"] != MOUNT) {
-                mounts.push(json!({"name": volume, "readOnly": true, "mountPath": MOUNT}));
-                needed = true;
+            if mounts.iter().all(|mount| mount["mountPath"] != MOUNT_PATH) {
+                mounts.push(json!({"name": volume, "readOnly": true, "mountPath": MOUNT_PATH}));
+                is_mounted = true;
             }
         }
     }
@@ -120,15 +127,16 @@ fn mount(spec: &mut Map<String, Value>, volume: String) {
         *volumes = json!([]);
     }
     if let Some(volumes) = volumes.as_array_mut()
-        && needed
-        && volumes.iter().all(|own| own["name"] != *volume)
+        && is_mounted
+        && volumes.iter().all(|existing| existing["name"] != *volume)
     {
         volumes.push(token_volume(&volume));
     }
 }
 
+/// Returns the projected volume with the token, the CA certificate and the namespace.
 fn token_volume(name: &str) -> Value {
-    let token = json!({"serviceAccountToken": {"expirationSeconds": LIFETIME, "path": "token"}});
+    let token = json!({"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}});
     let authority = json!({"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}});
     let namespace = json!({"path": "namespace", "fieldRef": {"apiVersion": "v1", "fieldPath": "metadata.namespace"}});
     let sources = json!([token, authority, {"downwardAPI": {"items": [namespace]}}]);

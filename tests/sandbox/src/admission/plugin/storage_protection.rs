@@ -5,15 +5,16 @@ use crate::{
     object,
 };
 
-/// The finalizer that holds a claim used by a Pod.
+/// The finalizer that protects a claim used by a Pod.
 pub(crate) const CLAIM: &str = "kubernetes.io/pvc-protection";
 
-/// The finalizer that holds a volume bound to a claim.
+/// The finalizer that protects a volume bound to a claim.
 pub(crate) const VOLUME: &str = "kubernetes.io/pv-protection";
 
-/// The finalizer that holds a VolumeAttributesClass used by a volume.
+/// The finalizer that protects a VolumeAttributesClass used by a volume.
 const CLASS: &str = "kubernetes.io/vac-protection";
 
+/// Adds the protection finalizer to a new PersistentVolumeClaim, PersistentVolume or VolumeAttributesClass.
 pub(crate) fn mutate(review: &mut Review<'_>) {
     let finalizer = if review.writes(Operation::Create, "", "persistentvolumeclaims") {
         CLAIM
@@ -25,7 +26,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
         return;
     };
     let mut finalizers: Vec<String> = object::finalizers(&review.object).into_iter().map(str::to_owned).collect();
-    if !finalizers.iter().any(|own| own == finalizer) {
+    if !finalizers.iter().any(|existing| existing == finalizer) {
         finalizers.push(finalizer.to_owned());
         object::set_finalizers(&mut review.object, finalizers);
     }

@@ -7,6 +7,7 @@ use crate::{
     object,
 };
 
+/// Adds the taint `node.kubernetes.io/not-ready:NoSchedule` to a new Node, unless the Node already has it.
 pub(crate) fn mutate(review: &mut Review<'_>) {
     if !review.writes(Operation::Create, "", "nodes") {
         return;
@@ -16,9 +17,9 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
     if taints.is_null() {
         *taints = json!([]);
     }
-    let same = |own: &Value| own["key"] == taint["key"] && own["effect"] == taint["effect"];
+    let is_same = |existing: &Value| existing["key"] == taint["key"] && existing["effect"] == taint["effect"];
     if let Some(taints) = taints.as_array_mut()
-        && !taints.iter().any(same)
+        && !taints.iter().any(is_same)
     {
         taints.push(taint);
     }

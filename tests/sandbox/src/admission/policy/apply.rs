@@ -2,10 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::schema::{Definition, Fields, ListKind, Others, Schema, Shape, builtin};
+use crate::schema::{Definition, Fields, ListKind, OtherFields, Schema, Shape, builtin};
 
-/// Merges the apply configuration of a policy into an object.
-pub(super) fn applied(schema: &Schema, object: &Value, configuration: &Value) -> Result<Value, String> {
+/// Returns the object with the apply configuration of a policy merged into it. Returns kube-apiserver's message if the
+/// configuration does not fit the schema.
+pub(super) fn merge_configuration(schema: &Schema, object: &Value, configuration: &Value) -> Result<Value, String> {
     if !configuration.is_object() {
         return Err("must evaluate to Object".to_owned());
     }
@@ -14,101 +15,115 @@ pub(super) fn applied(schema: &Schema, object: &Value, configuration: &Value) ->
     Ok(new)
 }
 
-fn merge(schema: &Schema, into: &mut Value, from: &Value, path: &str) -> Result<(), String> {
-    match (&schema.resolve().shape, from) {
-        (Shape::Object(fields), Value::Object(from)) => merge_fields(fields, into, from, path),
-        (Shape::List(list), Value::Array(from)) => match &list.kind {
-            ListKind::Atomic => Err(atomic(path)),
+/// Merges a value of the configuration into a value of the object, by their schema. Returns an error for an atomic list
+/// or map, which a policy may not change.
+fn merge(schema: &Schema, target: &mut Value, configuration: &Value, path: &str) -> Result<(), String> {
+    match (&schema.resolve().shape, configuration) {
+        (Shape::Object(fields), Value::Object(configuration)) => merge_fields(fields, target, configuration, path),
+        (Shape::List(list), Value::Array(configuration)) => match &list.kind {
+            ListKind::Atomic => Err(atomic_error(path)),
             ListKind::Set => {
-                let held = list_in(into);
-                for item in from {
-                    if !held.contains(item) {
-                        held.push(item.clone());
+                let items = as_list_mut(target);
+                for item in configuration {
+                    if !items.contains(item) {
+                        items.push(item.clone());
                     }
                 }
                 Ok(())
             }
-            ListKind::Map(keys) => merge_items(&list.items, keys, list_in(into), from, path),
+            ListKind::Map(keys) => merge_map_list(&list.items, keys, as_list_mut(target), configuration, path),
         },
         (Shape::Object(_), Value::Null) | (Shape::List(_), Value::Null) => Ok(()),
-        (Shape::Object(_), other) => Err(untyped(path, &format!("expected map, got &{{{other}}}"))),
-        (Shape::List(_), other) => Err(untyped(path, &format!("expected list, got &{{{other}}}"))),
+        (Shape::Object(_), other) => Err(type_error(path, &format!("expected map, got &{{{other}}}"))),
+        (Shape::List(_), other) => Err(type_error(path, &format!("expected list, got &{{{other}}}"))),
         _ => {
-            into.clone_from(from);
+            target.clone_from(configuration);
             Ok(())
         }
     }
 }
 
-fn merge_fields(fields: &Fields, into: &mut Value, from: &Map<String, Value>, path: &str) -> Result<(), String> {
+/// Merges the fields of a map or struct. Returns an error for a field that the schema does not declare.
+fn merge_fields(
+    fields: &Fields,
+    target: &mut Value,
+    configuration: &Map<String, Value>,
+    path: &str,
+) -> Result<(), String> {
     if fields.atomic {
-        return Err(atomic(path));
+        return Err(atomic_error(path));
     }
-    if !into.is_object() {
-        *into = Value::Object(Map::new());
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
     }
-    let Value::Object(held) = into else { return Ok(()) };
-    for (name, value) in from {
+    let Value::Object(target_fields) = target else { return Ok(()) };
+    for (name, value) in configuration {
         let path = format!("{path}.{name}");
         // The schema of a custom kind does not define the metadata.
         let metadata = (path == ".metadata").then(|| builtin::definition(METADATA)).flatten();
         match metadata.map(Definition::schema).or_else(|| fields.field(name)) {
-            Some(schema) => merge(schema, held.entry(name).or_insert(Value::Null), value, &path)?,
-            None if matches!(fields.others, Others::Unknown) && !TYPE.contains(&path.as_str()) => {
-                return Err(untyped(&path, "field not declared in schema"));
+            Some(schema) => merge(schema, target_fields.entry(name).or_insert(Value::Null), value, &path)?,
+            None if matches!(fields.others, OtherFields::Unknown) && !TYPE_FIELDS.contains(&path.as_str()) => {
+                return Err(type_error(&path, "field not declared in schema"));
             }
-            None => drop(held.insert(name.clone(), value.clone())),
+            None => drop(target_fields.insert(name.clone(), value.clone())),
         }
     }
     Ok(())
 }
 
+/// The definition of the metadata.
 const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-const TYPE: [&str; 2] = [".apiVersion", ".kind"];
+/// The fields of the type, which schemas do not define.
+const TYPE_FIELDS: [&str; 2] = [".apiVersion", ".kind"];
 
-fn merge_items(
+/// Merges the items of a list with the type `map`: each into the item with the same keys, or as a new item.
+fn merge_map_list(
     schema: &Schema,
     keys: &[Box<str>],
-    held: &mut Vec<Value>,
-    from: &[Value],
+    items: &mut Vec<Value>,
+    configuration: &[Value],
     path: &str,
 ) -> Result<(), String> {
-    for item in from {
+    for item in configuration {
         // An omitted key has its default value.
         let default = |key: &str| schema.field(key).and_then(|schema| schema.default.clone()).unwrap_or_default();
         let key = |item: &Value, key: &str| item.get(key).cloned().unwrap_or_else(|| default(key));
-        let same = |own: &Value| keys.iter().all(|name| key(own, name) == key(item, name));
-        let at = held.iter().position(same);
+        let has_same_key = |existing: &Value| keys.iter().all(|name| key(existing, name) == key(item, name));
+        let position = items.iter().position(has_same_key);
         let path = format!(
             "{path}[{}]",
             keys.iter().map(|name| format!("{name}={}", key(item, name))).collect::<Vec<_>>().join(",")
         );
-        match at.and_then(|at| held.get_mut(at)) {
-            Some(own) => merge(schema, own, item, &path)?,
+        match position.and_then(|position| items.get_mut(position)) {
+            Some(existing) => merge(schema, existing, item, &path)?,
             None => {
                 let mut new = Value::Object(Map::new());
                 merge(schema, &mut new, item, &path)?;
-                held.push(new);
+                items.push(new);
             }
         }
     }
     Ok(())
 }
 
-fn list_in(value: &mut Value) -> &mut Vec<Value> {
+/// Returns the items of a list. Replaces any other value with an empty list.
+fn as_list_mut(value: &mut Value) -> &mut Vec<Value> {
     if !value.is_array() {
         *value = Value::Array(Vec::new());
     }
     match value {
         Value::Array(items) => items,
-        _ => unreachable!("it was made a list"),
+        _ => unreachable!("the value is a list"),
     }
 }
 
-fn atomic(path: &str) -> String {
+/// Returns kube-apiserver's message for a change of an atomic list or map.
+fn atomic_error(path: &str) -> String {
     format!("error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {path}")
 }
 
-fn untyped(path: &str, why: &str) -> String {
+/// Returns kube-apiserver's message for a configuration that does not fit the schema.
+fn type_error(path: &str, why: &str) -> String {
     format!("error applying patch: failed to convert patch object to typed object: {path}: {why}")
 }

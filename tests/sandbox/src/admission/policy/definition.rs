@@ -7,9 +7,9 @@ use crate::{
     object,
 };
 
-/// The common part of both types of policies.
+/// The parts that both types of policies have.
 #[derive(Debug)]
-pub(crate) struct PolicyHead {
+pub(crate) struct PolicyCommon {
     pub(super) name: String,
     /// Whether `failurePolicy` is `Ignore`.
     pub(super) ignores_failure: bool,
@@ -31,33 +31,37 @@ pub(crate) struct PolicyBinding {
     pub(super) actions: Vec<String>,
 }
 
-impl PolicyHead {
-    pub(crate) fn of(policy: &Value) -> Self {
+impl PolicyCommon {
+    /// Parses the parts that both types of policies have. Omits a variable whose expression does not compile.
+    pub(crate) fn parse(policy: &Value) -> Self {
         let spec = &policy["spec"];
         let list = |key: &str| spec[key].as_array().into_iter().flatten();
-        let word = |value: &Value, key: &str| object::text(value, &[key]).to_owned();
-        let compiled = |value: &Value| Expression::compile(object::text(value, &["expression"]));
+        let string = |value: &Value, key: &str| object::text(value, &[key]).to_owned();
+        let compile = |value: &Value| Expression::compile(object::text(value, &["expression"]));
         let param = &spec["paramKind"];
         Self {
             name: object::name(policy).to_owned(),
             ignores_failure: spec["failurePolicy"] == "Ignore",
-            matching: MatchRules::of(&spec["matchConstraints"], "resourceRules"),
-            param_kind: param.is_object().then(|| (word(param, "apiVersion"), word(param, "kind"))),
-            conditions: list("matchConditions").map(compiled).collect(),
-            variables: list("variables").filter_map(|own| Some((word(own, "name"), compiled(own).ok()?))).collect(),
+            matching: MatchRules::parse(&spec["matchConstraints"], "resourceRules"),
+            param_kind: param.is_object().then(|| (string(param, "apiVersion"), string(param, "kind"))),
+            conditions: list("matchConditions").map(compile).collect(),
+            variables: list("variables")
+                .filter_map(|variable| Some((string(variable, "name"), compile(variable).ok()?)))
+                .collect(),
         }
     }
 }
 
 impl PolicyBinding {
-    pub(crate) fn of(binding: &Value) -> Self {
+    /// Parses a policy binding of either type.
+    pub(crate) fn parse(binding: &Value) -> Self {
         let spec = &binding["spec"];
         let actions = spec["validationActions"].as_array().into_iter().flatten().filter_map(Value::as_str);
         Self {
             name: object::name(binding).to_owned(),
             policy: object::text(spec, &["policyName"]).to_owned(),
             param: spec["paramRef"].clone(),
-            matching: MatchRules::of(&spec["matchResources"], "resourceRules"),
+            matching: MatchRules::parse(&spec["matchResources"], "resourceRules"),
             actions: actions.map(str::to_owned).collect(),
         }
     }
@@ -66,10 +70,11 @@ impl PolicyBinding {
 /// A compiled ValidatingAdmissionPolicy.
 #[derive(Debug)]
 pub(crate) struct ValidatingPolicy {
-    pub(super) head: PolicyHead,
+    pub(super) common: PolicyCommon,
     pub(super) validations: Vec<Validation>,
 }
 
+/// One of the validations of a policy.
 #[derive(Debug)]
 pub(super) struct Validation {
     pub(super) expression: Result<Expression, String>,
@@ -80,41 +85,44 @@ pub(super) struct Validation {
 }
 
 impl ValidatingPolicy {
-    pub(crate) fn of(policy: &Value) -> Self {
+    /// Parses a ValidatingAdmissionPolicy.
+    pub(crate) fn parse(policy: &Value) -> Self {
         let validations = policy["spec"]["validations"].as_array().into_iter().flatten();
-        Self { head: PolicyHead::of(policy), validations: validations.map(Validation::of).collect() }
+        Self { common: PolicyCommon::parse(policy), validations: validations.map(Validation::parse).collect() }
     }
 }
 
 impl Validation {
-    pub(crate) fn of(written: &Value) -> Self {
-        let message_source = object::text(written, &["messageExpression"]);
-        let reason = match object::text(written, &["reason"]) {
+    /// Parses one of `spec.validations`. An unknown or omitted reason is `Invalid`.
+    pub(crate) fn parse(validation: &Value) -> Self {
+        let message_expression = object::text(validation, &["messageExpression"]);
+        let reason = match object::text(validation, &["reason"]) {
             "Unauthorized" => ("Unauthorized", 401),
             "Forbidden" => ("Forbidden", 403),
             "RequestEntityTooLarge" => ("RequestEntityTooLarge", 413),
             _ => INVALID,
         };
         Self {
-            expression: Expression::compile(object::text(written, &["expression"])),
-            message: object::text(written, &["message"]).trim().to_owned(),
-            message_expression: Some(message_source)
-                .filter(|message_source| !message_source.is_empty())
-                .and_then(|message_source| Expression::compile(message_source).ok()),
+            expression: Expression::compile(object::text(validation, &["expression"])),
+            message: object::text(validation, &["message"]).trim().to_owned(),
+            message_expression: Some(message_expression)
+                .filter(|message_expression| !message_expression.is_empty())
+                .and_then(|message_expression| Expression::compile(message_expression).ok()),
             reason,
         }
     }
 }
 
+/// The default reason and status code of a denial.
 pub(super) const INVALID: (&str, u16) = ("Invalid", 422);
 
 /// A compiled MutatingAdmissionPolicy.
 #[derive(Debug)]
 pub(crate) struct MutatingPolicy {
-    pub(super) head: PolicyHead,
+    pub(super) common: PolicyCommon,
     pub(super) mutations: Vec<Mutation>,
     /// Whether `reinvocationPolicy` is `IfNeeded`.
-    pub(super) again: bool,
+    pub(super) reinvoke_if_needed: bool,
 }
 
 /// One mutation of a policy.
@@ -126,23 +134,25 @@ pub(super) enum Mutation {
 }
 
 impl MutatingPolicy {
-    pub(crate) fn of(policy: &Value) -> Self {
+    /// Parses a MutatingAdmissionPolicy.
+    pub(crate) fn parse(policy: &Value) -> Self {
         let spec = &policy["spec"];
         let mutations = spec["mutations"].as_array().into_iter().flatten();
         Self {
-            head: PolicyHead::of(policy),
-            mutations: mutations.map(Mutation::of).collect(),
-            again: spec["reinvocationPolicy"] == "IfNeeded",
+            common: PolicyCommon::parse(policy),
+            mutations: mutations.map(Mutation::parse).collect(),
+            reinvoke_if_needed: spec["reinvocationPolicy"] == "IfNeeded",
         }
     }
 }
 
 impl Mutation {
-    pub(crate) fn of(written: &Value) -> Self {
-        let compiled = |key: &str| Expression::compile(object::text(written, &[key, "expression"]));
-        match written["patchType"].as_str() {
-            Some("JSONPatch") => Self::Patch(compiled("jsonPatch")),
-            _ => Self::Apply(compiled("applyConfiguration")),
+    /// Parses one of `spec.mutations`; the default `patchType` is `ApplyConfiguration`.
+    pub(crate) fn parse(mutation: &Value) -> Self {
+        let compile = |key: &str| Expression::compile(object::text(mutation, &[key, "expression"]));
+        match mutation["patchType"].as_str() {
+            Some("JSONPatch") => Self::Patch(compile("jsonPatch")),
+            _ => Self::Apply(compile("applyConfiguration")),
         }
     }
 }

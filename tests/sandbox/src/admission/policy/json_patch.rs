@@ -3,8 +3,9 @@
 use json_patch::{PatchErrorKind, PatchOperation};
 use serde_json::Value;
 
-/// Applies the operations. A failed test leaves the object unchanged.
-pub(super) fn patched(object: &Value, operations: &Value) -> Result<Value, String> {
+/// Returns the object with the JSON patch applied. A failed `test` operation leaves the object unchanged, without an
+/// error.
+pub(super) fn apply(object: &Value, operations: &Value) -> Result<Value, String> {
     let operations: Vec<PatchOperation> =
         serde_json::from_value(operations.clone()).map_err(|error| format!("JSONPatch: {error}"))?;
     let mut new = object.clone();
@@ -19,7 +20,7 @@ pub(super) fn patched(object: &Value, operations: &Value) -> Result<Value, Strin
     Ok(new)
 }
 
-/// The message of kube-apiserver's patch library.
+/// Returns the message of kube-apiserver's patch library for an operation that failed.
 fn error_text(operation: &PatchOperation, path: &str) -> String {
     let name = match operation {
         PatchOperation::Add(_) => "add",

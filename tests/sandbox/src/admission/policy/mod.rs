@@ -2,7 +2,7 @@
 
 pub(super) use definition::{MutatingPolicy, PolicyBinding, ValidatingPolicy};
 pub(super) use mutating::mutate;
-pub(super) use type_check::check;
+pub(super) use type_check::validate_expressions;
 pub(super) use validating::validate;
 
 mod apply;

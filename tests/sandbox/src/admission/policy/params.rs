@@ -2,16 +2,20 @@
 
 use serde_json::Value;
 
-use super::definition::{PolicyBinding, PolicyHead};
+use super::definition::{PolicyBinding, PolicyCommon};
 use crate::{admission::review::Review, call::selector::LabelSelector, object};
 
+/// The error if no parameter exists and `parameterNotFoundAction` is not `Allow`.
 const NOT_FOUND: &str =
     "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
 
-/// Returns the parameters, one for each evaluation; a single null if the policy takes none. Returns an empty list if
-/// there are no parameters and the binding allows that.
-pub(super) fn of(head: &PolicyHead, binding: &PolicyBinding, review: &Review<'_>) -> Result<Vec<Value>, String> {
-    let (Some((api_version, kind)), Value::Object(reference)) = (&head.param_kind, &binding.param) else {
+/// Returns the parameters of a binding, one for each evaluation; a single null if the policy takes none. Returns an
+/// empty list if there are none and `parameterNotFoundAction` is `Allow`.
+///
+/// Returns an error if the parameter kind is unknown, `paramRef.namespace` does not fit its scope, or no parameter
+/// exists.
+pub(super) fn find(common: &PolicyCommon, binding: &PolicyBinding, review: &Review<'_>) -> Result<Vec<Value>, String> {
+    let (Some((api_version, kind)), Value::Object(reference)) = (&common.param_kind, &binding.param) else {
         return Ok(vec![Value::Null]);
     };
     let server = review.request.server;
@@ -20,18 +24,18 @@ pub(super) fn of(head: &PolicyHead, binding: &PolicyBinding, review: &Review<'_>
             "failed to configure policy: failed to find resource referenced by paramKind: '{api_version}, Kind={kind}'"
         )
     })?;
-    let word = |key: &str| reference.get(key).and_then(Value::as_str).unwrap_or_default();
-    let namespace = match (kind.namespaced, word("namespace")) {
+    let string = |key: &str| reference.get(key).and_then(Value::as_str).unwrap_or_default();
+    let namespace = match (kind.namespaced, string("namespace")) {
         (true, "") if review.namespace().is_empty() => {
-            let why = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
-            return Err(format!("failed to configure binding: {why}"));
+            let message = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources";
+            return Err(format!("failed to configure binding: {message}"));
         }
         (true, "") => review.namespace(),
         (true, namespace) => namespace,
         (false, "") => "",
         (false, _) => {
-            let why = "paramRef.namespace must not be provided for a cluster-scoped `paramKind`";
-            return Err(format!("failed to configure binding: {why}"));
+            let message = "paramRef.namespace must not be provided for a cluster-scoped `paramKind`";
+            return Err(format!("failed to configure binding: {message}"));
         }
     };
     let items = match reference.get("selector").filter(|selector| selector.is_object()) {
@@ -41,9 +45,9 @@ pub(super) fn of(head: &PolicyHead, binding: &PolicyBinding, review: &Review<'_>
             items.retain(|item| selector.matches(|key| item.label(key)));
             items
         }
-        None => server.store.get(&kind.group_resource, namespace, word("name")).into_iter().collect(),
+        None => server.store.get(&kind.group_resource, namespace, string("name")).into_iter().collect(),
     };
-    if items.is_empty() && word("parameterNotFoundAction") != "Allow" {
+    if items.is_empty() && string("parameterNotFoundAction") != "Allow" {
         return Err(NOT_FOUND.to_owned());
     }
     let params = items.iter().map(|item| {

@@ -11,21 +11,22 @@ use crate::{
     object,
 };
 
-/// Rejects a policy or a webhook configuration with invalid expressions.
-pub(crate) fn check(review: &Review<'_>) -> Result<(), Failure> {
+/// Rejects a policy or a webhook configuration with invalid expressions. Skips a policy whose spec an update leaves
+/// unchanged.
+pub(crate) fn validate_expressions(review: &Review<'_>) -> Result<(), Failure> {
     let kind = review.request.kind;
     let (mutating, validating) = (
         kind.is("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
         kind.is("admissionregistration.k8s.io", "validatingadmissionpolicies"),
     );
-    let hooks = kind.is("admissionregistration.k8s.io", "mutatingwebhookconfigurations")
+    let is_webhook_configuration = kind.is("admissionregistration.k8s.io", "mutatingwebhookconfigurations")
         || kind.is("admissionregistration.k8s.io", "validatingwebhookconfigurations");
-    let written = matches!(review.operation, Operation::Create | Operation::Update);
-    if hooks && written {
+    let is_write = matches!(review.operation, Operation::Create | Operation::Update);
+    if is_webhook_configuration && is_write {
         let causes = hook_causes(&review.object["webhooks"]);
         return if causes.is_empty() { Ok(()) } else { Err(Failure::invalid(kind, review.name(), &causes)) };
     }
-    if !written || review.request.subresource.is_some() || !mutating && !validating {
+    if !is_write || review.request.subresource.is_some() || !mutating && !validating {
         return Ok(());
     }
     // The check depends only on the spec; an unchanged spec is not checked again.
@@ -36,41 +37,45 @@ pub(crate) fn check(review: &Review<'_>) -> Result<(), Failure> {
     if causes.is_empty() { Ok(()) } else { Err(Failure::invalid(kind, review.name(), &causes)) }
 }
 
+/// The type check of the `spec` of a policy.
 struct PolicyTypeCheck<'a> {
     spec: &'a Value,
     mutating: bool,
 }
 
 impl PolicyTypeCheck<'_> {
+    /// Returns the items of a list in the spec with their indices.
     fn list(&self, key: &str) -> impl Iterator<Item = (usize, &Value)> {
         self.spec[key].as_array().into_iter().flatten().enumerate()
     }
 
+    /// Returns the errors of the match conditions, variables, validations and mutations. The expressions after the
+    /// variables may use all of them; each variable may use those before it.
     fn causes(&self) -> Vec<Cause> {
         let mut causes = Vec::new();
         let params = self.spec["paramKind"].is_object();
         let conditions = Declarations { params, authorizer: true, structs: false, variables: None };
-        for (at, condition) in self.list("matchConditions") {
-            let field = format!("spec.matchConditions[{at}].expression");
+        for (index, condition) in self.list("matchConditions") {
+            let field = format!("spec.matchConditions[{index}].expression");
             check_expression(&mut causes, field, &condition["expression"], &conditions, ResultType::Bool);
         }
         let mut names: Vec<String> = Vec::new();
-        for (at, variable) in self.list("variables") {
+        for (index, variable) in self.list("variables") {
             let name = object::text(variable, &["name"]);
             if !is_identifier(name) {
                 let why = "must be a valid CEL identifier";
-                causes.push(Cause::invalid(format!("spec.variables[{at}].name"), &name.into(), why));
+                causes.push(Cause::invalid(format!("spec.variables[{index}].name"), &name.into(), why));
                 continue;
             }
             let declared = Declarations { params, authorizer: true, structs: self.mutating, variables: Some(&names) };
-            let field = format!("spec.variables[{at}].expression");
+            let field = format!("spec.variables[{index}].expression");
             check_expression(&mut causes, field, &variable["expression"], &declared, ResultType::Any);
             names.push(name.to_owned());
         }
         let declared = Declarations { params, authorizer: true, structs: self.mutating, variables: Some(&names) };
         let message_declarations = Declarations { params, authorizer: false, structs: false, variables: Some(&names) };
-        for (at, validation) in self.list("validations") {
-            let field = |name: &str| format!("spec.validations[{at}].{name}");
+        for (index, validation) in self.list("validations") {
+            let field = |name: &str| format!("spec.validations[{index}].{name}");
             check_expression(&mut causes, field("expression"), &validation["expression"], &declared, ResultType::Bool);
             check_expression(
                 &mut causes,
@@ -80,16 +85,16 @@ impl PolicyTypeCheck<'_> {
                 ResultType::Text,
             );
         }
-        for (at, mutation) in self.list("mutations") {
-            for (part, kind, wanted) in [
+        for (index, mutation) in self.list("mutations") {
+            for (patch_field, kind, expected) in [
                 ("applyConfiguration", "ApplyConfiguration", ResultType::Object),
                 ("jsonPatch", "JSONPatch", ResultType::Patches),
             ] {
-                let field = format!("spec.mutations[{at}].{part}");
-                let present = mutation[part].is_object();
+                let field = format!("spec.mutations[{index}].{patch_field}");
+                let present = mutation[patch_field].is_object();
                 if present {
-                    let expression = &mutation[part]["expression"];
-                    check_expression(&mut causes, format!("{field}.expression"), expression, &declared, wanted);
+                    let expression = &mutation[patch_field]["expression"];
+                    check_expression(&mut causes, format!("{field}.expression"), expression, &declared, expected);
                 } else if mutation["patchType"] == kind {
                     causes.push(Cause::required(field, &format!("must be specified when patchType is {kind}")));
                 }
@@ -99,34 +104,36 @@ impl PolicyTypeCheck<'_> {
     }
 }
 
-/// Checks the match conditions of webhooks.
+/// Returns the errors of the match conditions of all webhooks.
 fn hook_causes(hooks: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let declared = Declarations { params: false, authorizer: true, structs: false, variables: None };
-    for (at, hook) in hooks.as_array().into_iter().flatten().enumerate() {
-        for (condition, written) in hook["matchConditions"].as_array().into_iter().flatten().enumerate() {
-            let field = format!("webhooks[{at}].matchConditions[{condition}].expression");
-            check_expression(&mut causes, field, &written["expression"], &declared, ResultType::Bool);
+    for (index, hook) in hooks.as_array().into_iter().flatten().enumerate() {
+        for (condition_index, condition) in hook["matchConditions"].as_array().into_iter().flatten().enumerate() {
+            let field = format!("webhooks[{index}].matchConditions[{condition_index}].expression");
+            check_expression(&mut causes, field, &condition["expression"], &declared, ResultType::Bool);
         }
     }
     causes
 }
 
+/// Adds a cause if an expression is invalid or has another type than expected. Ignores an omitted expression.
 fn check_expression(
     causes: &mut Vec<Cause>,
     field: String,
     source: &Value,
     declared: &Declarations<'_>,
-    wanted: ResultType,
+    expected: ResultType,
 ) {
     let Some(text) = source.as_str().filter(|text| !text.trim().is_empty()) else { return };
-    if let Err(why) = expression::check(text, declared, wanted) {
+    if let Err(why) = expression::check(text, declared, expected) {
         causes.push(Cause::invalid(field, source, &why));
     }
 }
 
+/// Returns whether a name is a CEL identifier.
 fn is_identifier(name: &str) -> bool {
-    let mut letters = name.chars();
-    letters.next().is_some_and(|letter| letter.is_ascii_alphabetic() || letter == '_')
-        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    let mut characters = name.chars();
+    characters.next().is_some_and(|character| character.is_ascii_alphabetic() || character == '_')
+        && characters.all(|character| character.is_ascii_alphanumeric() || character == '_')
 }

@@ -13,7 +13,7 @@ use crate::{
 /// The response of a webhook to a write.
 pub(super) struct AdmissionResponse {
     /// The failure if the webhook denies the write; `None` if it allows the write.
-    pub(super) refusal: Option<Failure>,
+    pub(super) denial: Option<Failure>,
     pub(super) patch: Option<Value>,
     pub(super) warnings: Vec<String>,
 }
@@ -27,60 +27,62 @@ pub(super) enum CallError {
 }
 
 impl Hook {
-    /// Sends a write to the webhook.
+    /// Sends a write to the webhook and returns its response. `may_patch` is whether the webhook is a mutating one.
     pub(super) async fn call(
         &self,
         review: &Review<'_>,
-        hit: &MatchedKind,
-        patches: bool,
+        matched_kind: &MatchedKind,
+        may_patch: bool,
     ) -> Result<AdmissionResponse, CallError> {
-        if review.is_dry() && !self.harmless {
+        if review.is_dry_run() && !self.allows_dry_run {
             let why = format!("admission webhook {:?} does not support dry run", self.name);
             return Err(CallError::Failure(Failure::bad_request(why)));
         }
         let server = review.request.server;
         let uid = server.environment.uid();
-        let body = body(review, hit, &uid);
-        let answer = webhook::call(server, &self.client, &body, self.patience).await;
+        let body = admission_review(review, matched_kind, &uid);
+        let answer = webhook::call(server, &self.client, &body, self.timeout).await;
         let answer = answer.map_err(|why| CallError::Ignorable(format!("failed to call webhook: {why}")))?;
-        self.response(&answer, &uid, patches).map_err(CallError::Ignorable)
+        self.parse_response(&answer, &uid, may_patch).map_err(CallError::Ignorable)
     }
 
     /// Returns the failure of a write whose webhook call failed.
-    pub(super) fn failed(&self, why: &str) -> Failure {
-        internal(&format!("failed calling webhook {:?}: {why}", self.name))
+    pub(super) fn call_failure(&self, why: &str) -> Failure {
+        internal_error(&format!("failed calling webhook {:?}: {why}", self.name))
     }
 
-    fn response(&self, answer: &Value, uid: &str, patches: bool) -> Result<AdmissionResponse, String> {
+    /// Parses the `AdmissionReview` that the webhook returned. Returns the error of kube-apiserver
+    /// (`VerifyAdmissionResponse`) if the review is invalid.
+    fn parse_response(&self, review: &Value, uid: &str, may_patch: bool) -> Result<AdmissionResponse, String> {
         let invalid = |why: String| format!("received invalid webhook response: {why}");
-        let (version, kind) = (object::text(answer, &["apiVersion"]), object::text(answer, &["kind"]));
+        let (version, kind) = (object::text(review, &["apiVersion"]), object::text(review, &["kind"]));
         if (version, kind) != ("admission.k8s.io/v1", "AdmissionReview") {
-            let own = version.rsplit('/').next().unwrap_or_default();
+            let version_name = version.rsplit('/').next().unwrap_or_default();
             return Err(match kind {
                 "AdmissionReview" => format!(
-                    "failed to call webhook: converting ({own}.AdmissionReview) to (v1.AdmissionReview): unknown conversion"
+                    "failed to call webhook: converting ({version_name}.AdmissionReview) to (v1.AdmissionReview): unknown conversion"
                 ),
                 _ => invalid(format!(
                     "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got {version}, Kind={kind}"
                 )),
             });
         }
-        let response = &answer["response"];
+        let response = &review["response"];
         if !response.is_object() {
             return Err(invalid("webhook response was absent".to_owned()));
         }
-        let answered = object::text(response, &["uid"]);
-        if answered != uid {
-            return Err(invalid(format!("expected response.uid={uid:?}, got {answered:?}")));
+        let response_uid = object::text(response, &["uid"]);
+        if response_uid != uid {
+            return Err(invalid(format!("expected response.uid={uid:?}, got {response_uid:?}")));
         }
         let patch = object::text(response, &["patch"]);
-        let typed = object::text(response, &["patchType"]);
-        let patch = match (patch, typed) {
+        let patch_type = object::text(response, &["patchType"]);
+        let patch = match (patch, patch_type) {
             ("", "") => None,
-            (_, _) if !patches && !patch.is_empty() => {
+            (_, _) if !may_patch && !patch.is_empty() => {
                 return Err(invalid("validating webhook may not return response.patch".to_owned()));
             }
-            (_, _) if !patches => {
+            (_, _) if !may_patch => {
                 return Err(invalid("validating webhook may not return response.patchType".to_owned()));
             }
             ("", _) => return Err(invalid("webhook returned response.patchType but not response.patch".to_owned())),
@@ -95,14 +97,15 @@ impl Hook {
         };
         let warnings = response["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
         Ok(AdmissionResponse {
-            refusal: (response["allowed"] != true).then(|| self.refusal(&response["status"])),
+            denial: (response["allowed"] != true).then(|| self.denial_failure(&response["status"])),
             patch,
             warnings: warnings.map(str::to_owned).collect(),
         })
     }
 
-    /// Returns the failure with the status of the webhook, in the words of kube-apiserver.
-    fn refusal(&self, status: &Value) -> Failure {
+    /// Returns the failure of a denied write, from the status that the webhook returned, in the words of
+    /// kube-apiserver.
+    fn denial_failure(&self, status: &Value) -> Failure {
         let mut failure = Failure::bad_request("");
         let (message, reason) = (object::text(status, &["message"]), object::text(status, &["reason"]));
         failure.message = match (message, reason) {
@@ -120,7 +123,7 @@ impl Hook {
 }
 
 /// Returns a 500 error with the message as its cause, as in kube-apiserver.
-pub(super) fn internal(why: &str) -> Failure {
+pub(super) fn internal_error(why: &str) -> Failure {
     let failure = Failure::internal(format!("Internal error occurred: {why}"));
     failure.with_causes(vec![json!({"message": why})])
 }
@@ -150,10 +153,11 @@ fn known_reason(reason: &str) -> &'static str {
     KNOWN.into_iter().find(|known| *known == reason).unwrap_or_default()
 }
 
-fn body(review: &Review<'_>, hit: &MatchedKind, uid: &str) -> Value {
-    let mut request = review.admission_request(hit);
+/// Returns the `AdmissionReview` to send, with the objects in the version that the rules match.
+fn admission_review(review: &Review<'_>, matched_kind: &MatchedKind, uid: &str) -> Value {
+    let mut request = review.admission_request(matched_kind);
     request["uid"] = uid.into();
-    request["object"] = hit.in_matched_version(&review.object);
-    request["oldObject"] = review.old.as_ref().map(|old| hit.in_matched_version(old)).unwrap_or_default();
+    request["object"] = matched_kind.in_matched_version(&review.object);
+    request["oldObject"] = review.old.as_ref().map(|old| matched_kind.in_matched_version(old)).unwrap_or_default();
     json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request})
 }

@@ -19,15 +19,16 @@ pub(crate) struct Hook {
     pub(super) matching: MatchRules,
     pub(super) conditions: Vec<Result<Expression, String>>,
     pub(super) ignores_failure: bool,
-    pub(super) patience: Duration,
+    pub(super) timeout: Duration,
     /// Whether it may be called in a dry run (`sideEffects`).
-    pub(super) harmless: bool,
+    pub(super) allows_dry_run: bool,
     /// Whether `reinvocationPolicy` is `IfNeeded`.
-    pub(super) again: bool,
+    pub(super) reinvoke_if_needed: bool,
 }
 
 impl Hook {
-    pub(super) fn of(configuration: &str, hook: &Value) -> Self {
+    /// Parses one webhook of the configuration with the name `configuration`.
+    pub(super) fn parse(configuration: &str, hook: &Value) -> Self {
         let conditions = hook["matchConditions"].as_array().into_iter().flatten();
         let name = object::text(hook, &["name"]).to_owned();
         let seconds = object::number(hook, &["timeoutSeconds"]).unwrap_or(10);
@@ -35,12 +36,14 @@ impl Hook {
             key: format!("webhook {configuration} {name}"),
             name,
             client: hook["clientConfig"].clone(),
-            matching: MatchRules::of(hook, "rules"),
-            conditions: conditions.map(|own| Expression::compile(object::text(own, &["expression"]))).collect(),
+            matching: MatchRules::parse(hook, "rules"),
+            conditions: conditions
+                .map(|condition| Expression::compile(object::text(condition, &["expression"])))
+                .collect(),
             ignores_failure: hook["failurePolicy"] == "Ignore",
-            patience: Duration::from_secs(seconds.unsigned_abs()),
-            harmless: matches!(hook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
-            again: hook["reinvocationPolicy"] == "IfNeeded",
+            timeout: Duration::from_secs(seconds.unsigned_abs()),
+            allows_dry_run: matches!(hook["sideEffects"].as_str(), Some("None" | "NoneOnDryRun")),
+            reinvoke_if_needed: hook["reinvocationPolicy"] == "IfNeeded",
         }
     }
 }

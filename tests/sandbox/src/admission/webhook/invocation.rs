@@ -16,34 +16,36 @@ use crate::{
     object,
 };
 
-/// Returns the webhooks of all configurations of a type, in call order.
+/// Returns the webhooks of all configurations of a type, in call order. Omits webhooks without rules, which match
+/// nothing.
 pub(super) fn hooks(review: &Review<'_>, group_resource: &str) -> Vec<Arc<Vec<Hook>>> {
     let server = review.request.server;
     let (_, items) = server.store.list(group_resource, None);
-    let read = |configuration: &Value| {
+    let parse = |configuration: &Value| {
         let name = object::name(configuration);
         let hooks = configuration["webhooks"].as_array().into_iter().flatten();
-        hooks.map(|hook| Hook::of(name, hook)).filter(|hook| hook.matching.has_rules()).collect()
+        hooks.map(|hook| Hook::parse(name, hook)).filter(|hook| hook.matching.has_rules()).collect()
     };
-    items.iter().map(|item| server.admission.webhooks.get(item, read)).collect()
+    items.iter().map(|item| server.admission.webhooks.get(item, parse)).collect()
 }
 
-/// Whether the write is exempt: webhooks don't apply to admission configurations, because a webhook could block its own
-/// removal.
+/// Returns whether the write is exempt from webhooks: a write to an admission configuration, because a webhook could
+/// block its own removal, or a `CONNECT`.
 pub(super) fn is_exempt(review: &Review<'_>) -> bool {
     let kind = review.request.kind;
     kind.group == "admissionregistration.k8s.io" && kind.custom().is_none() || review.operation == Operation::Connect
 }
 
 impl Hook {
-    /// Returns the matched kind if the webhook must be called; otherwise `None`.
-    pub(super) fn concerns(&self, review: &Review<'_>) -> Result<Option<MatchedKind>, Failure> {
-        let Some(hit) = self.matching.hit(review) else { return Ok(None) };
+    /// Returns the matched kind if the webhook must be called; `None` if its rules or match conditions do not match.
+    /// Fails if a match condition fails and `failurePolicy` is not `Ignore`.
+    pub(super) fn matched_kind(&self, review: &Review<'_>) -> Result<Option<MatchedKind>, Failure> {
+        let Some(matched_kind) = self.matching.matched_kind(review) else { return Ok(None) };
         if self.conditions.is_empty() {
-            return Ok(Some(hit));
+            return Ok(Some(matched_kind));
         }
-        match conditions_hold(&self.conditions, &Scope::new(review, &hit, None, &[])) {
-            Ok(true) => Ok(Some(hit)),
+        match conditions_hold(&self.conditions, &Scope::new(review, &matched_kind, None, &[])) {
+            Ok(true) => Ok(Some(matched_kind)),
             Ok(false) => Ok(None),
             Err(_) if self.ignores_failure => Ok(None),
             Err(why) => Err(review.forbidden(&why)),

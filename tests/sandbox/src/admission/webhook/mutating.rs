@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    call::{CallError, internal},
+    call::{CallError, internal_error},
     hook::Hook,
     invocation::{hooks, is_exempt},
 };
@@ -14,44 +14,46 @@ use crate::{
 
 const GROUP_RESOURCE: &str = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 
+/// Calls the matching mutating webhooks in order and changes the object. Fails with the first denial or failed call.
 pub(crate) async fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocation) -> Result<(), Failure> {
     let configurations = hooks(review, GROUP_RESOURCE);
     if configurations.is_empty() || is_exempt(review) {
         return Ok(());
     }
     for hook in configurations.iter().flat_map(|hooks| hooks.iter()) {
-        if !reinvocation.wants(&hook.key) {
+        if !reinvocation.must_invoke(&hook.key) {
             continue;
         }
-        let Some(hit) = hook.concerns(review)? else { continue };
-        let changed = one(review, hook, &hit).await?;
-        reinvocation.invoked(hook.key.clone(), hook.again, changed);
+        let Some(matched_kind) = hook.matched_kind(review)? else { continue };
+        let changed = call_hook(review, hook, &matched_kind).await?;
+        reinvocation.record_invocation(hook.key.clone(), hook.reinvoke_if_needed, changed);
     }
     Ok(())
 }
 
-/// Calls one webhook; returns whether it changed the object.
-async fn one(review: &mut Review<'_>, hook: &Hook, hit: &MatchedKind) -> Result<bool, Failure> {
-    let verdict = match hook.call(review, hit, true).await {
-        Ok(verdict) => verdict,
+/// Calls one webhook and applies its patch. Returns whether the patch changed the object.
+async fn call_hook(review: &mut Review<'_>, hook: &Hook, matched_kind: &MatchedKind) -> Result<bool, Failure> {
+    let response = match hook.call(review, matched_kind, true).await {
+        Ok(response) => response,
         Err(CallError::Failure(failure)) => return Err(failure),
         Err(CallError::Ignorable(_)) if hook.ignores_failure => return Ok(false),
-        Err(CallError::Ignorable(why)) => return Err(hook.failed(&why)),
+        Err(CallError::Ignorable(why)) => return Err(hook.call_failure(&why)),
     };
-    review.warnings.extend(verdict.warnings);
-    if let Some(refusal) = verdict.refusal {
-        return Err(refusal);
+    review.warnings.extend(response.warnings);
+    if let Some(denial) = response.denial {
+        return Err(denial);
     }
-    let Some(patch) = verdict.patch else { return Ok(false) };
+    let Some(patch) = response.patch else { return Ok(false) };
     if review.object.is_null() {
-        return Err(internal(&format!(
+        return Err(internal_error(&format!(
             "admission webhook {:?} attempted to modify the object, which is not supported for this operation",
             hook.name
         )));
     }
-    let own = review.object["apiVersion"].clone();
-    let mut object = patched(&hit.in_matched_version(&review.object), &patch).map_err(|why| internal(&why))?;
-    object["apiVersion"] = own;
+    let api_version = review.object["apiVersion"].clone();
+    let mut object =
+        apply_patch(&matched_kind.in_matched_version(&review.object), &patch).map_err(|why| internal_error(&why))?;
+    object["apiVersion"] = api_version;
     review.request.complete(&mut object);
     let changed = object != review.object;
     review.object = object;
@@ -59,17 +61,19 @@ async fn one(review: &mut Review<'_>, hook: &Hook, hit: &MatchedKind) -> Result<
     Ok(changed)
 }
 
-fn patched(object: &Value, patch: &Value) -> Result<Value, String> {
+/// Returns the object with the JSON patch of a webhook applied. Returns an error if the patch is invalid or an
+/// operation fails.
+fn apply_patch(object: &Value, patch: &Value) -> Result<Value, String> {
     let operations: Vec<json_patch::PatchOperation> =
         serde_json::from_value(patch.clone()).map_err(|error| error.to_string())?;
-    let mut new = object.clone();
+    let mut patched = object.clone();
     for operation in operations {
         let path = operation.path().to_string();
         let name = serde_json::to_value(&operation).unwrap_or_default()["op"].as_str().unwrap_or_default().to_owned();
-        json_patch::patch_unsafe(&mut new, std::slice::from_ref(&operation)).map_err(|error| match error.kind {
+        json_patch::patch_unsafe(&mut patched, std::slice::from_ref(&operation)).map_err(|error| match error.kind {
             json_patch::PatchErrorKind::TestFailed => format!("testing value {path} failed: test failed"),
             _ => format!("{name} operation does not apply: doc is missing path: {path:?}: missing value"),
         })?;
     }
-    Ok(new)
+    Ok(patched)
 }

@@ -14,28 +14,30 @@ use crate::{
 
 const GROUP_RESOURCE: &str = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
+/// Calls all matching validating webhooks at the same time. Fails with the denial or failure of the first webhook in
+/// order that has one.
 pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     let configurations = hooks(review, GROUP_RESOURCE);
     if configurations.is_empty() || is_exempt(review) {
         return Ok(());
     }
-    let mut concerned: Vec<(&Hook, MatchedKind)> = Vec::new();
+    let mut matching: Vec<(&Hook, MatchedKind)> = Vec::new();
     for hook in configurations.iter().flat_map(|hooks| hooks.iter()) {
-        concerned.extend(hook.concerns(review)?.map(|hit| (hook, hit)));
+        matching.extend(hook.matched_kind(review)?.map(|matched_kind| (hook, matched_kind)));
     }
-    let responses = join_all(concerned.iter().map(|(hook, hit)| hook.call(review, hit, false))).await;
-    let mut refused = None;
-    for ((hook, _), answer) in concerned.iter().zip(responses) {
-        let against = match answer {
-            Ok(verdict) => {
-                review.warnings.extend(verdict.warnings);
-                verdict.refusal
+    let results = join_all(matching.iter().map(|(hook, matched_kind)| hook.call(review, matched_kind, false))).await;
+    let mut first_failure = None;
+    for ((hook, _), result) in matching.iter().zip(results) {
+        let failure = match result {
+            Ok(response) => {
+                review.warnings.extend(response.warnings);
+                response.denial
             }
             Err(CallError::Failure(failure)) => Some(failure),
             Err(CallError::Ignorable(_)) if hook.ignores_failure => None,
-            Err(CallError::Ignorable(why)) => Some(hook.failed(&why)),
+            Err(CallError::Ignorable(why)) => Some(hook.call_failure(&why)),
         };
-        refused = refused.or(against);
+        first_failure = first_failure.or(failure);
     }
-    refused.map_or(Ok(()), Err)
+    first_failure.map_or(Ok(()), Err)
 }

@@ -6,31 +6,32 @@ use serde_json::{Value, json};
 use super::{access, rules, user};
 use crate::{failure::Failure, fields, request::ResourceRequest, response::ApiResponse};
 
-/// Handles a review.
+/// Handles the creation of a review. Returns a 405 error for other kinds that are not stored.
 pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let decoded = request.decode()?;
     let mut review = decoded.object;
-    request.place(&mut review)?;
-    let answered = match request.kind.kind.as_str() {
+    request.set_name_from_path(&mut review)?;
+    let response = match request.kind.kind.as_str() {
         "SelfSubjectRulesReview" => rules::answer(request, &review)?,
-        "SelfSubjectReview" => user::own(request),
-        "TokenReview" => user::of_token(request, tracked(request, review))?,
+        "SelfSubjectReview" => user::self_review(request),
+        "TokenReview" => user::review_token(request, with_managed_fields(request, review))?,
         "SubjectAccessReview" | "SelfSubjectAccessReview" | "LocalSubjectAccessReview" => {
-            access::answer(request, tracked(request, review))?
+            access::answer(request, with_managed_fields(request, review))?
         }
         _ => return Err(Failure::method_not_allowed()),
     };
-    let answered = typed(request, answered);
-    Ok(ApiResponse::json(StatusCode::CREATED, answered.to_string().into()).with_warnings(decoded.warnings))
+    let response = with_type_meta(request, response);
+    Ok(ApiResponse::json(StatusCode::CREATED, response.to_string().into()).with_warnings(decoded.warnings))
 }
 
 /// Returns the review with `managedFields`, as if it were stored.
-fn tracked(request: ResourceRequest<'_>, mut review: Value) -> Value {
+fn with_managed_fields(request: ResourceRequest<'_>, mut review: Value) -> Value {
     fields::update(request, None, &mut review);
     review
 }
 
-fn typed(request: ResourceRequest<'_>, mut review: Value) -> Value {
+/// Returns the review with `apiVersion`, `kind` and `metadata`.
+fn with_type_meta(request: ResourceRequest<'_>, mut review: Value) -> Value {
     if let Value::Object(map) = &mut review {
         map.insert("apiVersion".into(), request.kind.api_version().into());
         map.insert("kind".into(), request.kind.kind.as_str().into());

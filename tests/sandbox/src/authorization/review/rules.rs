@@ -9,6 +9,8 @@ use crate::{
     request::ResourceRequest,
 };
 
+/// Returns a SelfSubjectRulesReview with the rules of the user in the namespace. Returns a 400 error if the review has
+/// no namespace.
 pub(super) fn answer(request: ResourceRequest<'_>, review: &Value) -> Result<Value, Failure> {
     let namespace = object::text(review, &["spec", "namespace"]);
     if namespace.is_empty() {
@@ -16,33 +18,35 @@ pub(super) fn answer(request: ResourceRequest<'_>, review: &Value) -> Result<Val
     }
     let policy = request.server.policies.current(&request.server.store);
     let (rules, missing) = policy.rules_of(&request.call.user, namespace);
-    // The binding of the group grants all rights to `system:masters`, too.
-    let (of_resources, of_paths): (Vec<&PolicyRule>, Vec<&PolicyRule>) =
+    // The rules of `system:masters` come from the binding of that group.
+    let (resource_rules, path_rules): (Vec<&PolicyRule>, Vec<&PolicyRule>) =
         rules.into_iter().partition(|rule| rule.paths.is_empty());
     let mut status = json!({
-        "resourceRules": of_resources.into_iter().map(resources).collect::<Vec<_>>(),
-        "nonResourceRules": of_paths.into_iter().map(paths).collect::<Vec<_>>(),
+        "resourceRules": resource_rules.into_iter().map(resource_rule).collect::<Vec<_>>(),
+        "nonResourceRules": path_rules.into_iter().map(non_resource_rule).collect::<Vec<_>>(),
         "incomplete": false,
     });
     if !missing.is_empty() {
-        status["evaluationError"] = rbac::errors("", &missing, "").into();
+        status["evaluationError"] = rbac::join_errors("", &missing, "").into();
     }
     Ok(json!({"spec": {}, "status": status}))
 }
 
-fn resources(rule: &PolicyRule) -> Value {
-    let mut written = Map::new();
-    written.insert("verbs".into(), json!(rule.verbs));
+/// Returns a rule as a `ResourceRule`, without empty lists.
+fn resource_rule(rule: &PolicyRule) -> Value {
+    let mut fields = Map::new();
+    fields.insert("verbs".into(), json!(rule.verbs));
     let lists =
         [("apiGroups", &rule.api_groups), ("resources", &rule.resources), ("resourceNames", &rule.resource_names)];
-    for (key, words) in lists {
-        if !words.is_empty() {
-            written.insert(key.into(), json!(words));
+    for (key, values) in lists {
+        if !values.is_empty() {
+            fields.insert(key.into(), json!(values));
         }
     }
-    Value::Object(written)
+    Value::Object(fields)
 }
 
-fn paths(rule: &PolicyRule) -> Value {
+/// Returns a rule as a `NonResourceRule`.
+fn non_resource_rule(rule: &PolicyRule) -> Value {
     json!({"verbs": rule.verbs, "nonResourceURLs": rule.paths})
 }

@@ -4,20 +4,22 @@ use serde_json::{Map, Value, json};
 
 use crate::{authentication, failure::Failure, object, request::ResourceRequest, user::User};
 
-pub(super) fn own(request: ResourceRequest<'_>) -> Value {
+/// Returns a SelfSubjectReview with the user of the request.
+pub(super) fn self_review(request: ResourceRequest<'_>) -> Value {
     let created = request.server.environment.time();
     json!({"metadata": {"creationTimestamp": created}, "status": {"userInfo": user_info(&request.call.user)}})
 }
 
-pub(super) fn of_token(request: ResourceRequest<'_>, mut review: Value) -> Result<Value, Failure> {
+/// Sets the status of a TokenReview: the user of the token, or the error if it is invalid.
+pub(super) fn review_token(request: ResourceRequest<'_>, mut review: Value) -> Result<Value, Failure> {
     let token = object::text(&review, &["spec", "token"]);
     if token.is_empty() {
         return Err(Failure::bad_request("token is required for TokenReview in authentication"));
     }
-    let wanted = review["spec"]["audiences"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let wanted: Vec<String> = wanted.map(str::to_owned).collect();
-    review["status"] = match authentication::of_token(request.server, token, &wanted) {
-        Ok((user, audiences)) => json!({"authenticated": true, "user": user_info(&user), "audiences": audiences}),
+    let audiences = review["spec"]["audiences"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let audiences: Vec<String> = audiences.map(str::to_owned).collect();
+    review["status"] = match authentication::authenticate_token(request.server, token, &audiences) {
+        Ok((user, common)) => json!({"authenticated": true, "user": user_info(&user), "audiences": common}),
         Err(why) => json!({"user": {}, "error": why.to_string()}),
     };
     Ok(review)

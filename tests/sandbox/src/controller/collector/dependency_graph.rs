@@ -1,4 +1,4 @@
-//! Stores the dependency graph of the garbage collector: dependents by the uid of their owner.
+//! `DependencyGraph`: the dependents of each owner by uid, which the garbage collector looks up.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -21,10 +21,11 @@ pub(crate) struct ObjectIdentity {
 pub(super) struct DependencyGraph {
     dependents: BTreeMap<Arc<str>, BTreeSet<ObjectIdentity>>,
     /// Terminating objects by uid: a change of a dependent may release them.
-    deleted: BTreeMap<Arc<str>, ObjectIdentity>,
+    terminating: BTreeMap<Arc<str>, ObjectIdentity>,
 }
 
 impl ObjectIdentity {
+    /// Returns the identity of a stored object.
     pub(super) fn new(group_resource: &str, object: &Stored) -> Self {
         Self {
             group_resource: group_resource.to_owned(),
@@ -35,46 +36,49 @@ impl ObjectIdentity {
 }
 
 impl DependencyGraph {
+    /// Returns the objects that have an owner reference with this uid.
     pub(super) fn dependents(&self, uid: &str) -> impl Iterator<Item = &ObjectIdentity> {
         self.dependents.get(uid).into_iter().flatten()
     }
 
-    /// Adds a change to the graph, and returns the objects to reconcile for it.
-    pub(super) fn learn(&mut self, member: &ObjectIdentity, event: &ChangeEvent) -> Vec<ObjectIdentity> {
-        let mut concerned = Vec::new();
+    /// Updates the graph after a change, and returns the objects to reconcile: the changed object if it has owners or
+    /// is terminating, its dependents if it is deleted or terminating, and its terminating owners.
+    pub(super) fn update(&mut self, identity: &ObjectIdentity, event: &ChangeEvent) -> Vec<ObjectIdentity> {
+        let mut affected = Vec::new();
         let before = event.before.as_deref().map(|before| &*before.owners).unwrap_or_default();
-        let now = if event.gone { &[][..] } else { &*event.object.owners };
-        self.relate(member, before, now);
+        let now = if event.deleted { &[][..] } else { &*event.object.owners };
+        self.set_owners(identity, before, now);
         // Owners may wait until a dependent is gone or no longer blocks their deletion.
-        concerned.extend(before.iter().chain(now).filter_map(|uid| self.deleted.get(uid).cloned()));
+        affected.extend(before.iter().chain(now).filter_map(|uid| self.terminating.get(uid).cloned()));
         let uid = &event.object.uid;
-        if event.gone {
-            self.deleted.remove(uid);
-            concerned.extend(self.dependents(uid).cloned());
-            return concerned;
+        if event.deleted {
+            self.terminating.remove(uid);
+            affected.extend(self.dependents(uid).cloned());
+            return affected;
         }
         if event.object.deleting {
-            self.deleted.insert(uid.clone(), member.clone());
+            self.terminating.insert(uid.clone(), identity.clone());
             // Dependents come first: the owner waits for them.
-            concerned.extend(self.dependents(uid).cloned());
-            concerned.push(member.clone());
+            affected.extend(self.dependents(uid).cloned());
+            affected.push(identity.clone());
         } else if !now.is_empty() {
-            concerned.push(member.clone());
+            affected.push(identity.clone());
         }
-        concerned
+        affected
     }
 
-    fn relate(&mut self, member: &ObjectIdentity, before: &[Arc<str>], now: &[Arc<str>]) {
+    /// Moves a dependent from the owners that it had before to its current owners.
+    fn set_owners(&mut self, identity: &ObjectIdentity, before: &[Arc<str>], now: &[Arc<str>]) {
         for uid in before.iter().filter(|uid| !now.contains(uid)) {
             if let Some(dependents) = self.dependents.get_mut(uid) {
-                dependents.remove(member);
+                dependents.remove(identity);
                 if dependents.is_empty() {
                     self.dependents.remove(uid);
                 }
             }
         }
         for uid in now {
-            self.dependents.entry(uid.clone()).or_default().insert(member.clone());
+            self.dependents.entry(uid.clone()).or_default().insert(identity.clone());
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Implements the garbage collector: deletes dependents without an owner, and finishes foreground deletions.
+//! Implements the garbage collector: deletes objects whose owners are gone, and finishes foreground and orphan
+//! deletions.
 
 use std::sync::Arc;
 
@@ -18,15 +19,15 @@ mod dependency_graph;
 /// The garbage collector, which follows owner references.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
-    family: DependencyGraph,
+    graph: DependencyGraph,
 }
 
 /// The state of an owner that a reference names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OwnerState {
-    Lives,
-    /// In foreground deletion: waits until its dependents are gone.
-    Waits,
+    Exists,
+    /// In foreground deletion: waits until its dependents are deleted.
+    AwaitsDependents,
     Absent,
     /// Can't be looked up: its kind is not served, or it is namespaced while the dependent is cluster-scoped.
     Unknown,
@@ -40,132 +41,144 @@ impl Controller for Collector {
     }
 
     fn reset(&mut self) {
-        self.family = DependencyGraph::default();
+        self.graph = DependencyGraph::default();
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectIdentity> {
-        let member = ObjectIdentity::new(group_resource, &event.object);
-        self.family.learn(&member, event)
+        let identity = ObjectIdentity::new(group_resource, &event.object);
+        self.graph.update(&identity, event)
     }
 
-    async fn reconcile(&mut self, client: &ControllerClient, member: &ObjectIdentity) -> ReconcileResult {
-        let Some(kind) = client.kind(&member.group_resource) else { return Ok(Action::AwaitChange) };
-        let Some(held) = client.server.store.get(&member.group_resource, &member.namespace, &member.name) else {
+    async fn reconcile(&mut self, client: &ControllerClient, identity: &ObjectIdentity) -> ReconcileResult {
+        let Some(kind) = client.kind(&identity.group_resource) else { return Ok(Action::AwaitChange) };
+        let Some(stored) = client.server.store.get(&identity.group_resource, &identity.namespace, &identity.name)
+        else {
             return Ok(Action::AwaitChange);
         };
-        let item = Candidate { client, kind, held, member };
-        let done = if item.held.deleting { self.deleted(&item).await } else { self.owned(&item).await };
-        match done {
+        let item = Candidate { client, kind, stored, identity };
+        let result =
+            if item.stored.deleting { self.process_terminating(&item).await } else { self.process_owned(&item).await };
+        match result {
             // Another client was faster; the event of its write follows.
-            Err(refused) if refused.is_gone() => Ok(Action::AwaitChange),
-            done => done,
+            Err(refused) if refused.is_not_found() => Ok(Action::AwaitChange),
+            result => result,
         }
     }
 }
 
-/// An object that the collector examines.
+/// An object that the collector examines in one reconcile.
 struct Candidate<'a> {
     client: &'a ControllerClient,
     kind: Arc<Kind>,
-    held: Arc<Stored>,
-    member: &'a ObjectIdentity,
+    stored: Arc<Stored>,
+    identity: &'a ObjectIdentity,
 }
 
 impl Candidate<'_> {
     fn object(&self) -> Value {
-        self.held.object(&self.kind)
+        self.stored.object(&self.kind)
     }
 
     /// Patches the metadata of the object, on condition that its version is still the one read.
     async fn change_metadata(&self, mut metadata: Value) -> Result<Value, ApiError> {
-        metadata["uid"] = (*self.held.uid).into();
-        metadata["resourceVersion"] = self.held.version.to_string().into();
-        let at = (self.member.namespace.as_str(), self.member.name.as_str());
-        self.client.merge(&self.kind, at, "", &json!({"metadata": metadata})).await
+        metadata["uid"] = (*self.stored.uid).into();
+        metadata["resourceVersion"] = self.stored.version.to_string().into();
+        let key = (self.identity.namespace.as_str(), self.identity.name.as_str());
+        self.client.merge_patch(&self.kind, key, "", &json!({"metadata": metadata})).await
     }
 
+    /// Deletes the object with a propagation policy, on condition that its uid and version are still the ones read.
     async fn delete(&self, propagation: &str) -> Result<Value, ApiError> {
-        let at = (self.member.namespace.as_str(), self.member.name.as_str());
-        let preconditions = json!({"uid": *self.held.uid, "resourceVersion": self.held.version.to_string()});
+        let key = (self.identity.namespace.as_str(), self.identity.name.as_str());
+        let preconditions = json!({"uid": *self.stored.uid, "resourceVersion": self.stored.version.to_string()});
         let options = json!({
             "kind": "DeleteOptions", "apiVersion": "v1",
             "preconditions": preconditions, "propagationPolicy": propagation,
         });
-        self.client.delete(&self.kind, at, &options).await
+        self.client.delete(&self.kind, key, &options).await
     }
 
-    async fn without_finalizer(&self, finalizer: &str) -> Result<(), ApiError> {
-        self.client.release(&self.kind, &self.object(), finalizer).await
+    async fn remove_finalizer(&self, finalizer: &str) -> Result<(), ApiError> {
+        self.client.remove_finalizer(&self.kind, &self.object(), finalizer).await
     }
 
     /// Removes the references to the owners with these uids.
-    async fn without_owners(&self, uids: &[&str]) -> Result<Value, ApiError> {
+    async fn remove_owners(&self, uids: &[&str]) -> Result<Value, ApiError> {
         let mut object = self.object();
         let owners = object["metadata"]["ownerReferences"].take();
-        let kept = owners.as_array().into_iter().flatten().filter(|owner| {
+        let remaining = owners.as_array().into_iter().flatten().filter(|owner| {
             let uid = owner["uid"].as_str().unwrap_or_default();
             !uids.contains(&uid)
         });
-        let kept: Vec<_> = kept.cloned().collect();
-        let kept = if kept.is_empty() { Value::Null } else { kept.into() };
-        self.change_metadata(json!({"ownerReferences": kept})).await
+        let remaining: Vec<_> = remaining.cloned().collect();
+        let remaining = if remaining.is_empty() { Value::Null } else { remaining.into() };
+        self.change_metadata(json!({"ownerReferences": remaining})).await
     }
 }
 
 impl Collector {
-    /// Handles a terminating object, which may wait for its dependents to be deleted or orphaned.
-    async fn deleted(&mut self, item: &Candidate<'_>) -> ReconcileResult {
+    /// Handles a terminating object with the finalizer `foregroundDeletion` or `orphan`: removes the finalizer once no
+    /// dependent blocks the deletion, or once all dependents are orphaned.
+    async fn process_terminating(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let finalizers = object::finalizers(&object);
         if finalizers.contains(&FOREGROUND) {
             let blocks = |dependent: &Candidate<'_>| {
                 let dependent = dependent.object();
-                object::owners(&dependent).iter().any(|owner| owner.uid == *item.held.uid && owner.blocks_deletion)
+                object::owners(&dependent).iter().any(|owner| owner.uid == *item.stored.uid && owner.blocks_deletion)
             };
             if self.dependents(item).iter().any(blocks) {
                 return Ok(Action::AwaitChange);
             }
-            item.without_finalizer(FOREGROUND).await?;
+            item.remove_finalizer(FOREGROUND).await?;
         } else if finalizers.contains(&ORPHAN) {
             for dependent in self.dependents(item) {
-                match dependent.without_owners(&[&item.held.uid]).await {
-                    Err(refused) if !refused.is_gone() => return Err(refused),
+                match dependent.remove_owners(&[&item.stored.uid]).await {
+                    Err(refused) if !refused.is_not_found() => return Err(refused),
                     _ => {}
                 }
             }
-            item.without_finalizer(ORPHAN).await?;
+            item.remove_finalizer(ORPHAN).await?;
         }
         Ok(Action::AwaitChange)
     }
 
-    /// Deletes an object if none of its owners exists any more.
-    async fn owned(&mut self, item: &Candidate<'_>) -> ReconcileResult {
+    /// Deletes an object if none of its owners exists any more, and removes references to absent owners if another
+    /// owner still exists. Mirrors `attemptToDeleteItem` of kube-controller-manager.
+    ///
+    /// # Errors
+    /// If the kind of an owner is not served, so that the object is reconciled again later.
+    async fn process_owned(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let owners = object::owners(&object);
         if owners.is_empty() {
             return Ok(Action::AwaitChange);
         }
-        let fates: Vec<(&Owner, OwnerState)> = owners.iter().map(|owner| (owner, fate(item, owner))).collect();
-        let any = |wanted: OwnerState| fates.iter().any(|(_, fate)| *fate == wanted);
+        let owner_states: Vec<(&Owner, OwnerState)> =
+            owners.iter().map(|owner| (owner, owner_state(item, owner))).collect();
+        let any = |wanted: OwnerState| owner_states.iter().any(|(_, state)| *state == wanted);
         if any(OwnerState::Unknown) {
-            return match fates.iter().find(|(owner, fate)| *fate == OwnerState::Unknown && !is_known(item, owner)) {
+            return match owner_states
+                .iter()
+                .find(|(owner, state)| *state == OwnerState::Unknown && !is_served(item, owner))
+            {
                 // The kind may be served later.
-                Some((owner, _)) => Err(unknown(owner)),
+                Some((owner, _)) => Err(no_kind_match(owner)),
                 None => Ok(Action::AwaitChange),
             };
         }
-        if any(OwnerState::Lives) {
-            let useless: Vec<&str> = fates
+        if any(OwnerState::Exists) {
+            let obsolete: Vec<&str> = owner_states
                 .iter()
-                .filter(|(_, fate)| *fate != OwnerState::Lives)
+                .filter(|(_, state)| *state != OwnerState::Exists)
                 .map(|(owner, _)| owner.uid.as_str())
                 .collect();
-            if !useless.is_empty() {
-                item.without_owners(&useless).await?;
+            if !obsolete.is_empty() {
+                item.remove_owners(&obsolete).await?;
             }
             return Ok(Action::AwaitChange);
         }
-        let propagation = if any(OwnerState::Waits) && !self.dependents(item).is_empty() {
+        let propagation = if any(OwnerState::AwaitsDependents) && !self.dependents(item).is_empty() {
             self.unblock_cycle(item).await?;
             "Foreground"
         } else if object::finalizers(&object).contains(&ORPHAN) {
@@ -183,7 +196,7 @@ impl Collector {
     /// and the object must not block them.
     async fn unblock_cycle(&self, item: &Candidate<'_>) -> Result<(), ApiError> {
         let waits = |dependent: &Candidate<'_>| {
-            dependent.held.deleting && object::finalizers(&dependent.object()).contains(&FOREGROUND)
+            dependent.stored.deleting && object::finalizers(&dependent.object()).contains(&FOREGROUND)
         };
         if !self.dependents(item).iter().any(waits) {
             return Ok(());
@@ -196,45 +209,49 @@ impl Collector {
         item.change_metadata(json!({"ownerReferences": owners})).await.map(drop)
     }
 
+    /// Returns the existing dependents of an object, whose owner references still contain its uid.
     fn dependents<'a>(&'a self, item: &Candidate<'a>) -> Vec<Candidate<'a>> {
-        let members = self.family.dependents(&item.held.uid);
-        let dependent = |member: &'a ObjectIdentity| {
-            let held = item.client.server.store.get(&member.group_resource, &member.namespace, &member.name)?;
-            let is_still = held.owners.contains(&item.held.uid);
-            is_still.then_some(Candidate {
+        let members = self.graph.dependents(&item.stored.uid);
+        let dependent = |identity: &'a ObjectIdentity| {
+            let stored = item.client.server.store.get(&identity.group_resource, &identity.namespace, &identity.name)?;
+            let is_dependent = stored.owners.contains(&item.stored.uid);
+            is_dependent.then_some(Candidate {
                 client: item.client,
-                kind: item.client.kind(&member.group_resource)?,
-                held,
-                member,
+                kind: item.client.kind(&identity.group_resource)?,
+                stored,
+                identity,
             })
         };
         members.filter_map(dependent).collect()
     }
 }
 
-fn is_known(item: &Candidate<'_>, owner: &Owner) -> bool {
+/// Returns whether the kind that an owner reference names is served.
+fn is_served(item: &Candidate<'_>, owner: &Owner) -> bool {
     item.client.server.kinds.of_kind(&owner.api_version, &owner.kind).is_some()
 }
 
-fn unknown(owner: &Owner) -> ApiError {
+/// Returns the error for an owner whose kind is not served.
+fn no_kind_match(owner: &Owner) -> ApiError {
     let message = format!("no matches for kind {:?} in version {:?}", owner.kind, owner.api_version);
     ApiError { code: 0, message, status: Value::Null }
 }
 
-/// Returns the state of the owner that a reference names; an owner with the same name but another uid counts as absent.
-fn fate(item: &Candidate<'_>, owner: &Owner) -> OwnerState {
+/// Returns the state of the owner that a reference names. An owner of the same name but with another uid counts as
+/// absent.
+fn owner_state(item: &Candidate<'_>, owner: &Owner) -> OwnerState {
     let server = &item.client.server;
     let Some(kind) = server.kinds.of_kind(&owner.api_version, &owner.kind) else { return OwnerState::Unknown };
-    let namespace = if kind.namespaced { item.member.namespace.as_str() } else { "" };
+    let namespace = if kind.namespaced { item.identity.namespace.as_str() } else { "" };
     if kind.namespaced && namespace.is_empty() {
         return OwnerState::Unknown;
     }
     match server.store.get(&kind.group_resource, namespace, &owner.name) {
-        Some(held) if *held.uid != *owner.uid => OwnerState::Absent,
+        Some(stored) if *stored.uid != *owner.uid => OwnerState::Absent,
         None => OwnerState::Absent,
-        Some(held) if held.deleting && object::finalizers(&held.object(&kind)).contains(&FOREGROUND) => {
-            OwnerState::Waits
+        Some(stored) if stored.deleting && object::finalizers(&stored.object(&kind)).contains(&FOREGROUND) => {
+            OwnerState::AwaitsDependents
         }
-        Some(_) => OwnerState::Lives,
+        Some(_) => OwnerState::Exists,
     }
 }

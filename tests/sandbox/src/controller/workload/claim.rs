@@ -1,4 +1,4 @@
-//! Provisions a volume for each PersistentVolumeClaim and reclaims it.
+//! Binds each PersistentVolumeClaim to a volume, provisions new volumes, and reclaims released ones.
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,10 @@ use crate::{kind::Kind, object, quantity::Quantity};
 
 const CLAIMS: &str = "persistentvolumeclaims";
 const VOLUMES: &str = "persistentvolumes";
-const COMPLETED: &str = "pv.kubernetes.io/bind-completed";
-const BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
+const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
+const BOUND_BY_CONTROLLER: &str = "pv.kubernetes.io/bound-by-controller";
 
+/// Binds claims and reclaims volumes.
 #[derive(Debug)]
 pub(super) struct Claims;
 
@@ -25,11 +26,11 @@ impl Controller for Claims {
 
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let mut keys = vec![pods::key(event)];
-        if group_resource == CLAIMS && event.gone {
+        if group_resource == CLAIMS && event.deleted {
             // The volume of the deleted claim is released.
             let claim: Value = serde_json::from_slice(&event.object.json).unwrap_or_default();
             keys.push((String::new(), object::text(&claim, &["spec", "volumeName"]).to_owned()));
-        } else if group_resource == VOLUMES && event.before.is_none() && !event.gone {
+        } else if group_resource == VOLUMES && event.before.is_none() && !event.deleted {
             // A claim may be waiting for this volume.
             let (_, claims) = client.server.store.list(CLAIMS, None);
             keys.extend(claims.iter().map(|claim| (claim.namespace.to_string(), claim.name.to_string())));
@@ -38,43 +39,45 @@ impl Controller for Claims {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let done = if namespace.is_empty() { reclaim(client, name).await } else { bind(client, namespace, name).await };
-        match done {
-            Err(refused) if !refused.is_gone() => Err(refused),
+        let result =
+            if namespace.is_empty() { reclaim(client, name).await } else { bind(client, namespace, name).await };
+        match result {
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }
 }
 
-/// Binds a claim to the volume that it names, to a suitable one, or to a new one.
+/// Binds a claim to the volume that it names, to a suitable one, or to a new one. Leaves the claim pending if the named
+/// volume is not available.
 async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<(), ApiError> {
-    let (kind, volumes) = (client.known(CLAIMS)?, client.known(VOLUMES)?);
+    let (kind, volumes) = (client.served_kind(CLAIMS)?, client.served_kind(VOLUMES)?);
     let Some(mut claim) = client.get(&kind, namespace, name) else { return Ok(()) };
     if object::is_deleting(&claim) || claim["status"]["phase"] == "Bound" {
         return Ok(());
     }
-    let named = object::text(&claim, &["spec", "volumeName"]).to_owned();
+    let volume_name = object::text(&claim, &["spec", "volumeName"]).to_owned();
     let found = client.list(&volumes, None).into_iter().find(|volume| {
-        let own = volume["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"];
-        own || satisfies(volume, &claim) && (named.is_empty() || object::name(volume) == named)
+        let is_bound = volume["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"];
+        is_bound || satisfies(volume, &claim) && (volume_name.is_empty() || object::name(volume) == volume_name)
     });
     let mut volume = match found {
         Some(volume) => volume,
-        None if named.is_empty() => provision(client, &volumes, &claim).await?,
+        None if volume_name.is_empty() => provision(client, &volumes, &claim).await?,
         None => return Ok(()),
     };
     if volume["spec"]["claimRef"]["uid"] != claim["metadata"]["uid"] {
-        volume["spec"]["claimRef"] = reference(&claim);
+        volume["spec"]["claimRef"] = claim_reference(&claim);
         volume = client.replace(&volumes, "", &volume).await?;
     }
     if volume["status"]["phase"] != "Bound" {
         volume["status"]["phase"] = "Bound".into();
         volume = client.replace(&volumes, "status", &volume).await?;
     }
-    if claim["metadata"]["annotations"][COMPLETED] != "yes" {
+    if claim["metadata"]["annotations"][BIND_COMPLETED] != "yes" {
         claim["spec"]["volumeName"] = volume["metadata"]["name"].clone();
         object::map_at(&mut claim, &["metadata", "annotations"])
-            .extend([COMPLETED, BY_CONTROLLER].map(|key| (key.to_owned(), Value::from("yes"))));
+            .extend([BIND_COMPLETED, BOUND_BY_CONTROLLER].map(|key| (key.to_owned(), Value::from("yes"))));
         claim = client.replace(&kind, "", &claim).await?;
     }
     claim["status"] = json!({
@@ -83,33 +86,37 @@ async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<
     client.replace(&kind, "status", &claim).await.map(drop)
 }
 
-/// Whether a volume is available and has the class, access modes and size that a claim requests.
+/// Returns whether a volume is available and has the class, access modes and size that a claim requests.
 fn satisfies(volume: &Value, claim: &Value) -> bool {
     let class = |object: &Value| object::text(object, &["spec", "storageClassName"]).to_owned();
     let modes = claim["spec"]["accessModes"].as_array().into_iter().flatten();
-    let has = |mode: &Value| volume["spec"]["accessModes"].as_array().is_some_and(|own| own.contains(mode));
-    let free = volume["spec"]["claimRef"].is_null() || is_reserved_for(&volume["spec"]["claimRef"], claim);
-    free && !object::is_deleting(volume)
+    let has_mode = |mode: &Value| volume["spec"]["accessModes"].as_array().is_some_and(|modes| modes.contains(mode));
+    let is_free = volume["spec"]["claimRef"].is_null() || is_reserved_for(&volume["spec"]["claimRef"], claim);
+    is_free
+        && !object::is_deleting(volume)
         && class(volume) == class(claim)
-        && modes.into_iter().all(has)
+        && modes.into_iter().all(has_mode)
         && is_large_enough(volume, claim)
 }
 
+/// Returns whether the capacity of a volume is at least the requested storage; also `true` if either is missing or
+/// unparsable.
 fn is_large_enough(volume: &Value, claim: &Value) -> bool {
     let size = |object: &Value, path: &[&str]| Quantity::parse(object::text(object, path)).ok();
-    let has = size(volume, &["spec", "capacity", "storage"]);
-    let wants = size(claim, &["spec", "resources", "requests", "storage"]);
-    has.zip(wants).is_none_or(|(has, wants)| has >= wants)
+    let capacity = size(volume, &["spec", "capacity", "storage"]);
+    let request = size(claim, &["spec", "resources", "requests", "storage"]);
+    capacity.zip(request).is_none_or(|(capacity, request)| capacity >= request)
 }
 
-/// Whether a volume is reserved for the claim by name.
+/// Returns whether a volume is reserved for the claim by name, in a `claimRef` without a uid.
 fn is_reserved_for(reference: &Value, claim: &Value) -> bool {
     reference["uid"].is_null()
         && reference["name"] == claim["metadata"]["name"]
         && reference["namespace"] == claim["metadata"]["namespace"]
 }
 
-fn reference(claim: &Value) -> Value {
+/// Returns the `claimRef` of a volume that is bound to the claim.
+fn claim_reference(claim: &Value) -> Value {
     let metadata = &claim["metadata"];
     json!({
         "kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": metadata["namespace"],
@@ -117,6 +124,8 @@ fn reference(claim: &Value) -> Value {
     })
 }
 
+/// Creates a volume with the requested size and access modes, as a dynamic provisioner does. Returns the existing
+/// volume if an earlier reconcile created it.
 async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> Result<Value, ApiError> {
     let name = format!("pvc-{}", object::uid(claim));
     let spec = &claim["spec"];
@@ -124,7 +133,7 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
         "metadata": {"name": name, "annotations": {"pv.kubernetes.io/provisioned-by": "opgen.test/sandbox"}},
         "spec": {
             "capacity": {"storage": spec["resources"]["requests"]["storage"]}, "accessModes": spec["accessModes"],
-            "persistentVolumeReclaimPolicy": "Delete", "claimRef": reference(claim),
+            "persistentVolumeReclaimPolicy": "Delete", "claimRef": claim_reference(claim),
             "hostPath": {"path": format!("/volumes/{name}")},
         },
     });
@@ -134,29 +143,29 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
         }
     }
     match client.create(volumes, &volume).await {
-        Err(refused) if refused.is_there_already() => client.get(volumes, "", &name).ok_or(refused),
-        made => made,
+        Err(refused) if refused.is_already_exists() => client.get(volumes, "", &name).ok_or(refused),
+        created => created,
     }
 }
 
 /// Deletes a volume whose claim is gone, or sets its phase to `Released`.
 async fn reclaim(client: &ControllerClient, name: &str) -> Result<(), ApiError> {
-    let (kind, claims) = (client.known(VOLUMES)?, client.known(CLAIMS)?);
+    let (kind, claims) = (client.served_kind(VOLUMES)?, client.served_kind(CLAIMS)?);
     let Some(mut volume) = client.get(&kind, "", name) else { return Ok(()) };
-    let wanted = volume["spec"]["claimRef"].clone();
-    let uid = object::text(&wanted, &["uid"]);
+    let claim_ref = volume["spec"]["claimRef"].clone();
+    let uid = object::text(&claim_ref, &["uid"]);
     let phase = if uid.is_empty() {
         "Available"
     } else {
-        let claim = client.get(&claims, object::text(&wanted, &["namespace"]), object::text(&wanted, &["name"]));
+        let claim = client.get(&claims, object::text(&claim_ref, &["namespace"]), object::text(&claim_ref, &["name"]));
         if claim.is_some_and(|claim| object::uid(&claim) == uid) { return Ok(()) } else { "Released" }
     };
     if volume["status"]["phase"] != phase {
         volume["status"]["phase"] = phase.into();
         volume = client.replace(&kind, "status", &volume).await?;
     }
-    let deletes = volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete";
-    if phase == "Released" && deletes && !object::is_deleting(&volume) {
+    let is_deleted_with_claim = volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete";
+    if phase == "Released" && is_deleted_with_claim && !object::is_deleting(&volume) {
         let options = json!({"preconditions": {"uid": object::uid(&volume)}});
         client.delete(&kind, ("", name), &options).await?;
     }

@@ -12,6 +12,7 @@ use crate::{condition, environment::seconds, kind::Kind, object, schedule::Sched
 const CRON_JOBS: &str = "cronjobs.batch";
 const COMPONENT: &str = "cronjob-controller";
 
+/// Reconciles CronJobs.
 #[derive(Debug)]
 pub(super) struct CronJobs;
 
@@ -23,22 +24,23 @@ impl Controller for CronJobs {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if group_resource == CRON_JOBS { vec![pods::key(event)] } else { pods::controllers(event, "CronJob") }
+        if group_resource == CRON_JOBS { vec![pods::key(event)] } else { pods::controller_keys(event, "CronJob") }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, jobs) = (client.known(CRON_JOBS)?, client.known(JOBS)?);
+        let (kind, jobs) = (client.served_kind(CRON_JOBS)?, client.served_kind(JOBS)?);
         let Some(mut cron) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&cron) {
             return Ok(Action::AwaitChange);
         }
-        let (finished, active): (Vec<_>, Vec<_>) = pods::controlled(client, &jobs, namespace, object::uid(&cron))
-            .into_iter()
-            .partition(|job| job_status::is_finished(&job["status"]));
-        let mut status = status(&cron, &active, &finished);
-        note_ends(client, &cron, &finished).await;
-        clean_up(client, &cron, &finished).await?;
-        let next = run_due(client, &kind, &mut cron, &active, &mut status).await?;
+        let (finished, active): (Vec<_>, Vec<_>) =
+            pods::controlled_objects(client, &jobs, namespace, object::uid(&cron))
+                .into_iter()
+                .partition(|job| job_status::is_finished(&job["status"]));
+        let mut status = base_status(&cron, &active, &finished);
+        record_finished_jobs(client, &cron, &finished).await;
+        delete_old_jobs(client, &cron, &finished).await?;
+        let next = create_due_job(client, &kind, &mut cron, &active, &mut status).await?;
         if cron["status"] != status {
             cron["status"] = status;
             client.replace(&kind, "status", &cron).await?;
@@ -48,32 +50,35 @@ impl Controller for CronJobs {
 }
 
 /// Records an Event for each finished Job that was active at the last status update.
-async fn note_ends(client: &ControllerClient, cron: &Value, finished: &[Value]) {
-    let held = cron["status"]["active"].as_array();
-    let ran = |job: &&Value| held.is_some_and(|held| held.iter().any(|own| own["uid"] == job["metadata"]["uid"]));
-    for job in finished.iter().filter(ran) {
-        let end = if condition::holds(&job["status"], "Complete") { "Complete" } else { "Failed" };
-        let what = format!("Saw completed job: {}, condition: {end}", object::name(job));
-        event::record(client, COMPONENT, cron, "Normal", "SawCompletedJob", &what).await;
+async fn record_finished_jobs(client: &ControllerClient, cron: &Value, finished: &[Value]) {
+    let references = cron["status"]["active"].as_array();
+    let was_active =
+        |job: &&Value| references.is_some_and(|list| list.iter().any(|other| other["uid"] == job["metadata"]["uid"]));
+    for job in finished.iter().filter(was_active) {
+        let condition = if condition::holds(&job["status"], "Complete") { "Complete" } else { "Failed" };
+        let message = format!("Saw completed job: {}, condition: {condition}", object::name(job));
+        event::record(client, COMPONENT, cron, "Normal", "SawCompletedJob", &message).await;
     }
 }
 
-fn status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
+/// Returns the status without the Job that this reconcile may create: the last times, and references to the active
+/// Jobs.
+fn base_status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
     let mut status = json!({});
     if let Some(last) = object::at(cron, &["status", "lastScheduleTime"]) {
         status["lastScheduleTime"] = last.clone();
     }
-    let done = finished.iter().filter(|job| condition::holds(&job["status"], "Complete"));
-    let done = done.filter_map(|job| job["status"]["completionTime"].as_str());
-    let last = done.chain(cron["status"]["lastSuccessfulTime"].as_str()).max();
+    let completion_times = finished.iter().filter(|job| condition::holds(&job["status"], "Complete"));
+    let completion_times = completion_times.filter_map(|job| job["status"]["completionTime"].as_str());
+    let last = completion_times.chain(cron["status"]["lastSuccessfulTime"].as_str()).max();
     if let Some(last) = last {
         status["lastSuccessfulTime"] = last.into();
     }
-    let held = cron["status"]["active"].as_array();
+    let references = cron["status"]["active"].as_array();
     // An existing reference stays unchanged.
     let reference = |job: &Value| {
-        let before = held.and_then(|held| held.iter().find(|own| own["uid"] == job["metadata"]["uid"]));
-        before.cloned().unwrap_or_else(|| reference(job))
+        let existing = references.and_then(|list| list.iter().find(|other| other["uid"] == job["metadata"]["uid"]));
+        existing.cloned().unwrap_or_else(|| job_reference(job))
     };
     if !active.is_empty() {
         status["active"] = active.iter().map(reference).collect();
@@ -81,7 +86,8 @@ fn status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
     status
 }
 
-fn reference(job: &Value) -> Value {
+/// Returns the reference to an active Job in the status.
+fn job_reference(job: &Value) -> Value {
     let metadata = &job["metadata"];
     json!({
         "kind": "Job", "apiVersion": "batch/v1", "namespace": metadata["namespace"], "name": metadata["name"],
@@ -89,8 +95,9 @@ fn reference(job: &Value) -> Value {
     })
 }
 
-/// Creates the Job that is due, if any; returns the next scheduled time.
-async fn run_due(
+/// Creates the Job that is due, if any and if the concurrency policy allows it, and adds it to the status. Returns the
+/// next scheduled time; `None` if the CronJob is suspended or its schedule has no further time.
+async fn create_due_job(
     client: &ControllerClient,
     kind: &Kind,
     cron: &mut Value,
@@ -115,7 +122,7 @@ async fn run_due(
         "Forbid" if !active.is_empty() => return Ok(next),
         "Replace" => {
             for job in active {
-                delete(client, job).await?;
+                delete_job(client, job).await?;
             }
             if let Value::Object(status) = status {
                 status.remove("active");
@@ -123,16 +130,16 @@ async fn run_due(
         }
         _ => {}
     }
-    let jobs = client.known(JOBS)?;
-    match client.create(&jobs, &job(kind, cron, due)).await {
-        Err(refused) if refused.is_there_already() => {}
+    let jobs = client.served_kind(JOBS)?;
+    match client.create(&jobs, &build_job(kind, cron, due)).await {
+        Err(refused) if refused.is_already_exists() => {}
         Err(refused) => return Err(refused),
-        Ok(made) => {
-            let what = format!("Created job {}", object::name(&made));
-            event::record(client, COMPONENT, cron, "Normal", "SuccessfulCreate", &what).await;
+        Ok(created) => {
+            let message = format!("Created job {}", object::name(&created));
+            event::record(client, COMPONENT, cron, "Normal", "SuccessfulCreate", &message).await;
             match status["active"].as_array_mut() {
-                Some(active) => active.push(reference(&made)),
-                None => status["active"] = json!([reference(&made)]),
+                Some(active) => active.push(job_reference(&created)),
+                None => status["active"] = json!([job_reference(&created)]),
             }
         }
     }
@@ -140,14 +147,15 @@ async fn run_due(
     Ok(next)
 }
 
-fn job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
+/// Returns the Job for a scheduled time. Its name contains the time in minutes, so that each time has one Job.
+fn build_job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     let template = &cron["spec"]["jobTemplate"];
     let mut annotations = object::at(template, &["metadata", "annotations"]).cloned().unwrap_or_else(|| json!({}));
     annotations["batch.kubernetes.io/cronjob-scheduled-timestamp"] = seconds(due).into();
     let name = format!("{}-{}", object::name(cron), due.as_second() / 60);
     let mut metadata = json!({
         "name": name, "namespace": object::namespace(cron), "annotations": annotations,
-        "ownerReferences": [pods::controlled_by(kind, cron)],
+        "ownerReferences": [pods::controller_reference(kind, cron)],
     });
     if let Some(labels) = object::at(template, &["metadata", "labels"]) {
         metadata["labels"] = labels.clone();
@@ -155,26 +163,28 @@ fn job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     json!({"metadata": metadata, "spec": template["spec"]})
 }
 
-/// Deletes finished Jobs beyond the history limits.
-async fn clean_up(client: &ControllerClient, cron: &Value, finished: &[Value]) -> Result<(), ApiError> {
-    for (type_, limit, kept) in [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]
+/// Deletes the oldest finished Jobs beyond the history limits.
+async fn delete_old_jobs(client: &ControllerClient, cron: &Value, finished: &[Value]) -> Result<(), ApiError> {
+    for (type_, limit_field, default) in
+        [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]
     {
-        let kept = object::number(cron, &["spec", limit]).unwrap_or(kept);
-        let mut own: Vec<_> = finished.iter().filter(|job| condition::holds(&job["status"], type_)).collect();
-        own.sort_by_key(|job| object::text(job, &["status", "startTime"]));
-        let surplus = own.len().saturating_sub(usize::try_from(kept).unwrap_or(0));
-        for job in &own[..surplus] {
-            delete(client, job).await?;
+        let limit = object::number(cron, &["spec", limit_field]).unwrap_or(default);
+        let mut jobs: Vec<_> = finished.iter().filter(|job| condition::holds(&job["status"], type_)).collect();
+        jobs.sort_by_key(|job| object::text(job, &["status", "startTime"]));
+        let surplus = jobs.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
+        for job in &jobs[..surplus] {
+            delete_job(client, job).await?;
         }
     }
     Ok(())
 }
 
-async fn delete(client: &ControllerClient, job: &Value) -> Result<(), ApiError> {
+/// Deletes a Job and its Pods (propagation policy `Background`).
+async fn delete_job(client: &ControllerClient, job: &Value) -> Result<(), ApiError> {
     let options = json!({"propagationPolicy": "Background", "preconditions": {"uid": object::uid(job)}});
-    let at = (object::namespace(job), object::name(job));
-    match client.delete(&*client.known(JOBS)?, at, &options).await {
-        Err(refused) if !refused.is_gone() => Err(refused),
+    let key = (object::namespace(job), object::name(job));
+    match client.delete(&*client.served_kind(JOBS)?, key, &options).await {
+        Err(refused) if !refused.is_not_found() => Err(refused),
         _ => Ok(()),
     }
 }

@@ -17,6 +17,7 @@ const COMPONENT: &str = "daemonset-controller";
 const REVISION: &str = "controller-revision-hash";
 const GENERATION: &str = "pod-template-generation";
 
+/// Reconciles DaemonSets.
 #[derive(Debug)]
 pub(super) struct DaemonSets;
 
@@ -30,9 +31,9 @@ impl Controller for DaemonSets {
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         match group_resource {
             SETS => vec![pods::key(event)],
-            PODS => pods::controllers(event, "DaemonSet"),
+            PODS => pods::controller_keys(event, "DaemonSet"),
             // A new or deleted node concerns all DaemonSets.
-            _ if event.gone || event.before.is_none() => {
+            _ if event.deleted || event.before.is_none() => {
                 let (_, sets) = client.server.store.list(SETS, None);
                 sets.iter().map(|set| (set.namespace.to_string(), set.name.to_string())).collect()
             }
@@ -41,30 +42,30 @@ impl Controller for DaemonSets {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(SETS)?;
+        let kind = client.served_kind(SETS)?;
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::is_deleting(&set) {
             return Ok(Action::AwaitChange);
         }
-        let (revision, _) = revision::of(client, &kind, &set, revision::OF_DAEMON_SET).await?;
+        let (revision, _) = revision::ensure_current(client, &kind, &set, revision::OF_DAEMON_SET).await?;
         let hash = object::text(&revision, &["metadata", "labels", revision::OF_DAEMON_SET]).to_owned();
-        let nodes = nodes(client, &set)?;
-        place(client, &kind, &set, &nodes, &hash).await?;
+        let nodes = matching_nodes(client, &set)?;
+        sync_pods(client, &kind, &set, &nodes, &hash).await?;
         update_status(client, &kind, set, &nodes, &hash).await
     }
 }
 
-/// Returns the nodes that need a Pod.
-fn nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>, ApiError> {
-    let wanted = set["spec"]["template"]["spec"]["nodeSelector"].as_object();
-    let nodes = client.list(&*client.known(NODES)?, None);
-    let suits = |node: &&Value| {
-        wanted.into_iter().flatten().all(|(key, value)| node["metadata"]["labels"].get(key) == Some(value))
+/// Returns the names of the nodes that match the node selector of the template; each of them needs a Pod.
+fn matching_nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>, ApiError> {
+    let selector = set["spec"]["template"]["spec"]["nodeSelector"].as_object();
+    let nodes = client.list(&*client.served_kind(NODES)?, None);
+    let matches = |node: &&Value| {
+        selector.into_iter().flatten().all(|(key, value)| node["metadata"]["labels"].get(key) == Some(value))
     };
-    Ok(nodes.iter().filter(suits).map(|node| object::name(node).to_owned()).collect())
+    Ok(nodes.iter().filter(matches).map(|node| object::name(node).to_owned()).collect())
 }
 
-/// Returns the node of a Pod: the one it is bound to, or the one that its affinity names.
+/// Returns the node of a Pod: the one it is bound to, or the one that its affinity names. Empty if there is neither.
 fn node_of(pod: &Value) -> &str {
     let bound = object::text(pod, &["spec", "nodeName"]);
     if !bound.is_empty() {
@@ -74,65 +75,69 @@ fn node_of(pod: &Value) -> &str {
     pod.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn is_new(pod: &Value, hash: &str) -> bool {
+/// Returns whether a Pod has the template with this hash.
+fn has_current_template(pod: &Value, hash: &str) -> bool {
     object::text(pod, &["metadata", "labels", REVISION]) == hash
 }
 
-/// Creates missing Pods, and deletes unwanted Pods and Pods of an old template.
-async fn place(
+/// Creates missing Pods, and deletes unwanted Pods and, within `maxUnavailable`, Pods of an old template.
+async fn sync_pods(
     client: &ControllerClient,
     kind: &Kind,
     set: &Value,
     nodes: &[String],
     hash: &str,
 ) -> Result<(), ApiError> {
-    let own = pods::controlled(client, &*client.known(PODS)?, object::namespace(set), object::uid(set));
-    for pod in &own {
-        let unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
-        if unwanted && !object::is_deleting(pod) {
-            delete(client, set, pod).await?;
+    let owned_pods =
+        pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(set), object::uid(set));
+    for pod in &owned_pods {
+        let is_unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
+        if is_unwanted && !object::is_deleting(pod) {
+            delete_pod(client, set, pod).await?;
         }
     }
-    for node in nodes.iter().filter(|node| !own.iter().any(|pod| node_of(pod) == node.as_str())) {
-        let created = client.create(&*client.known(PODS)?, &pod(kind, set, node, hash)).await?;
-        let what = format!("Created pod: {}", object::name(&created));
-        event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &what).await;
+    for node in nodes.iter().filter(|node| !owned_pods.iter().any(|pod| node_of(pod) == node.as_str())) {
+        let created = client.create(&*client.served_kind(PODS)?, &build_pod(kind, set, node, hash)).await?;
+        let message = format!("Created pod: {}", object::name(&created));
+        event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &message).await;
     }
     let strategy = &set["spec"]["updateStrategy"];
-    let old: Vec<&Value> = own.iter().filter(|pod| !is_new(pod, hash) && pods::is_active(pod)).collect();
-    if strategy["type"] == "OnDelete" || old.is_empty() {
+    let outdated: Vec<&Value> =
+        owned_pods.iter().filter(|pod| !has_current_template(pod, hash) && pods::is_active(pod)).collect();
+    if strategy["type"] == "OnDelete" || outdated.is_empty() {
         return Ok(());
     }
-    let most = match &strategy["rollingUpdate"]["maxUnavailable"] {
-        Value::String(share) => {
-            let percent = share.trim_end_matches('%').parse::<usize>().unwrap_or(0);
+    let max_unavailable = match &strategy["rollingUpdate"]["maxUnavailable"] {
+        Value::String(percentage) => {
+            let percent = percentage.trim_end_matches('%').parse::<usize>().unwrap_or(0);
             (nodes.len() * percent).div_ceil(100).max(1)
         }
         number => number.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(1).max(1),
     };
-    let ready = own.iter().filter(|pod| pods::is_active(pod) && pods::is_ready(pod)).count();
-    let mut spare = most.saturating_sub(nodes.len().saturating_sub(ready));
-    for pod in old {
+    let ready = owned_pods.iter().filter(|pod| pods::is_active(pod) && pods::is_ready(pod)).count();
+    let mut deletable = max_unavailable.saturating_sub(nodes.len().saturating_sub(ready));
+    for pod in outdated {
         if !pods::is_ready(pod) {
-            delete(client, set, pod).await?;
-        } else if spare > 0 {
-            spare -= 1;
-            delete(client, set, pod).await?;
+            delete_pod(client, set, pod).await?;
+        } else if deletable > 0 {
+            deletable -= 1;
+            delete_pod(client, set, pod).await?;
         }
     }
     Ok(())
 }
 
-fn pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
+/// Returns the Pod for a node, with the affinity and the tolerations that kube-controller-manager adds.
+fn build_pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
     let mut pod = pods::from_template(&set["spec"]["template"], kind, set);
     let generation = set["metadata"]["annotations"]["deprecated.daemonset.template.generation"].as_str();
     object::map_at(&mut pod, &["metadata", "labels"])
         .extend([(REVISION.to_owned(), Value::from(hash)), (GENERATION.to_owned(), generation.unwrap_or("1").into())]);
-    let field = json!({"key": "metadata.name", "operator": "In", "values": [node]});
+    let name_is_node = json!({"key": "metadata.name", "operator": "In", "values": [node]});
     pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] =
-        json!({"nodeSelectorTerms": [{"matchFields": [field]}]});
+        json!({"nodeSelectorTerms": [{"matchFields": [name_is_node]}]});
     let mut tolerations = pod["spec"]["tolerations"].as_array().cloned().unwrap_or_default();
-    for (what, effect) in [
+    for (taint, effect) in [
         ("not-ready", "NoExecute"),
         ("unreachable", "NoExecute"),
         ("disk-pressure", "NoSchedule"),
@@ -140,20 +145,21 @@ fn pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
         ("pid-pressure", "NoSchedule"),
         ("unschedulable", "NoSchedule"),
     ] {
-        tolerations.push(json!({"key": format!("node.kubernetes.io/{what}"), "operator": "Exists", "effect": effect}));
+        tolerations.push(json!({"key": format!("node.kubernetes.io/{taint}"), "operator": "Exists", "effect": effect}));
     }
     pod["spec"]["tolerations"] = tolerations.into();
     pod
 }
 
-async fn delete(client: &ControllerClient, set: &Value, pod: &Value) -> Result<(), ApiError> {
-    let at = (object::namespace(pod), object::name(pod));
-    match client.delete(&*client.known(PODS)?, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-        Err(refused) if !refused.is_gone() => return Err(refused),
+/// Deletes a Pod and records an Event about it.
+async fn delete_pod(client: &ControllerClient, set: &Value, pod: &Value) -> Result<(), ApiError> {
+    let key = (object::namespace(pod), object::name(pod));
+    match client.delete(&*client.served_kind(PODS)?, key, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+        Err(refused) if !refused.is_not_found() => return Err(refused),
         _ => {}
     }
-    let what = format!("Deleted pod: {}", object::name(pod));
-    event::record(client, COMPONENT, set, "Normal", "SuccessfulDelete", &what).await;
+    let message = format!("Deleted pod: {}", object::name(pod));
+    event::record(client, COMPONENT, set, "Normal", "SuccessfulDelete", &message).await;
     Ok(())
 }
 
@@ -166,22 +172,23 @@ async fn update_status(
     hash: &str,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
-    let own = pods::controlled(client, &*client.known(PODS)?, object::namespace(&set), object::uid(&set));
+    let owned_pods =
+        pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
     let on_node = |pod: &&Value| !object::is_deleting(pod) && nodes.iter().any(|node| node == node_of(pod));
-    let placed: Vec<&Value> = own.iter().filter(on_node).collect();
+    let active: Vec<&Value> = owned_pods.iter().filter(on_node).collect();
     let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
-    let tally = Tally::of(placed.iter().copied(), seconds, environment.now());
-    let wanted = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
-    let updated = placed.iter().filter(|pod| is_new(pod, hash)).count();
+    let tally = Tally::of(active.iter().copied(), seconds, environment.now());
+    let desired = i64::try_from(nodes.len()).unwrap_or(i64::MAX);
+    let updated = active.iter().filter(|pod| has_current_template(pod, hash)).count();
     let mut status = json!({
-        "currentNumberScheduled": placed.len(), "numberMisscheduled": 0, "desiredNumberScheduled": wanted,
+        "currentNumberScheduled": active.len(), "numberMisscheduled": 0, "desiredNumberScheduled": desired,
         "numberReady": tally.ready, "observedGeneration": set["metadata"]["generation"],
     });
     let updated = i64::try_from(updated).unwrap_or(i64::MAX);
     for (name, count) in [
         ("updatedNumberScheduled", updated),
         ("numberAvailable", tally.available),
-        ("numberUnavailable", wanted - tally.available),
+        ("numberUnavailable", desired - tally.available),
     ] {
         if count > 0 {
             status[name] = count.into();
@@ -190,9 +197,9 @@ async fn update_status(
     if set["status"] != status {
         set["status"] = status;
         match client.replace(kind, "status", &set).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }
-    Ok(tally.next_look(environment))
+    Ok(tally.next_action(environment))
 }

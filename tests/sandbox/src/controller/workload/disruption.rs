@@ -13,9 +13,10 @@ use crate::{call::selector::LabelSelector, object, store::Stored};
 
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
-/// The time after which an evicted Pod that still exists counts as healthy again.
-const EVICTION: SignedDuration = SignedDuration::from_secs(120);
+/// The time after which an evicted Pod that still exists counts as healthy again (`DeletionTimeout`).
+const EVICTION_TIMEOUT: SignedDuration = SignedDuration::from_secs(120);
 
+/// Maintains the status of PodDisruptionBudgets.
 #[derive(Debug)]
 pub(super) struct Budgets;
 
@@ -30,7 +31,7 @@ impl Controller for Budgets {
         if group_resource == BUDGETS {
             return vec![pods::key(event)];
         }
-        let Ok(kind) = client.known(BUDGETS) else { return Vec::new() };
+        let Ok(kind) = client.served_kind(BUDGETS) else { return Vec::new() };
         let states = [Some(&event.object), event.before.as_ref()];
         let budgets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let concerned = budgets.filter(|budget| states.iter().flatten().any(|state| selects(budget, state)));
@@ -38,23 +39,23 @@ impl Controller for Budgets {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(BUDGETS)?;
+        let kind = client.served_kind(BUDGETS)?;
         let Some(mut budget) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let now = client.server.environment.now();
         let (_, all) = client.server.store.list(PODS, Some(namespace));
-        let pods = client.known(PODS)?;
-        let own: Vec<Value> = all
+        let pods = client.served_kind(PODS)?;
+        let budget_pods: Vec<Value> = all
             .iter()
             .filter(|pod| selects(&budget, pod))
             .map(|pod| pod.object(&pods))
             .filter(|pod| !pods::is_ended(pod))
             .collect();
-        let (disrupted, next) = disrupted(&budget, &own, now);
+        let (disrupted, next) = disrupted_pods(&budget, &budget_pods, now);
         let healthy = |pod: &&Value| {
             !object::is_deleting(pod) && pods::is_ready(pod) && disrupted.get(object::name(pod)).is_none()
         };
-        let healthy = i64::try_from(own.iter().filter(healthy).count()).unwrap_or(i64::MAX);
-        let (expected, desired) = wanted(client, &budget, &own);
+        let healthy = i64::try_from(budget_pods.iter().filter(healthy).count()).unwrap_or(i64::MAX);
+        let (expected, desired) = expected_and_desired(client, &budget, &budget_pods);
         let allowed = if expected == 0 { 0 } else { (healthy - desired).max(0) };
         let mut status = json!({
             "observedGeneration": budget["metadata"]["generation"], "disruptionsAllowed": allowed,
@@ -67,7 +68,7 @@ impl Controller for Budgets {
         if budget["status"] != status {
             budget["status"] = status;
             match client.replace(&kind, "status", &budget).await {
-                Err(refused) if !refused.is_gone() => return Err(refused),
+                Err(refused) if !refused.is_not_found() => return Err(refused),
                 _ => {}
             }
         }
@@ -75,74 +76,88 @@ impl Controller for Budgets {
     }
 }
 
+/// Returns whether the selector of a budget matches a Pod; an absent selector matches none.
 fn selects(budget: &Value, pod: &Stored) -> bool {
     let selector = &budget["spec"]["selector"];
     selector.is_object() && LabelSelector::of_object(selector).matches(|key| pod.label(key))
 }
 
-/// Returns the Pods with an eviction in progress, and the time at which the first of them expires.
-fn disrupted(budget: &Value, own: &[Value], now: Timestamp) -> (serde_json::Map<String, Value>, Option<Timestamp>) {
-    let mut kept = serde_json::Map::new();
+/// Returns the Pods with an eviction in progress (`status.disruptedPods`), and the time at which the first of them
+/// expires.
+fn disrupted_pods(
+    budget: &Value,
+    budget_pods: &[Value],
+    now: Timestamp,
+) -> (serde_json::Map<String, Value>, Option<Timestamp>) {
+    let mut in_progress = serde_json::Map::new();
     let mut next: Option<Timestamp> = None;
     for (name, since) in budget["status"]["disruptedPods"].as_object().into_iter().flatten() {
-        let lives = own.iter().any(|pod| object::name(pod) == name && !object::is_deleting(pod));
-        let until = since.as_str().and_then(|since| since.parse::<Timestamp>().ok()?.checked_add(EVICTION).ok());
-        if let Some(until) = until.filter(|until| lives && *until > now) {
-            kept.insert(name.clone(), since.clone());
-            next = Some(next.map_or(until, |next| next.min(until)));
+        let exists = budget_pods.iter().any(|pod| object::name(pod) == name && !object::is_deleting(pod));
+        let expires_at =
+            since.as_str().and_then(|since| since.parse::<Timestamp>().ok()?.checked_add(EVICTION_TIMEOUT).ok());
+        if let Some(expires_at) = expires_at.filter(|expires_at| exists && *expires_at > now) {
+            in_progress.insert(name.clone(), since.clone());
+            next = Some(next.map_or(expires_at, |next| next.min(expires_at)));
         }
     }
-    (kept, next)
+    (in_progress, next)
 }
 
-/// Returns the expected number of Pods and the required number of healthy Pods.
-fn wanted(client: &ControllerClient, budget: &Value, own: &[Value]) -> (i64, i64) {
+/// Returns the expected number of Pods and the desired number of healthy Pods, like `getExpectedPodCount` of
+/// kube-controller-manager.
+fn expected_and_desired(client: &ControllerClient, budget: &Value, budget_pods: &[Value]) -> (i64, i64) {
     let spec = &budget["spec"];
-    let share = |text: &str, of: i64| (of * text.trim_end_matches('%').parse::<i64>().unwrap_or(0) + 99) / 100;
-    let counted = i64::try_from(own.len()).unwrap_or(i64::MAX);
+    let percentage_of =
+        |text: &str, total: i64| (total * text.trim_end_matches('%').parse::<i64>().unwrap_or(0) + 99) / 100;
+    let count = i64::try_from(budget_pods.len()).unwrap_or(i64::MAX);
     match (&spec["minAvailable"], &spec["maxUnavailable"]) {
-        (Value::Number(least), _) => (counted, least.as_i64().unwrap_or(0)),
-        (Value::String(least), _) => {
-            let expected = expected(client, own);
-            (expected, share(least, expected))
+        (Value::Number(min_available), _) => (count, min_available.as_i64().unwrap_or(0)),
+        (Value::String(min_available), _) => {
+            let expected = expected_scale(client, budget_pods);
+            (expected, percentage_of(min_available, expected))
         }
-        (_, Value::Number(most)) => {
-            let expected = expected(client, own);
-            (expected, (expected - most.as_i64().unwrap_or(0)).max(0))
+        (_, Value::Number(max_unavailable)) => {
+            let expected = expected_scale(client, budget_pods);
+            (expected, (expected - max_unavailable.as_i64().unwrap_or(0)).max(0))
         }
-        (_, Value::String(most)) => {
-            let expected = expected(client, own);
-            (expected, (expected - share(most, expected)).max(0))
+        (_, Value::String(max_unavailable)) => {
+            let expected = expected_scale(client, budget_pods);
+            (expected, (expected - percentage_of(max_unavailable, expected)).max(0))
         }
-        _ => (counted, 1),
+        _ => (count, 1),
     }
 }
 
-/// Returns the total number of replicas that the Pods' controllers request.
-fn expected(client: &ControllerClient, own: &[Value]) -> i64 {
-    let mut sizes: BTreeMap<String, i64> = BTreeMap::new();
-    for pod in own {
+/// Returns the total number of replicas that the top-level controllers of the Pods request, each counted once.
+fn expected_scale(client: &ControllerClient, budget_pods: &[Value]) -> i64 {
+    let mut replicas_by_controller: BTreeMap<String, i64> = BTreeMap::new();
+    for pod in budget_pods {
         let mut owner = pod.clone();
-        while let Some(up) = object::owners(&owner).into_iter().find(|up| up.controller) {
-            let kind = client.server.kinds.of_kind(&up.api_version, &up.kind);
-            let found = kind.and_then(|kind| client.get(&kind, object::namespace(pod), &up.name));
-            let Some(found) = found.filter(|found| object::uid(found) == up.uid) else { break };
+        while let Some(owner_reference) =
+            object::owners(&owner).into_iter().find(|owner_reference| owner_reference.controller)
+        {
+            let kind = client.server.kinds.of_kind(&owner_reference.api_version, &owner_reference.kind);
+            let found = kind.and_then(|kind| client.get(&kind, object::namespace(pod), &owner_reference.name));
+            let Some(found) = found.filter(|found| object::uid(found) == owner_reference.uid) else { break };
             owner = found;
         }
         if let Some(size) = object::number(&owner, &["spec", "replicas"]) {
-            sizes.insert(object::uid(&owner).to_owned(), size);
+            replicas_by_controller.insert(object::uid(&owner).to_owned(), size);
         }
     }
-    sizes.values().sum()
+    replicas_by_controller.values().sum()
 }
 
+/// Returns the condition `DisruptionAllowed`, which keeps its transition time while its status stays the same.
 fn condition(budget: &Value, allowed: bool, now: &str) -> Value {
-    let (word, reason) = if allowed { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
-    let held = budget["status"]["conditions"].as_array().into_iter().flatten();
-    let held = held.into_iter().find(|own| own["type"] == "DisruptionAllowed" && own["status"] == word);
-    let since = held.map_or_else(|| now.into(), |held| held["lastTransitionTime"].clone());
+    let (status, reason) = if allowed { ("True", "SufficientPods") } else { ("False", "InsufficientPods") };
+    let existing = budget["status"]["conditions"].as_array().into_iter().flatten();
+    let existing = existing
+        .into_iter()
+        .find(|condition| condition["type"] == "DisruptionAllowed" && condition["status"] == status);
+    let since = existing.map_or_else(|| now.into(), |existing| existing["lastTransitionTime"].clone());
     json!({
-        "type": "DisruptionAllowed", "status": word, "observedGeneration": budget["metadata"]["generation"],
+        "type": "DisruptionAllowed", "status": status, "observedGeneration": budget["metadata"]["generation"],
         "lastTransitionTime": since, "reason": reason, "message": "",
     })
 }

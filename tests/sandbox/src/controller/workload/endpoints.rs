@@ -1,4 +1,4 @@
-//! Implements the Endpoints controller: lists the Pods behind each Service.
+//! Implements the Endpoints controller: lists the addresses of the Pods behind each Service.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,11 @@ use crate::{call::selector::LabelSelector, object};
 
 pub(super) const SERVICES: &str = "services";
 const ENDPOINTS: &str = "endpoints";
-const MANAGED: &str = "endpoints.kubernetes.io/managed-by";
+const MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
 pub(super) const TRIGGER: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 pub(super) const HEADLESS: &str = "service.kubernetes.io/headless";
 
+/// Maintains the Endpoints of Services.
 #[derive(Debug, Default)]
 pub(super) struct Endpoints {
     selectors: Selectors,
@@ -37,37 +38,37 @@ impl Controller for Endpoints {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, services) = (client.known(ENDPOINTS)?, client.known(SERVICES)?);
-        let held = client.get(&kind, namespace, name);
+        let (kind, services) = (client.served_kind(ENDPOINTS)?, client.served_kind(SERVICES)?);
+        let existing = client.get(&kind, namespace, name);
         let Some(service) = client.get(&services, namespace, name) else {
             // Deletes the Endpoints with their Service, if the controller created them.
-            if held.is_some_and(|held| held["metadata"]["labels"][MANAGED].is_string()) {
-                return answer(client.delete(&kind, (namespace, name), &json!({})).await);
+            if existing.is_some_and(|existing| existing["metadata"]["labels"][MANAGED_BY].is_string()) {
+                return ignore_races(client.delete(&kind, (namespace, name), &json!({})).await);
             }
             return Ok(Action::AwaitChange);
         };
-        if !leads_to_pods(&service) {
+        if !selects_pods(&service) {
             return Ok(Action::AwaitChange);
         }
-        let subsets = subsets(client, &service)?;
+        let subsets = build_subsets(client, &service)?;
         let mut labels = object::at(&service, &["metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
-        labels[MANAGED] = "endpoint-controller".into();
+        labels[MANAGED_BY] = "endpoint-controller".into();
         if is_headless(&service) {
             labels[HEADLESS] = "".into();
         }
-        let same = |held: &Value| {
-            let own = object::at(held, &["subsets"]).cloned().unwrap_or_else(|| json!([]));
-            own == subsets && held["metadata"]["labels"] == labels
+        let same = |existing: &Value| {
+            let existing_subsets = object::at(existing, &["subsets"]).cloned().unwrap_or_else(|| json!([]));
+            existing_subsets == subsets && existing["metadata"]["labels"] == labels
         };
-        if held.as_ref().is_some_and(same) {
+        if existing.as_ref().is_some_and(same) {
             return Ok(Action::AwaitChange);
         }
-        let is_new = held.is_none();
-        let mut endpoints = held.unwrap_or_else(|| json!({"metadata": {"name": name, "namespace": namespace}}));
+        let is_new = existing.is_none();
+        let mut endpoints = existing.unwrap_or_else(|| json!({"metadata": {"name": name, "namespace": namespace}}));
         endpoints["metadata"]["labels"] = labels;
         endpoints["metadata"]["annotations"][TRIGGER] = client.server.environment.time().into();
         endpoints["subsets"] = subsets;
-        answer(if is_new {
+        ignore_races(if is_new {
             client.create(&kind, &endpoints).await
         } else {
             client.replace(&kind, "", &endpoints).await
@@ -75,9 +76,11 @@ impl Controller for Endpoints {
     }
 }
 
-pub(super) fn answer(answer: Result<Value, ApiError>) -> ReconcileResult {
+/// Converts the response to a write. An object that was deleted or created in the meantime is a success: its event
+/// leads to the next reconcile.
+pub(super) fn ignore_races(answer: Result<Value, ApiError>) -> ReconcileResult {
     match answer {
-        Err(refused) if !refused.is_gone() && !refused.is_there_already() => Err(refused),
+        Err(refused) if !refused.is_not_found() && !refused.is_already_exists() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
 }
@@ -97,9 +100,9 @@ impl Selectors {
     ) -> Vec<ObjectKey> {
         if group_resource == SERVICES {
             let key = pods::key(event);
-            let service = client.kind(SERVICES).filter(|_| !event.gone).map(|kind| event.object.object(&kind));
-            match service.filter(leads_to_pods) {
-                Some(service) => self.0.insert(key.clone(), selector(&service)),
+            let service = client.kind(SERVICES).filter(|_| !event.deleted).map(|kind| event.object.object(&kind));
+            match service.filter(selects_pods) {
+                Some(service) => self.0.insert(key.clone(), pod_selector(&service)),
                 None => self.0.remove(&key),
             };
             return vec![key];
@@ -107,91 +110,102 @@ impl Selectors {
         let states = [Some(&event.object), event.before.as_ref()];
         let namespace = &*event.object.namespace;
         let of_namespace = self.0.range((namespace.to_owned(), String::new())..);
-        let of_namespace = of_namespace.take_while(|((own, _), _)| own == namespace);
+        let of_namespace = of_namespace.take_while(|((other, _), _)| other == namespace);
         let concerned = of_namespace
             .filter(|(_, selector)| states.iter().flatten().any(|state| selector.matches(|key| state.label(key))));
         concerned.map(|(key, _)| key.clone()).collect()
     }
 }
 
-fn selector(service: &Value) -> LabelSelector {
+/// Returns the label selector of a Service.
+fn pod_selector(service: &Value) -> LabelSelector {
     LabelSelector::of_object(&json!({"matchLabels": service["spec"]["selector"]}))
 }
 
-pub(super) fn leads_to_pods(service: &Value) -> bool {
+/// Returns whether a Service has a selector and is not an `ExternalName`, so that its endpoints are managed.
+pub(super) fn selects_pods(service: &Value) -> bool {
     service["spec"]["selector"].as_object().is_some_and(|selector| !selector.is_empty())
         && service["spec"]["type"] != "ExternalName"
 }
 
+/// Returns whether a Service has no cluster IP.
 pub(super) fn is_headless(service: &Value) -> bool {
     service["spec"]["clusterIP"] == "None"
 }
 
-/// Returns the Pods of a Service that have an address.
+/// Returns the Pods of a Service that have not ended and have an address.
 pub(super) fn pods_of(client: &ControllerClient, service: &Value) -> Result<Vec<Value>, ApiError> {
-    let kind = client.known(PODS)?;
-    let selector = selector(service);
+    let kind = client.served_kind(PODS)?;
+    let selector = pod_selector(service);
     let (_, all) = client.server.store.list(PODS, Some(object::namespace(service)));
-    let own = all.iter().filter(|pod| selector.matches(|key| pod.label(key))).map(|pod| pod.object(&kind));
-    Ok(own.filter(|pod| !pods::is_ended(pod) && !object::text(pod, &["status", "podIP"]).is_empty()).collect())
+    let matching = all.iter().filter(|pod| selector.matches(|key| pod.label(key))).map(|pod| pod.object(&kind));
+    Ok(matching.filter(|pod| !pods::is_ended(pod) && !object::text(pod, &["status", "podIP"]).is_empty()).collect())
 }
 
-/// Returns the port of a Pod that a port of a Service targets; `None` for a port name that the Pod doesn't have.
-pub(super) fn target(port: &Value, pod: &Value) -> Option<Value> {
+/// Returns the port of a Pod that a port of a Service targets, like `podutil.FindPort`; `None` for a port name that the
+/// Pod doesn't have.
+pub(super) fn target_port(port: &Value, pod: &Value) -> Option<Value> {
     match &port["targetPort"] {
         Value::String(name) => {
             let containers = pod["spec"]["containers"].as_array().into_iter().flatten();
             let mut ports = containers.flat_map(|container| container["ports"].as_array().into_iter().flatten());
-            ports.find(|own| own["name"] == **name).map(|own| own["containerPort"].clone())
+            ports.find(|port| port["name"] == **name).map(|port| port["containerPort"].clone())
         }
         Value::Number(number) if number.as_i64() != Some(0) => Some(number.clone().into()),
         _ => Some(port["port"].clone()),
     }
 }
 
-pub(super) fn reference(pod: &Value) -> Value {
+/// Returns the `targetRef` of an endpoint.
+pub(super) fn target_reference(pod: &Value) -> Value {
     let metadata = &pod["metadata"];
     json!({"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]})
 }
 
-pub(super) fn ports(service: &Value) -> impl Iterator<Item = &Value> {
+/// Returns the ports of a Service.
+pub(super) fn service_ports(service: &Value) -> impl Iterator<Item = &Value> {
     service["spec"]["ports"].as_array().into_iter().flatten()
 }
 
-fn subsets(client: &ControllerClient, service: &Value) -> Result<Value, ApiError> {
-    let early = service["spec"]["publishNotReadyAddresses"] == true;
+/// Builds the `subsets` of Endpoints: the addresses of ready and unready Pods, grouped by their ports.
+fn build_subsets(client: &ControllerClient, service: &Value) -> Result<Value, ApiError> {
+    let includes_unready = service["spec"]["publishNotReadyAddresses"] == true;
+    // Each subset with its ports: the addresses of Pods with the same ports are listed together.
     let mut subsets: Vec<(Value, Value)> = Vec::new();
-    for pod in pods_of(client, service)?.iter().filter(|pod| early || !object::is_deleting(pod)) {
-        let mut address =
-            json!({"ip": pod["status"]["podIP"], "nodeName": pod["spec"]["nodeName"], "targetRef": reference(pod)});
+    for pod in pods_of(client, service)?.iter().filter(|pod| includes_unready || !object::is_deleting(pod)) {
+        let mut address = json!({
+            "ip": pod["status"]["podIP"], "nodeName": pod["spec"]["nodeName"], "targetRef": target_reference(pod),
+        });
         if pod["spec"]["subdomain"] == service["metadata"]["name"] && pod["spec"]["hostname"].is_string() {
             address["hostname"] = pod["spec"]["hostname"].clone();
         }
-        let led = ports(service).filter_map(|port| {
-            let mut led = json!({"port": target(port, pod)?, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
+        let endpoint_ports = service_ports(service).filter_map(|port| {
+            let mut endpoint_port =
+                json!({"port": target_port(port, pod)?, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
             for part in ["name", "appProtocol"] {
                 if let Some(value) = object::at(port, &[part]) {
-                    led[part] = value.clone();
+                    endpoint_port[part] = value.clone();
                 }
             }
-            Some(led)
+            Some(endpoint_port)
         });
-        let led: Value = led.collect();
-        let list = if early || pods::is_ready(pod) { "addresses" } else { "notReadyAddresses" };
-        let at = subsets.iter().position(|(ports, _)| *ports == led).unwrap_or_else(|| {
-            subsets.push((led, json!({})));
+        let endpoint_ports: Value = endpoint_ports.collect();
+        let list = if includes_unready || pods::is_ready(pod) { "addresses" } else { "notReadyAddresses" };
+        let at = subsets.iter().position(|(ports, _)| *ports == endpoint_ports).unwrap_or_else(|| {
+            subsets.push((endpoint_ports, json!({})));
             subsets.len() - 1
         });
-        match subsets[at].1[list].as_array_mut() {
+        let (_, subset) = &mut subsets[at];
+        match subset[list].as_array_mut() {
             Some(addresses) => addresses.push(address),
-            None => subsets[at].1[list] = json!([address]),
+            None => subset[list] = json!([address]),
         }
     }
-    let subset = |(ports, mut subset): (Value, Value)| {
+    let with_ports = |(ports, mut subset): (Value, Value)| {
         if ports.as_array().is_some_and(|ports| !ports.is_empty()) {
             subset["ports"] = ports;
         }
         subset
     };
-    Ok(subsets.into_iter().map(subset).collect())
+    Ok(subsets.into_iter().map(with_ports).collect())
 }

@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 use super::ControllerClient;
 use crate::object;
 
-/// Records an Event about an object. A refused Event is lost, as in a cluster.
+/// Records an Event about an involved object. A refused Event is lost, as in a cluster.
 pub(super) async fn record(
     client: &ControllerClient,
     component: &str,
-    about: &Value,
+    involved: &Value,
     type_: &str,
     reason: &str,
     message: &str,
 ) {
-    let Ok(kind) = client.known("events") else { return };
+    let Ok(kind) = client.served_kind("events") else { return };
     let now = client.server.environment.time();
-    let (namespace, name) = (object::namespace(about), object::name(about));
-    let chance = client.server.environment.chance(|chance| chance.u64(..));
+    let (namespace, name) = (object::namespace(involved), object::name(involved));
+    let suffix = client.server.environment.chance(|random| random.u64(..));
     let event = json!({
         "apiVersion": "v1", "kind": "Event",
-        "metadata": {"name": format!("{name}.{chance:016x}"), "namespace": namespace},
+        "metadata": {"name": format!("{name}.{suffix:016x}"), "namespace": namespace},
         "involvedObject": {
-            "kind": about["kind"], "namespace": namespace, "name": name, "uid": object::uid(about),
-            "apiVersion": about["apiVersion"], "resourceVersion": object::version(about),
+            "kind": involved["kind"], "namespace": namespace, "name": name, "uid": object::uid(involved),
+            "apiVersion": involved["apiVersion"], "resourceVersion": object::version(involved),
         },
         "reason": reason, "message": message, "type": type_, "count": 1,
         "source": {"component": component}, "reportingComponent": component, "reportingInstance": "",

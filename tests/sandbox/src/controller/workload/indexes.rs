@@ -1,4 +1,4 @@
-//! Reads and writes the completed indexes of an indexed Job: `0,3-5,7`.
+//! Parses and formats the completed indexes of an indexed Job: `0,3-5,7`.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,13 @@ use serde_json::Value;
 /// The label and annotation of a Pod that contain its index.
 pub(super) const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// Returns the completion index of a Pod.
-pub(super) fn of(pod: &Value) -> Option<i64> {
+/// Returns the completion index of a Pod; `None` if it has none.
+pub(super) fn index_of(pod: &Value) -> Option<i64> {
     pod["metadata"]["annotations"][INDEX].as_str()?.parse().ok()
 }
 
-pub(super) fn read(written: &str) -> BTreeSet<i64> {
+/// Parses `completedIndexes`; invalid parts are ignored.
+pub(super) fn parse(written: &str) -> BTreeSet<i64> {
     let mut indexes = BTreeSet::new();
     for part in written.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -23,21 +24,21 @@ pub(super) fn read(written: &str) -> BTreeSet<i64> {
     indexes
 }
 
-/// Formats indexes; three or more consecutive ones become a range.
-pub(super) fn write(indexes: &BTreeSet<i64>) -> String {
-    let mut runs: Vec<(i64, i64)> = Vec::new();
+/// Formats indexes as `completedIndexes`; three or more consecutive ones become a range.
+pub(super) fn format_ranges(indexes: &BTreeSet<i64>) -> String {
+    let mut ranges: Vec<(i64, i64)> = Vec::new();
     for index in indexes {
-        match runs.last_mut() {
+        match ranges.last_mut() {
             Some((_, last)) if *last + 1 == *index => *last = *index,
-            _ => runs.push((*index, *index)),
+            _ => ranges.push((*index, *index)),
         }
     }
-    let run = |(first, last): &(i64, i64)| match last - first {
+    let range = |(first, last): &(i64, i64)| match last - first {
         0 => first.to_string(),
         1 => format!("{first},{last}"),
         _ => format!("{first}-{last}"),
     };
-    runs.iter().map(run).collect::<Vec<_>>().join(",")
+    ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -47,7 +48,7 @@ mod tests {
     #[test]
     fn indexes_are_written_as_they_are_read() {
         for written in ["", "0", "0,1", "0-2", "1,3-5,7,8"] {
-            assert_eq!(write(&read(written)), written);
+            assert_eq!(format_ranges(&parse(written)), written);
         }
     }
 }

@@ -17,17 +17,27 @@ use crate::{condition, kind::Kind, object};
 pub(super) const JOBS: &str = "jobs.batch";
 pub(super) const COMPONENT: &str = "job-controller";
 
-/// The finalizer that holds a Pod until the Job has counted it.
+/// The finalizer that keeps a Pod until the Job has counted it.
 const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// The delay of the next Pod after the first failure, in seconds; each further failure doubles it.
-const FIRST_WAIT: i64 = 10;
-const LONGEST_WAIT: i64 = 600;
+/// The delay of the next Pod after the first failure, in seconds; each further failure doubles it, up to `MAX_BACKOFF`.
+const BASE_BACKOFF: i64 = 10;
+const MAX_BACKOFF: i64 = 600;
 
+/// Reconciles Jobs.
 #[derive(Debug, Default)]
 pub(super) struct Jobs {
-    /// The number of failed Pods of each Job, and the time of the last failure.
-    failures: BTreeMap<ObjectKey, (i64, Timestamp)>,
+    /// The failures of each Job that exists.
+    failures: BTreeMap<ObjectKey, FailureBackoff>,
+}
+
+/// The failures of a Job, which delay its next Pod.
+#[derive(Debug)]
+struct FailureBackoff {
+    /// The number of failed Pods.
+    failed: i64,
+    /// The time of the last failure.
+    since: Timestamp,
 }
 
 impl Controller for Jobs {
@@ -38,31 +48,44 @@ impl Controller for Jobs {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if group_resource == JOBS { vec![pods::key(event)] } else { pods::controllers(event, "Job") }
+        if group_resource == JOBS { vec![pods::key(event)] } else { pods::controller_keys(event, "Job") }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
         let (namespace, name) = key;
-        let kind = client.known(JOBS)?;
+        let kind = client.served_kind(JOBS)?;
         let Some(job) = client.get(&kind, namespace, name) else {
             self.failures.remove(key);
-            release_orphans(client, namespace, name).await?;
+            untrack_orphans(client, namespace, name).await?;
             return Ok(Action::AwaitChange);
         };
         if job_status::is_finished(&job["status"]) {
-            release(client, JobPods::of(client, &job)?.ended()).await?;
-            return expire(client, &kind, &job).await;
+            untrack(client, JobPods::list(client, &job)?.finished()).await?;
+            return delete_expired(client, &kind, &job).await;
         }
         if object::is_deleting(&job) {
-            release(client, JobPods::of(client, &job)?.ended()).await?;
+            untrack(client, JobPods::list(client, &job)?.finished()).await?;
             return Ok(Action::AwaitChange);
         }
-        self.run(client, &kind, key, job).await
+        self.sync_job(client, &kind, key, job).await
     }
 }
 
 impl Jobs {
-    async fn run(
+    /// Records the number of failed Pods of a Job, and returns the time from which its next Pod may be created.
+    fn backoff_until(&mut self, key: &ObjectKey, failed: i64, now: Timestamp) -> Timestamp {
+        let backoff = self.failures.entry(key.clone()).or_insert(FailureBackoff { failed: 0, since: now });
+        if failed > backoff.failed {
+            *backoff = FailureBackoff { failed, since: now };
+        }
+        let seconds = BASE_BACKOFF.saturating_mul(1 << (failed - 1).clamp(0, 16)).min(MAX_BACKOFF);
+        let delay = SignedDuration::from_secs(if failed > 0 { seconds } else { 0 });
+        backoff.since.checked_add(delay).unwrap_or(now)
+    }
+
+    /// Reconciles an unfinished Job: counts its finished Pods, creates or deletes active Pods with a backoff after
+    /// failures, and writes the status.
+    async fn sync_job(
         &mut self,
         client: &ControllerClient,
         kind: &Kind,
@@ -70,52 +93,47 @@ impl Jobs {
         mut job: Value,
     ) -> ReconcileResult {
         let now = client.server.environment.now();
-        let own = JobPods::of(client, &job)?;
-        let mut status = job_status::count(&job, &own, now);
+        let job_pods = JobPods::list(client, &job)?;
+        let mut status = job_status::count_finished(&job, &job_pods, now);
         let failed = status["failed"].as_i64().unwrap_or(0);
-        let last = self.failures.entry(key.clone()).or_insert((0, now));
-        if failed > last.0 {
-            *last = (failed, now);
-        }
-        let wait = FIRST_WAIT.saturating_mul(1 << (failed - 1).clamp(0, 16)).min(LONGEST_WAIT);
-        let from = last.1.checked_add(SignedDuration::from_secs(if failed > 0 { wait } else { 0 })).unwrap_or(now);
+        let backoff_until = self.backoff_until(key, failed, now);
         let verdict = job_status::verdict(&job, &status, now);
-        if verdict != JobVerdict::Runs && status["uncountedTerminatedPods"] != json!({}) {
+        if verdict != JobVerdict::Running && status["uncountedTerminatedPods"] != json!({}) {
             // Finished Pods are counted and released before the status reports the end of the Job.
-            job["status"] = job_status::with_counts_of(&status, &job["status"]);
+            job["status"] = job_status::with_running_counts(&status, &job["status"]);
             job = client.replace(kind, "status", &job).await?;
-            release(client, own.ended()).await?;
+            untrack(client, job_pods.finished()).await?;
             status["uncountedTerminatedPods"] = json!({});
         }
         let suspended = job["spec"]["suspend"] == true;
         let mut next = job_status::deadline(&job, &status);
-        let mut active = own.active.len();
-        if verdict != JobVerdict::Runs || suspended {
-            for pod in &own.active {
-                delete(client, &job, pod).await?;
+        let mut active = job_pods.active.len();
+        if verdict != JobVerdict::Running || suspended {
+            for pod in &job_pods.active {
+                delete_pod(client, &job, pod).await?;
             }
             active = 0;
-        } else if now < from {
-            next = Some(next.map_or(from, |next| next.min(from)));
+        } else if now < backoff_until {
+            next = Some(next.map_or(backoff_until, |next| next.min(backoff_until)));
         } else {
-            active = scale(client, kind, &job, &own, &status).await?;
+            active = scale(client, kind, &job, &job_pods, &status).await?;
         }
-        job_status::conclude(&mut status, &job, verdict, active, &own, now);
+        job_status::set_outcome(&mut status, &job, verdict, active, &job_pods, now);
         if job["status"] != status {
-            report(client, &job, &status).await;
+            record_conditions(client, &job, &status).await;
             job["status"] = status;
             job = client.replace(kind, "status", &job).await?;
         }
-        release(client, own.ended()).await?;
-        let done = job_status::is_finished(&job["status"]);
+        untrack(client, job_pods.finished()).await?;
+        let is_finished = job_status::is_finished(&job["status"]);
         // Times that have passed were handled in this reconcile.
-        let next = next.filter(|next| !done && *next > now);
+        let next = next.filter(|next| !is_finished && *next > now);
         Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
     }
 }
 
 /// Records Events for new conditions of the Job.
-async fn report(client: &ControllerClient, job: &Value, status: &Value) {
+async fn record_conditions(client: &ControllerClient, job: &Value, status: &Value) {
     let is_new = |type_: &str| condition::holds(status, type_) && !condition::holds(&job["status"], type_);
     if is_new("Complete") {
         event::record(client, COMPONENT, job, "Normal", "Completed", "Job completed").await;
@@ -134,45 +152,49 @@ async fn report(client: &ControllerClient, job: &Value, status: &Value) {
     }
 }
 
-/// Creates or deletes Pods until the allowed number is active; returns that number.
+/// Creates or deletes Pods until the allowed number is active, and returns that number. Mirrors `manageJob` of
+/// kube-controller-manager.
 async fn scale(
     client: &ControllerClient,
     kind: &Kind,
     job: &Value,
-    own: &JobPods,
+    job_pods: &JobPods,
     status: &Value,
 ) -> Result<usize, ApiError> {
     let number = |name: &str| object::number(job, &["spec", name]);
     let succeeded = status["succeeded"].as_i64().unwrap_or(0);
-    let parallel = number("parallelism").unwrap_or(1);
-    let wanted = match number("completions") {
-        Some(completions) => parallel.min(completions - succeeded),
-        None if succeeded > 0 => parallel.min(i64::try_from(own.active.len()).unwrap_or(0)),
-        None => parallel,
+    let parallelism = number("parallelism").unwrap_or(1);
+    let desired = match number("completions") {
+        Some(completions) => parallelism.min(completions - succeeded),
+        None if succeeded > 0 => parallelism.min(i64::try_from(job_pods.active.len()).unwrap_or(0)),
+        None => parallelism,
     };
-    let wanted = usize::try_from(wanted).unwrap_or(0);
-    let surplus = own.active.len().saturating_sub(wanted);
-    for pod in own.active.iter().rev().take(surplus) {
-        delete(client, job, pod).await?;
+    let desired = usize::try_from(desired).unwrap_or(0);
+    let surplus = job_pods.active.len().saturating_sub(desired);
+    for pod in job_pods.active.iter().rev().take(surplus) {
+        delete_pod(client, job, pod).await?;
     }
-    let missing = wanted.saturating_sub(own.active.len());
+    let missing = desired.saturating_sub(job_pods.active.len());
     let indexes: Vec<Option<i64>> = if job["spec"]["completionMode"] == "Indexed" {
-        let done = indexes::read(object::text(status, &["completedIndexes"]));
-        let running: BTreeSet<i64> = own.active.iter().filter_map(indexes::of).collect();
-        let free = (0..number("completions").unwrap_or(0)).filter(|at| !done.contains(at) && !running.contains(at));
-        free.take(missing).map(Some).collect()
+        let completed = indexes::parse(object::text(status, &["completedIndexes"]));
+        let running: BTreeSet<i64> = job_pods.active.iter().filter_map(indexes::index_of).collect();
+        let missing_indexes = (0..number("completions").unwrap_or(0))
+            .filter(|index| !completed.contains(index) && !running.contains(index));
+        missing_indexes.take(missing).map(Some).collect()
     } else {
         vec![None; missing]
     };
     for index in &indexes {
-        let created = client.create(&*client.known(PODS)?, &pod(kind, job, *index)).await?;
-        let what = format!("Created pod: {}", object::name(&created));
-        event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &what).await;
+        let created = client.create(&*client.served_kind(PODS)?, &build_pod(kind, job, *index)).await?;
+        let message = format!("Created pod: {}", object::name(&created));
+        event::record(client, COMPONENT, job, "Normal", "SuccessfulCreate", &message).await;
     }
-    Ok(own.active.len() - surplus + indexes.len())
+    Ok(job_pods.active.len() - surplus + indexes.len())
 }
 
-fn pod(kind: &Kind, job: &Value, index: Option<i64>) -> Value {
+/// Returns a Pod of the Job with the tracking finalizer, and for an indexed Job with its completion index as label,
+/// annotation, hostname and environment variable.
+fn build_pod(kind: &Kind, job: &Value, index: Option<i64>) -> Value {
     let mut pod = pods::from_template(&job["spec"]["template"], kind, job);
     let finalizers = object::map_at(&mut pod, &["metadata"]).entry("finalizers").or_insert_with(|| json!([]));
     if let Some(finalizers) = finalizers.as_array_mut() {
@@ -195,47 +217,48 @@ fn pod(kind: &Kind, job: &Value, index: Option<i64>) -> Value {
     pod
 }
 
-async fn delete(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(), ApiError> {
-    let (kind, at) = (client.known(PODS)?, (object::namespace(pod), object::name(pod)));
-    match client.delete(&kind, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-        Err(refused) if !refused.is_gone() => return Err(refused),
+/// Deletes a Pod and records an Event about it.
+async fn delete_pod(client: &ControllerClient, job: &Value, pod: &Value) -> Result<(), ApiError> {
+    let (kind, key) = (client.served_kind(PODS)?, (object::namespace(pod), object::name(pod)));
+    match client.delete(&kind, key, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+        Err(refused) if !refused.is_not_found() => return Err(refused),
         _ => {}
     }
-    let what = format!("Deleted pod: {}", object::name(pod));
-    event::record(client, COMPONENT, job, "Normal", "SuccessfulDelete", &what).await;
+    let message = format!("Deleted pod: {}", object::name(pod));
+    event::record(client, COMPONENT, job, "Normal", "SuccessfulDelete", &message).await;
     Ok(())
 }
 
-/// Removes the tracking finalizer from counted Pods.
-async fn release(client: &ControllerClient, pods: impl Iterator<Item = &Value>) -> Result<(), ApiError> {
-    let kind = client.known(PODS)?;
+/// Removes the tracking finalizer from Pods that are counted.
+async fn untrack(client: &ControllerClient, pods: impl Iterator<Item = &Value>) -> Result<(), ApiError> {
+    let kind = client.served_kind(PODS)?;
     for pod in pods {
         if object::finalizers(pod).contains(&TRACKING) {
-            client.release(&kind, pod, TRACKING).await?;
+            client.remove_finalizer(&kind, pod, TRACKING).await?;
         }
     }
     Ok(())
 }
 
-/// Removes the tracking finalizer from the Pods of a deleted Job, which nobody counts.
-async fn release_orphans(client: &ControllerClient, namespace: &str, job: &str) -> Result<(), ApiError> {
-    let all = client.list(&*client.known(PODS)?, Some(namespace));
+/// Removes the tracking finalizer from the Pods of a deleted Job, which nothing counts any more.
+async fn untrack_orphans(client: &ControllerClient, namespace: &str, job: &str) -> Result<(), ApiError> {
+    let all = client.list(&*client.served_kind(PODS)?, Some(namespace));
     let of_job = |pod: &&Value| {
         object::owners(pod).iter().any(|owner| owner.controller && owner.kind == "Job" && owner.name == job)
     };
-    release(client, all.iter().filter(of_job)).await
+    untrack(client, all.iter().filter(of_job)).await
 }
 
-/// Deletes a finished Job when `ttlSecondsAfterFinished` is over.
-async fn expire(client: &ControllerClient, kind: &Kind, job: &Value) -> ReconcileResult {
+/// Deletes a finished Job once its `ttlSecondsAfterFinished` is over; requeues it at that time if it is not.
+async fn delete_expired(client: &ControllerClient, kind: &Kind, job: &Value) -> ReconcileResult {
     let Some(seconds) = object::number(job, &["spec", "ttlSecondsAfterFinished"]) else {
         return Ok(Action::AwaitChange);
     };
     if object::is_deleting(job) {
         return Ok(Action::AwaitChange);
     }
-    let ended = job_status::finished_at(&job["status"]);
-    let Some(due) = ended.and_then(|ended| ended.checked_add(SignedDuration::from_secs(seconds)).ok()) else {
+    let finished_at = job_status::finished_at(&job["status"]);
+    let Some(due) = finished_at.and_then(|time| time.checked_add(SignedDuration::from_secs(seconds)).ok()) else {
         return Ok(Action::AwaitChange);
     };
     if client.server.environment.now() < due {
@@ -243,7 +266,7 @@ async fn expire(client: &ControllerClient, kind: &Kind, job: &Value) -> Reconcil
     }
     let options = json!({"propagationPolicy": "Foreground", "preconditions": {"uid": object::uid(job)}});
     match client.delete(kind, (object::namespace(job), object::name(job)), &options).await {
-        Err(refused) if !refused.is_gone() => Err(refused),
+        Err(refused) if !refused.is_not_found() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
 }

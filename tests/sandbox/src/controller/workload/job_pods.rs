@@ -1,4 +1,4 @@
-//! Groups the Pods of a Job by phase.
+//! `JobPods`: the Pods of a Job, grouped by phase.
 
 use serde_json::Value;
 
@@ -17,20 +17,24 @@ pub(super) struct JobPods {
 }
 
 impl JobPods {
-    pub(super) fn of(client: &ControllerClient, job: &Value) -> Result<Self, ApiError> {
-        let mut own = Self::default();
-        for pod in pods::controlled(client, &*client.known(PODS)?, object::namespace(job), object::uid(job)) {
+    /// Lists the Pods of a Job. A terminating Pod that has not succeeded counts as failed.
+    pub(super) fn list(client: &ControllerClient, job: &Value) -> Result<Self, ApiError> {
+        let mut pods = Self::default();
+        for pod in
+            pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(job), object::uid(job))
+        {
             match object::text(&pod, &["status", "phase"]) {
-                "Succeeded" => own.succeeded.push(pod),
-                "Failed" => own.failed.push(pod),
-                _ if object::is_deleting(&pod) => own.failed.push(pod),
-                _ => own.active.push(pod),
+                "Succeeded" => pods.succeeded.push(pod),
+                "Failed" => pods.failed.push(pod),
+                _ if object::is_deleting(&pod) => pods.failed.push(pod),
+                _ => pods.active.push(pod),
             }
         }
-        Ok(own)
+        Ok(pods)
     }
 
-    pub(super) fn ended(&self) -> impl Iterator<Item = &Value> {
+    /// Returns the succeeded and the failed Pods.
+    pub(super) fn finished(&self) -> impl Iterator<Item = &Value> {
         self.succeeded.iter().chain(&self.failed)
     }
 }

@@ -15,17 +15,21 @@ use crate::{
 /// The outcome of a Job so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JobVerdict {
-    Runs,
+    /// Neither complete nor failed.
+    Running,
+    /// Enough Pods have succeeded.
     Complete,
+    /// More Pods have failed than `backoffLimit` allows.
     BackoffExceeded,
+    /// The Job was active longer than `activeDeadlineSeconds`.
     DeadlineExceeded,
 }
 
 impl JobVerdict {
-    /// Returns reason and message of the condition.
-    fn words(self) -> (&'static str, &'static str) {
+    /// Returns the reason and the message of the condition; empty for a running Job.
+    fn reason_and_message(self) -> (&'static str, &'static str) {
         match self {
-            Self::Runs => ("", ""),
+            Self::Running => ("", ""),
             Self::Complete => ("CompletionsReached", "Reached expected number of succeeded pods"),
             Self::BackoffExceeded => ("BackoffLimitExceeded", "Job has reached the specified backoff limit"),
             Self::DeadlineExceeded => ("DeadlineExceeded", "Job was active longer than specified deadline"),
@@ -33,37 +37,42 @@ impl JobVerdict {
     }
 }
 
+/// Returns whether the Job is complete or failed.
 pub(super) fn is_finished(status: &Value) -> bool {
     condition::holds(status, "Complete") || condition::holds(status, "Failed")
 }
 
-/// Returns the time at which the Job finished.
+/// Returns the time at which the Job finished; `None` if it has not.
 pub(super) fn finished_at(status: &Value) -> Option<Timestamp> {
-    let ended = condition::find(status, "Complete").or_else(|| condition::find(status, "Failed"))?;
-    ended["lastTransitionTime"].as_str()?.parse().ok()
+    let finished = condition::find(status, "Complete").or_else(|| condition::find(status, "Failed"))?;
+    finished["lastTransitionTime"].as_str()?.parse().ok()
 }
 
-/// Returns the status with finished Pods counted; each counts once, by the uids that the status keeps until the Pods
-/// are released.
-pub(super) fn count(job: &Value, own: &JobPods, now: Timestamp) -> Value {
-    let held = &job["status"];
+/// Returns a new status that counts the finished Pods. Each Pod counts once: the status keeps the uids of counted Pods
+/// (`uncountedTerminatedPods`) until their tracking finalizer is removed.
+pub(super) fn count_finished(job: &Value, job_pods: &JobPods, now: Timestamp) -> Value {
+    let old_status = &job["status"];
     let mut status = json!({});
-    for kept in ["conditions", "startTime", "completedIndexes"] {
-        if let Some(value) = object::at(held, &[kept]) {
-            status[kept] = value.clone();
+    for field in ["conditions", "startTime", "completedIndexes"] {
+        if let Some(value) = object::at(old_status, &[field]) {
+            status[field] = value.clone();
         }
     }
     if status["startTime"].is_null() && job["spec"]["suspend"] != true {
         status["startTime"] = seconds(now).into();
     }
     let mut uncounted = json!({});
-    for (name, pods) in [("succeeded", &own.succeeded), ("failed", &own.failed)] {
-        let before: BTreeSet<&str> =
-            held["uncountedTerminatedPods"][name].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, pods) in [("succeeded", &job_pods.succeeded), ("failed", &job_pods.failed)] {
+        let counted: BTreeSet<&str> = old_status["uncountedTerminatedPods"][name]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let tracked: Vec<&str> =
             pods.iter().filter(|pod| !object::finalizers(pod).is_empty()).map(object::uid).collect();
-        let new = tracked.iter().filter(|uid| !before.contains(*uid)).count();
-        let total = held[name].as_i64().unwrap_or(0) + i64::try_from(new).unwrap_or(0);
+        let new = tracked.iter().filter(|uid| !counted.contains(*uid)).count();
+        let total = old_status[name].as_i64().unwrap_or(0) + i64::try_from(new).unwrap_or(0);
         if total > 0 {
             status[name] = total.into();
         }
@@ -73,38 +82,40 @@ pub(super) fn count(job: &Value, own: &JobPods, now: Timestamp) -> Value {
     }
     status["uncountedTerminatedPods"] = uncounted;
     if job["spec"]["completionMode"] == "Indexed" {
-        let mut done = indexes::read(object::text(held, &["completedIndexes"]));
-        done.extend(own.succeeded.iter().filter_map(indexes::of));
-        if !done.is_empty() {
-            status["completedIndexes"] = indexes::write(&done).into();
-            status["succeeded"] = done.len().into();
+        let mut completed = indexes::parse(object::text(old_status, &["completedIndexes"]));
+        completed.extend(job_pods.succeeded.iter().filter_map(indexes::index_of));
+        if !completed.is_empty() {
+            status["completedIndexes"] = indexes::format_ranges(&completed).into();
+            status["succeeded"] = completed.len().into();
         }
     }
     status
 }
 
-/// Returns the counted status with the numbers of running Pods from the previous status.
-pub(super) fn with_counts_of(counted: &Value, held: &Value) -> Value {
+/// Returns the counted status with the numbers of running Pods from the old status.
+pub(super) fn with_running_counts(counted: &Value, old_status: &Value) -> Value {
     let mut status = counted.clone();
-    for kept in ["active", "ready", "terminating"] {
-        if let Some(value) = object::at(held, &[kept]) {
-            status[kept] = value.clone();
+    for field in ["active", "ready", "terminating"] {
+        if let Some(value) = object::at(old_status, &[field]) {
+            status[field] = value.clone();
         }
     }
     status
 }
 
-/// Returns the time at which the Job exceeds `activeDeadlineSeconds`.
+/// Returns the time at which the Job exceeds `activeDeadlineSeconds`; `None` if it has no deadline or has not started.
 pub(super) fn deadline(job: &Value, status: &Value) -> Option<Timestamp> {
     let seconds = object::number(job, &["spec", "activeDeadlineSeconds"])?;
     let start: Timestamp = status["startTime"].as_str()?.parse().ok()?;
     start.checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
+/// Decides from the counts whether a Job is complete or has failed. A failure that the status already records
+/// (`FailureTarget`) stands.
 pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict {
     if let Some(target) = condition::find(status, "FailureTarget") {
-        let late = target["reason"] == "DeadlineExceeded";
-        return if late { JobVerdict::DeadlineExceeded } else { JobVerdict::BackoffExceeded };
+        let is_late = target["reason"] == "DeadlineExceeded";
+        return if is_late { JobVerdict::DeadlineExceeded } else { JobVerdict::BackoffExceeded };
     }
     let count = |name: &str| status[name].as_i64().unwrap_or(0);
     if count("failed") > object::number(job, &["spec", "backoffLimit"]).unwrap_or(6) {
@@ -113,68 +124,75 @@ pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict
     if job["spec"]["suspend"] != true && deadline(job, status).is_some_and(|deadline| deadline <= now) {
         return JobVerdict::DeadlineExceeded;
     }
-    let enough = match object::number(job, &["spec", "completions"]) {
+    let is_complete = match object::number(job, &["spec", "completions"]) {
         Some(completions) => count("succeeded") >= completions,
         None => count("succeeded") > 0 && count("active") == 0,
     };
-    if enough { JobVerdict::Complete } else { JobVerdict::Runs }
+    if is_complete { JobVerdict::Complete } else { JobVerdict::Running }
 }
 
 /// Writes the numbers of running Pods and the conditions of the verdict.
-pub(super) fn conclude(
+pub(super) fn set_outcome(
     status: &mut Value,
     job: &Value,
     verdict: JobVerdict,
     active: usize,
-    own: &JobPods,
+    job_pods: &JobPods,
     now: Timestamp,
 ) {
-    let ready = own.active.iter().filter(|pod| pods::is_ready(pod)).count();
-    let terminating = own.failed.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count();
-    let stopping = verdict != JobVerdict::Runs || job["spec"]["suspend"] == true;
-    let terminating = if stopping { terminating + own.active.len() } else { terminating };
-    status["ready"] = if stopping { 0.into() } else { ready.into() };
+    let ready = job_pods.active.iter().filter(|pod| pods::is_ready(pod)).count();
+    let terminating = job_pods.failed.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count();
+    let is_stopping = verdict != JobVerdict::Running || job["spec"]["suspend"] == true;
+    let terminating = if is_stopping { terminating + job_pods.active.len() } else { terminating };
+    status["ready"] = if is_stopping { 0.into() } else { ready.into() };
     status["terminating"] = terminating.into();
     if active > 0 {
         status["active"] = active.into();
     }
     let time = seconds(now);
     match verdict {
-        JobVerdict::Runs => suspend(status, job, &time),
+        JobVerdict::Running => set_suspended(status, job, &time),
         // A Job without `completions` ends with its last Pod.
-        JobVerdict::Complete if job["spec"]["completions"].is_null() && !own.active.is_empty() => {}
+        JobVerdict::Complete if job["spec"]["completions"].is_null() && !job_pods.active.is_empty() => {}
         JobVerdict::Complete => {
-            set(status, "SuccessCriteriaMet", true, verdict.words(), &time);
+            set_changed_condition(status, "SuccessCriteriaMet", true, verdict.reason_and_message(), &time);
             if terminating == 0 {
-                set(status, "Complete", true, verdict.words(), &time);
+                set_changed_condition(status, "Complete", true, verdict.reason_and_message(), &time);
                 status["completionTime"] = time.into();
             }
         }
         JobVerdict::BackoffExceeded | JobVerdict::DeadlineExceeded => {
-            set(status, "FailureTarget", true, verdict.words(), &time);
+            set_changed_condition(status, "FailureTarget", true, verdict.reason_and_message(), &time);
             if terminating == 0 {
-                set(status, "Failed", true, verdict.words(), &time);
+                set_changed_condition(status, "Failed", true, verdict.reason_and_message(), &time);
             }
         }
     }
 }
 
-fn suspend(status: &mut Value, job: &Value, time: &str) {
+/// Sets the condition `Suspended` of a running Job when it is suspended or resumed; the start time is reset.
+fn set_suspended(status: &mut Value, job: &Value, time: &str) {
     if job["spec"]["suspend"] == true {
         if let Value::Object(status) = status {
             status.remove("startTime");
         }
-        set(status, "Suspended", true, ("JobSuspended", "Job suspended"), time);
+        set_changed_condition(status, "Suspended", true, ("JobSuspended", "Job suspended"), time);
     } else if condition::holds(status, "Suspended") {
-        set(status, "Suspended", false, ("JobResumed", "Job resumed"), time);
+        set_changed_condition(status, "Suspended", false, ("JobResumed", "Job resumed"), time);
         status["startTime"] = time.into();
     }
 }
 
-/// Sets a condition unless the status already contains it.
-fn set(status: &mut Value, type_: &'static str, holds: bool, (reason, message): (&str, &str), time: &str) {
+/// Sets a condition unless the existing one has the same status.
+fn set_changed_condition(
+    status: &mut Value,
+    type_: &'static str,
+    holds: bool,
+    (reason, message): (&str, &str),
+    time: &str,
+) {
     let new_condition = Condition::new(type_, holds, reason, message);
-    if !condition::find(status, type_).is_some_and(|before| new_condition.is_as(before)) {
+    if !condition::find(status, type_).is_some_and(|before| new_condition.matches_status(before)) {
         condition::set(status, &new_condition, time, Style::JOB);
     }
 }

@@ -1,4 +1,5 @@
-//! Simulates the kubelet of a single node: Pods run once they are bound, or as an annotation says.
+//! Simulates the kubelet of a single node: Pods run as soon as they are bound, unless an annotation sets another
+//! scenario.
 
 use serde_json::{Value, json};
 
@@ -14,6 +15,7 @@ use crate::{
 pub(super) const USER: &str = "system:node:plane";
 const NODES: &str = "nodes";
 
+/// Reports the statuses of Pods and finishes their deletion.
 #[derive(Debug)]
 pub(super) struct Kubelet;
 
@@ -25,7 +27,7 @@ impl Controller for Kubelet {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if event.gone { Vec::new() } else { vec![pods::key(event)] }
+        if event.deleted { Vec::new() } else { vec![pods::key(event)] }
     }
 
     /// Returns the key of the node, which has no namespace.
@@ -37,41 +39,41 @@ impl Controller for Kubelet {
         if namespace.is_empty() {
             return register(client).await;
         }
-        let kind = client.known(PODS)?;
+        let kind = client.served_kind(PODS)?;
         let Some(pod) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         if object::text(&pod, &["spec", "nodeName"]).is_empty() {
             return Ok(Action::AwaitChange);
         }
-        let at = (namespace.as_str(), name.as_str());
-        let answer = if object::is_deleting(&pod) {
+        let key = (namespace.as_str(), name.as_str());
+        let response = if object::is_deleting(&pod) {
             if object::number(&pod, &["metadata", "deletionGracePeriodSeconds"]) == Some(0) {
                 return Ok(Action::AwaitChange);
             }
             let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object::uid(&pod)}});
-            client.delete(&kind, at, &options).await
+            client.delete(&kind, key, &options).await
         } else {
             let Some(status) = fate::next_status(&pod) else { return Ok(Action::AwaitChange) };
-            client.merge(&kind, at, "status", &json!({"status": status})).await
+            client.merge_patch(&kind, key, "status", &json!({"status": status})).await
         };
-        match answer {
-            Err(refused) if !refused.is_gone() => Err(refused),
+        match response {
+            Err(refused) if !refused.is_not_found() => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }
 }
 
-/// Creates the node, ready, and removes the taint that admission adds to every new node.
+/// Registers the node: creates it, removes the taint that admission adds to every new node, and reports it as ready.
 async fn register(client: &ControllerClient) -> ReconcileResult {
-    let kind = client.known(NODES)?;
+    let kind = client.served_kind(NODES)?;
     let labels = json!({"kubernetes.io/hostname": NODE, "kubernetes.io/os": "linux"});
     let node = json!({"metadata": {"name": NODE, "labels": labels}});
     let created = client.create(&kind, &node).await;
-    let there = |answer: Result<Value, ApiError>| match answer {
-        Err(refused) if !refused.is_there_already() => Err(refused),
+    let allow_existing = |response: Result<Value, ApiError>| match response {
+        Err(refused) if !refused.is_already_exists() => Err(refused),
         _ => Ok(()),
     };
-    there(created)?;
-    client.merge(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
-    client.merge(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
+    allow_existing(created)?;
+    client.merge_patch(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
+    client.merge_patch(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
     Ok(Action::AwaitChange)
 }

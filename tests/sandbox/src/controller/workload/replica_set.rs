@@ -21,13 +21,13 @@ const REPLICATION_CONTROLLERS: &str = "replicationcontrollers";
 /// Source: `BurstReplicas` of kube-controller-manager's ReplicaSet controller.
 const BURST: usize = 500;
 
-/// The controller of one of the two kinds.
+/// The controller of ReplicaSets, or that of ReplicationControllers.
 #[derive(Debug)]
 pub(super) struct ReplicaSets {
     group_resource: &'static str,
     kind: &'static str,
     component: &'static str,
-    watches: &'static [&'static str],
+    sources: &'static [&'static str],
 }
 
 impl ReplicaSets {
@@ -35,22 +35,22 @@ impl ReplicaSets {
         group_resource: REPLICA_SETS,
         kind: "ReplicaSet",
         component: "replicaset-controller",
-        watches: &[REPLICA_SETS, PODS],
+        sources: &[REPLICA_SETS, PODS],
     };
     pub(super) const CONTROLLERS: Self = Self {
         group_resource: REPLICATION_CONTROLLERS,
         kind: "ReplicationController",
         component: "replication-controller",
-        watches: &[REPLICATION_CONTROLLERS, PODS],
+        sources: &[REPLICATION_CONTROLLERS, PODS],
     };
 
-    /// Returns the label selector; ReplicationControllers have labels only.
+    /// Returns the label selector of a set; that of a ReplicationController is a map of labels.
     fn selector(&self, set: &Value) -> LabelSelector {
-        let written = &set["spec"]["selector"];
+        let selector = &set["spec"]["selector"];
         if self.group_resource == REPLICA_SETS {
-            LabelSelector::of_object(written)
+            LabelSelector::of_object(selector)
         } else {
-            LabelSelector::of_object(&json!({"matchLabels": written}))
+            LabelSelector::of_object(&json!({"matchLabels": selector}))
         }
     }
 }
@@ -59,73 +59,74 @@ impl Controller for ReplicaSets {
     type Key = ObjectKey;
 
     fn sources(&self) -> EventSources {
-        EventSources::Resources(self.watches)
+        EventSources::Resources(self.sources)
     }
 
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         if group_resource == self.group_resource {
             return vec![pods::key(event)];
         }
-        if !event.object.owners.is_empty() || event.gone {
-            return pods::controllers(event, self.kind);
+        if !event.object.owners.is_empty() || event.deleted {
+            return pods::controller_keys(event, self.kind);
         }
         // A Pod without an owner may match the selector of a set.
-        let Ok(kind) = client.known(self.group_resource) else { return Vec::new() };
+        let Ok(kind) = client.served_kind(self.group_resource) else { return Vec::new() };
         let sets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let selects = |set: &Value| self.selector(set).matches(|label| event.object.label(label));
         sets.filter(selects).map(|set| (object::namespace(&set).to_owned(), object::name(&set).to_owned())).collect()
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let (kind, pods) = (client.known(self.group_resource)?, client.known(PODS)?);
+        let (kind, pods) = (client.served_kind(self.group_resource)?, client.served_kind(PODS)?);
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         pods::adopt(client, &pods, &kind, &set).await?;
-        let own = pods::controlled(client, &pods, namespace, object::uid(&set));
-        let failure = if object::is_deleting(&set) { None } else { self.scale(client, &kind, &set, own).await.err() };
+        let owned_pods = pods::controlled_objects(client, &pods, namespace, object::uid(&set));
+        let failure =
+            if object::is_deleting(&set) { None } else { self.scale(client, &kind, &set, owned_pods).await.err() };
         let next = update_status(client, &kind, set, failure.as_ref()).await?;
         failure.map_or(Ok(next), Err)
     }
 }
 
 impl ReplicaSets {
-    /// Creates or deletes Pods until the wanted number exists.
+    /// Creates or deletes Pods until the requested number exists, at most `BURST` at once.
     async fn scale(
         &self,
         client: &ControllerClient,
         kind: &Kind,
         set: &Value,
-        own: Vec<Value>,
+        owned_pods: Vec<Value>,
     ) -> Result<(), ApiError> {
-        let pods = client.known(PODS)?;
-        let mut active: Vec<Value> = own.into_iter().filter(pods::is_active).collect();
-        let wanted =
-            object::number(set, &["spec", "replicas"]).and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(1);
-        for _ in active.len()..wanted.min(active.len() + BURST) {
+        let pods = client.served_kind(PODS)?;
+        let mut active: Vec<Value> = owned_pods.into_iter().filter(pods::is_active).collect();
+        let desired =
+            object::number(set, &["spec", "replicas"]).and_then(|desired| usize::try_from(desired).ok()).unwrap_or(1);
+        for _ in active.len()..desired.min(active.len() + BURST) {
             let pod = pods::from_template(&set["spec"]["template"], kind, set);
             match client.create(&pods, &pod).await {
-                Ok(made) => {
-                    let what = format!("Created pod: {}", object::name(&made));
-                    event::record(client, self.component, set, "Normal", "SuccessfulCreate", &what).await;
+                Ok(created) => {
+                    let message = format!("Created pod: {}", object::name(&created));
+                    event::record(client, self.component, set, "Normal", "SuccessfulCreate", &message).await;
                 }
                 // No Event for this: the set is deleted with its namespace.
-                Err(refused) if refused.is_in_ending_namespace() => return Ok(()),
+                Err(refused) if refused.is_namespace_terminating() => return Ok(()),
                 Err(refused) => {
-                    let what = format!("Error creating: {}", refused.message);
-                    event::record(client, self.component, set, "Warning", "FailedCreate", &what).await;
+                    let message = format!("Error creating: {}", refused.message);
+                    event::record(client, self.component, set, "Warning", "FailedCreate", &message).await;
                     return Err(refused);
                 }
             }
         }
-        if active.len() > wanted {
-            pods::sort_by_worth(&mut active);
-            for pod in active[..active.len() - wanted].iter().take(BURST) {
-                let at = (object::namespace(pod), object::name(pod));
-                match client.delete(&pods, at, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
-                    Err(refused) if !refused.is_gone() => return Err(refused),
+        if active.len() > desired {
+            pods::sort_for_deletion(&mut active);
+            for pod in active[..active.len() - desired].iter().take(BURST) {
+                let key = (object::namespace(pod), object::name(pod));
+                match client.delete(&pods, key, &json!({"preconditions": {"uid": object::uid(pod)}})).await {
+                    Err(refused) if !refused.is_not_found() => return Err(refused),
                     _ => {}
                 }
-                let what = format!("Deleted pod: {}", object::name(pod));
-                event::record(client, self.component, set, "Normal", "SuccessfulDelete", &what).await;
+                let message = format!("Deleted pod: {}", object::name(pod));
+                event::record(client, self.component, set, "Normal", "SuccessfulDelete", &message).await;
             }
         }
         Ok(())
@@ -140,12 +141,15 @@ async fn update_status(
     failure: Option<&ApiError>,
 ) -> ReconcileResult {
     let environment = &client.server.environment;
-    let pods = pods::controlled(client, &*client.known(PODS)?, object::namespace(&set), object::uid(&set));
+    let pods =
+        pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(&set), object::uid(&set));
     let (active, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(pods::is_active);
     let labels: Vec<(String, String)> =
         object::labels(&set["spec"]["template"]).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let is_labeled = |pod: &&Value| {
-        labels.iter().all(|(key, value)| object::labels(pod).any(|(own, given)| own == key && given == value))
+        labels.iter().all(|(key, value)| {
+            object::labels(pod).any(|(other_key, other_value)| other_key == key && other_value == value)
+        })
     };
     let seconds = object::number(&set, &["spec", "minReadySeconds"]).unwrap_or(0);
     let tally = Tally::of(&active, seconds, environment.now());
@@ -163,13 +167,13 @@ async fn update_status(
     for (name, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
         status[name] = count.into();
     }
-    if let Some(held) = object::at(&set, &["status", "conditions"]) {
-        status["conditions"] = held.clone();
+    if let Some(existing) = object::at(&set, &["status", "conditions"]) {
+        status["conditions"] = existing.clone();
     }
     match failure {
         Some(refused) => {
             let failed = Condition::new("ReplicaFailure", true, "FailedCreate", &*refused.message);
-            if !condition::find(&status, failed.type_).is_some_and(|before| failed.is_for(before)) {
+            if !condition::find(&status, failed.type_).is_some_and(|before| failed.matches_reason(before)) {
                 condition::set(&mut status, &failed, &environment.time(), Style::REPLICA_SET);
             }
         }
@@ -185,9 +189,9 @@ async fn update_status(
     if set["status"] != status {
         set["status"] = status;
         match client.replace(kind, "status", &set).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }
-    Ok(tally.next_look(environment))
+    Ok(tally.next_action(environment))
 }

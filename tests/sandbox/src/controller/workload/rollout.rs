@@ -13,87 +13,98 @@ use crate::{
 pub(super) const COMPONENT: &str = "deployment-controller";
 /// The label that distinguishes the Pods of different templates.
 pub(super) const HASH: &str = "pod-template-hash";
-pub(super) const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
-pub(super) const MOST: &str = "deployment.kubernetes.io/max-replicas";
+/// The annotations of a ReplicaSet that record the size of its Deployment and the maximum number of Pods.
+pub(super) const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
+pub(super) const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
 
 /// The ReplicaSets of a Deployment and the limits of its rollout.
 #[derive(Debug)]
 pub(super) struct Rollout {
+    /// All ReplicaSets of the Deployment.
     pub(super) sets: Vec<Value>,
-    /// The index of the set that has the current template.
+    /// The index of the ReplicaSet with the current template; `None` if there is none yet.
     pub(super) new: Option<usize>,
+    /// The number of replicas that the Deployment requests.
     desired: i64,
     /// The maximum number of Pods.
-    pub(super) most: i64,
+    pub(super) max_pods: i64,
     /// The minimum number of available Pods.
-    least: i64,
-    recreates: bool,
+    min_available: i64,
+    /// Whether the strategy is `Recreate`.
+    is_recreate: bool,
 }
 
+/// Returns the number at a path of a ReplicaSet; 0 if there is none.
 fn count(set: &Value, path: [&str; 2]) -> i64 {
     object::number(set, &path).unwrap_or(0)
 }
 
-/// Resolves a percentage such as `25%` of a number, or an absolute number.
-fn share(written: &Value, of: i64, round_up: bool) -> i64 {
-    let percent = written.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+/// Resolves an absolute number, or a percentage such as `25%` of `total`, like `intstr.GetScaledValueFromIntOrPercent`.
+fn scaled_value(value: &Value, total: i64, round_up: bool) -> i64 {
+    let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     match percent {
-        Some(percent) if round_up => (of * percent + 99) / 100,
-        Some(percent) => of * percent / 100,
-        None => written.as_i64().unwrap_or(0),
+        Some(percent) if round_up => (total * percent + 99) / 100,
+        Some(percent) => total * percent / 100,
+        None => value.as_i64().unwrap_or(0),
     }
 }
 
 impl Rollout {
+    /// Finds the ReplicaSet with the current template, by template or by `name`, and computes the limits of the
+    /// strategy.
     pub(super) fn new(deployment: &Value, sets: Vec<Value>, name: &str) -> Self {
         let spec = &deployment["spec"];
         let is_new = |set: &Value| template_of(set) == spec["template"] || object::name(set) == name;
         let new = sets.iter().position(is_new);
         let desired = spec["replicas"].as_i64().unwrap_or(1);
-        let recreates = spec["strategy"]["type"] == "Recreate";
+        let is_recreate = spec["strategy"]["type"] == "Recreate";
         let rolling = &spec["strategy"]["rollingUpdate"];
-        let surge = if recreates { 0 } else { share(&rolling["maxSurge"], desired, true) };
-        let mut missing = if recreates { 0 } else { share(&rolling["maxUnavailable"], desired, false) };
-        if surge == 0 && missing == 0 && !recreates {
-            missing = 1;
+        let max_surge = if is_recreate { 0 } else { scaled_value(&rolling["maxSurge"], desired, true) };
+        let mut max_unavailable =
+            if is_recreate { 0 } else { scaled_value(&rolling["maxUnavailable"], desired, false) };
+        if max_surge == 0 && max_unavailable == 0 && !is_recreate {
+            max_unavailable = 1;
         }
-        let least = desired - missing.min(desired);
-        Self { sets, new, desired, most: desired + surge, least, recreates }
+        let min_available = desired - max_unavailable.min(desired);
+        Self { sets, new, desired, max_pods: desired + max_surge, min_available, is_recreate }
     }
 
+    /// Returns the ReplicaSets with other templates.
     pub(super) fn old(&self) -> impl Iterator<Item = &Value> {
         self.sets.iter().enumerate().filter(|(at, _)| Some(*at) != self.new).map(|(_, set)| set)
     }
 
-    fn sum(&self, path: [&str; 2]) -> i64 {
+    /// Returns the sum of the numbers at a path of all ReplicaSets.
+    fn total(&self, path: [&str; 2]) -> i64 {
         self.sets.iter().map(|set| count(set, path)).sum()
     }
 
-    fn of_new(&self, path: [&str; 2]) -> i64 {
+    /// Returns the number at a path of the new ReplicaSet; 0 if there is none.
+    fn new_set_count(&self, path: [&str; 2]) -> i64 {
         self.new.map_or(0, |at| count(&self.sets[at], path))
     }
 
-    /// Returns the initial size of a new ReplicaSet.
-    pub(super) fn first_size(&self, deployment: &Value) -> i64 {
+    /// Returns the initial size of a new ReplicaSet, like `NewRSNewReplicas` of kube-controller-manager.
+    pub(super) fn new_set_size(&self, deployment: &Value) -> i64 {
         let old = self.old().any(|set| count(set, ["spec", "replicas"]) > 0 || count(set, ["status", "replicas"]) > 0);
-        if deployment["spec"]["paused"] == true || self.recreates && old {
+        if deployment["spec"]["paused"] == true || self.is_recreate && old {
             return 0;
         }
-        (self.most - self.sum(["spec", "replicas"])).clamp(0, self.desired)
+        (self.max_pods - self.total(["spec", "replicas"])).clamp(0, self.desired)
     }
 
-    /// Whether all Pods have the new template and are available.
+    /// Returns whether all Pods have the new template and are available (`DeploymentComplete`).
     pub(super) fn is_complete(&self) -> bool {
         let all = [
-            self.sum(["status", "replicas"]),
-            self.of_new(["status", "replicas"]),
-            self.sum(["status", "availableReplicas"]),
+            self.total(["status", "replicas"]),
+            self.new_set_count(["status", "replicas"]),
+            self.total(["status", "availableReplicas"]),
         ];
         all == [self.desired; 3]
     }
 
-    /// Returns the next sizes of the ReplicaSets.
-    fn sizes(&self, paused: bool) -> Vec<i64> {
+    /// Returns the sizes to which the strategy allows to scale the ReplicaSets now, in their order.
+    fn next_sizes(&self, paused: bool) -> Vec<i64> {
         let mut sizes: Vec<i64> = self.sets.iter().map(|set| count(set, ["spec", "replicas"])).collect();
         let active = sizes.iter().filter(|size| **size > 0).count();
         let Some(new) = self.new else { return sizes };
@@ -106,14 +117,14 @@ impl Rollout {
             return sizes;
         }
         let total: i64 = sizes.iter().sum();
-        if self.recreates {
+        if self.is_recreate {
             let old: Vec<usize> = (0..sizes.len()).filter(|at| *at != new).collect();
-            let lives = old.iter().any(|at| {
+            let has_old_pods = old.iter().any(|at| {
                 let set = &self.sets[*at];
                 count(set, ["status", "replicas"]) + count(set, ["status", "terminatingReplicas"]) > 0
             });
             old.iter().for_each(|at| sizes[*at] = 0);
-            if !lives {
+            if !has_old_pods {
                 sizes[new] = self.desired;
             }
             return sizes;
@@ -121,28 +132,28 @@ impl Rollout {
         if sizes[new] > self.desired {
             sizes[new] = self.desired;
         } else {
-            sizes[new] += (self.most - total).clamp(0, self.desired - sizes[new]);
+            sizes[new] += (self.max_pods - total).clamp(0, self.desired - sizes[new]);
         }
-        let unavailable = sizes[new] - self.of_new(["status", "availableReplicas"]);
+        let unavailable = sizes[new] - self.new_set_count(["status", "availableReplicas"]);
         self.shrink_old(&mut sizes, new, unavailable);
         sizes
     }
 
-    /// Shrinks the old sets: first by their unavailable Pods, then by available Pods beyond the minimum.
+    /// Shrinks the old ReplicaSets: first by their unavailable Pods, then by available Pods beyond the minimum.
     fn shrink_old(&self, sizes: &mut [i64], new: usize, new_unavailable: i64) {
         let total: i64 = sizes.iter().sum();
-        let mut spare = total - self.least - new_unavailable;
+        let mut removable = total - self.min_available - new_unavailable;
         for at in (0..sizes.len()).filter(|at| *at != new) {
             let unhealthy = sizes[at] - count(&self.sets[at], ["status", "availableReplicas"]);
-            let taken = unhealthy.min(spare).clamp(0, sizes[at]);
-            sizes[at] -= taken;
-            spare -= taken;
+            let removed = unhealthy.min(removable).clamp(0, sizes[at]);
+            sizes[at] -= removed;
+            removable -= removed;
         }
-        let mut spare = (self.sum(["status", "availableReplicas"]) - self.least).min(spare);
+        let mut removable = (self.total(["status", "availableReplicas"]) - self.min_available).min(removable);
         for at in (0..sizes.len()).filter(|at| *at != new) {
-            let taken = sizes[at].min(spare).max(0);
-            sizes[at] -= taken;
-            spare -= taken;
+            let removed = sizes[at].min(removable).max(0);
+            sizes[at] -= removed;
+            removable -= removed;
         }
     }
 }
@@ -153,8 +164,8 @@ pub(super) async fn scale(
     deployment: &Value,
     rollout: &mut Rollout,
 ) -> Result<(), ApiError> {
-    let sets = client.known(REPLICA_SETS)?;
-    let sizes = rollout.sizes(deployment["spec"]["paused"] == true);
+    let sets = client.served_kind(REPLICA_SETS)?;
+    let sizes = rollout.next_sizes(deployment["spec"]["paused"] == true);
     for (set, size) in rollout.sets.iter_mut().zip(sizes) {
         let before = count(set, ["spec", "replicas"]);
         if before == size {
@@ -162,13 +173,13 @@ pub(super) async fn scale(
         }
         let mut new = set.clone();
         new["spec"]["replicas"] = size.into();
-        let sizes = [(DESIRED, rollout.desired), (MOST, rollout.most)];
+        let sizes = [(DESIRED_REPLICAS, rollout.desired), (MAX_REPLICAS, rollout.max_pods)];
         object::map_at(&mut new, &["metadata", "annotations"])
             .extend(sizes.map(|(key, size)| (key.to_owned(), size.to_string().into())));
         *set = client.replace(&sets, "", &new).await?;
-        let way = if size > before { "up" } else { "down" };
-        let what = format!("Scaled {way} replica set {} from {before} to {size}", object::name(set));
-        event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &what).await;
+        let direction = if size > before { "up" } else { "down" };
+        let message = format!("Scaled {direction} replica set {} from {before} to {size}", object::name(set));
+        event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &message).await;
     }
     Ok(())
 }
@@ -184,20 +195,20 @@ pub(super) async fn update_status(
     let environment = &client.server.environment;
     let now = environment.time();
     let old = deployment["status"].clone();
-    let mut status = counts(&deployment, rollout);
-    if let Some(held) = object::at(&old, &["conditions"]) {
-        status["conditions"] = held.clone();
+    let mut status = replica_counts(&deployment, rollout);
+    if let Some(existing) = object::at(&old, &["conditions"]) {
+        status["conditions"] = existing.clone();
     }
-    let set = |status: &mut Value, condition: Condition| note(status, &condition, &now);
+    let set = |status: &mut Value, condition: Condition| set_changed_condition(status, &condition, &now);
     if let Some(name) = created_set {
-        let message_text = format!("Created new replica set {name:?}");
-        set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", message_text));
+        let message = format!("Created new replica set {name:?}");
+        set(&mut status, Condition::new("Progressing", true, "NewReplicaSetCreated", message));
     }
     // The status of a paused Deployment reports no progress.
     let is_paused = deployment["spec"]["paused"] == true;
-    let next = if is_paused { None } else { progress(&mut status, &old, rollout, &deployment, environment.now()) };
-    let enough = rollout.sum(["status", "availableReplicas"]) >= rollout.least;
-    let available = if enough {
+    let next = if is_paused { None } else { sync_progress(&mut status, &old, rollout, &deployment, environment.now()) };
+    let is_available = rollout.total(["status", "availableReplicas"]) >= rollout.min_available;
+    let available = if is_available {
         Condition::new("Available", true, "MinimumReplicasAvailable", "Deployment has minimum availability.")
     } else {
         let why = "Deployment does not have minimum availability.";
@@ -215,25 +226,26 @@ pub(super) async fn update_status(
     if deployment["status"] != status {
         deployment["status"] = status;
         match client.replace(kind, "status", &deployment).await {
-            Err(refused) if !refused.is_gone() => return Err(refused),
+            Err(refused) if !refused.is_not_found() => return Err(refused),
             _ => {}
         }
     }
     Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(environment, next))))
 }
 
-fn counts(deployment: &Value, rollout: &Rollout) -> Value {
-    let available = rollout.sum(["status", "availableReplicas"]);
+/// Returns the status with the numbers of replicas, without conditions.
+fn replica_counts(deployment: &Value, rollout: &Rollout) -> Value {
+    let available = rollout.total(["status", "availableReplicas"]);
     let mut status = json!({
         "observedGeneration": deployment["metadata"]["generation"],
-        "terminatingReplicas": rollout.sum(["status", "terminatingReplicas"]),
+        "terminatingReplicas": rollout.total(["status", "terminatingReplicas"]),
     });
     for (name, count) in [
-        ("replicas", rollout.sum(["status", "replicas"])),
-        ("updatedReplicas", rollout.of_new(["status", "replicas"])),
-        ("readyReplicas", rollout.sum(["status", "readyReplicas"])),
+        ("replicas", rollout.total(["status", "replicas"])),
+        ("updatedReplicas", rollout.new_set_count(["status", "replicas"])),
+        ("readyReplicas", rollout.total(["status", "readyReplicas"])),
         ("availableReplicas", available),
-        ("unavailableReplicas", rollout.sum(["spec", "replicas"]) - available),
+        ("unavailableReplicas", rollout.total(["spec", "replicas"]) - available),
     ] {
         if count > 0 {
             status[name] = count.into();
@@ -243,14 +255,15 @@ fn counts(deployment: &Value, rollout: &Rollout) -> Value {
 }
 
 /// Sets a condition unless the status already contains it with the same reason.
-fn note(status: &mut Value, condition: &Condition, now: &str) {
-    if !condition::find(status, condition.type_).is_some_and(|before| condition.is_for(before)) {
+fn set_changed_condition(status: &mut Value, condition: &Condition, now: &str) {
+    if !condition::find(status, condition.type_).is_some_and(|before| condition.matches_reason(before)) {
         condition::set(status, condition, now, Style::DEPLOYMENT);
     }
 }
 
-/// Sets the `Progressing` condition; returns the time at which the progress deadline expires.
-fn progress(
+/// Sets the `Progressing` condition. Returns the time at which the progress deadline expires; `None` if there is no
+/// deadline, or if the rollout is complete or has timed out.
+fn sync_progress(
     status: &mut Value,
     old: &Value,
     rollout: &Rollout,
@@ -261,35 +274,39 @@ fn progress(
         deployment["spec"]["progressDeadlineSeconds"].as_i64().filter(|deadline| *deadline < i64::from(i32::MAX))?;
     let name = rollout.new.map(|at| object::name(&rollout.sets[at]).to_owned()).unwrap_or_default();
     let time = crate::environment::seconds(now);
-    let held = condition::find(status, "Progressing").cloned();
-    let is = |reason: &str| held.as_ref().is_some_and(|held| held["reason"] == reason);
+    let existing = condition::find(status, "Progressing").cloned();
+    let has_reason = |reason: &str| existing.as_ref().is_some_and(|existing| existing["reason"] == reason);
     let count = |status: &Value, name: &str| status[name].as_i64().unwrap_or(0);
-    if is("NewReplicaSetAvailable") && count(status, "replicas") == count(status, "updatedReplicas") {
+    if has_reason("NewReplicaSetAvailable") && count(status, "replicas") == count(status, "updatedReplicas") {
         return None;
     }
     if rollout.is_complete() {
-        let message_text = format!("ReplicaSet {name:?} has successfully progressed.");
-        note(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", message_text), &time);
+        let message = format!("ReplicaSet {name:?} has successfully progressed.");
+        set_changed_condition(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", message), &time);
         return None;
     }
-    let more = |name: &str| count(status, name) > count(old, name);
-    let olds = |status: &Value| count(status, "replicas") - count(status, "updatedReplicas");
-    if more("updatedReplicas") || more("readyReplicas") || more("availableReplicas") || olds(status) < olds(old) {
-        let message_text = format!("ReplicaSet {name:?} is progressing.");
-        let moves = Condition::new("Progressing", true, "ReplicaSetUpdated", message_text);
-        condition::set(status, &moves, &time, Style::DEPLOYMENT);
+    let has_more = |name: &str| count(status, name) > count(old, name);
+    let old_replicas = |status: &Value| count(status, "replicas") - count(status, "updatedReplicas");
+    if has_more("updatedReplicas")
+        || has_more("readyReplicas")
+        || has_more("availableReplicas")
+        || old_replicas(status) < old_replicas(old)
+    {
+        let message = format!("ReplicaSet {name:?} is progressing.");
+        let progressing = Condition::new("Progressing", true, "ReplicaSetUpdated", message);
+        condition::set(status, &progressing, &time, Style::DEPLOYMENT);
     }
-    let held = condition::find(status, "Progressing")?;
-    if held["reason"] == "ProgressDeadlineExceeded" || held["reason"] == "NewReplicaSetAvailable" {
+    let existing = condition::find(status, "Progressing")?;
+    if existing["reason"] == "ProgressDeadlineExceeded" || existing["reason"] == "NewReplicaSetAvailable" {
         return None;
     }
-    let since: Timestamp = held["lastUpdateTime"].as_str()?.parse().ok()?;
-    let late = since.checked_add(SignedDuration::from_secs(deadline)).ok()?;
-    if now < late {
-        return Some(late);
+    let since: Timestamp = existing["lastUpdateTime"].as_str()?.parse().ok()?;
+    let expires_at = since.checked_add(SignedDuration::from_secs(deadline)).ok()?;
+    if now < expires_at {
+        return Some(expires_at);
     }
-    let message_text = format!("ReplicaSet {name:?} has timed out progressing.");
-    note(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", message_text), &time);
+    let message = format!("ReplicaSet {name:?} has timed out progressing.");
+    set_changed_condition(status, &Condition::new("Progressing", false, "ProgressDeadlineExceeded", message), &time);
     None
 }
 

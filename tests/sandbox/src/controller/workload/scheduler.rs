@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{fate::NODE, object};
 
+/// Binds Pods that name the default scheduler and have no scheduling gates.
 #[derive(Debug)]
 pub(super) struct Scheduler;
 
@@ -19,11 +20,11 @@ impl Controller for Scheduler {
     }
 
     fn keys_for(&mut self, _: &ControllerClient, _: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
-        if event.gone || event.object.deleting { Vec::new() } else { vec![pods::key(event)] }
+        if event.deleted || event.object.deleting { Vec::new() } else { vec![pods::key(event)] }
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
-        let kind = client.known(PODS)?;
+        let kind = client.served_kind(PODS)?;
         let Some(pod) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let scheduler = object::text(&pod, &["spec", "schedulerName"]);
         let gated = pod["spec"]["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty());
@@ -36,7 +37,7 @@ impl Controller for Scheduler {
             "metadata": {"namespace": namespace, "name": name, "uid": object::uid(&pod)},
         });
         match client.create_subresource(&kind, "binding", &binding).await {
-            Err(refused) if !refused.is_gone() && refused.code != 409 => Err(refused),
+            Err(refused) if !refused.is_not_found() && refused.code != 409 => Err(refused),
             _ => Ok(Action::AwaitChange),
         }
     }

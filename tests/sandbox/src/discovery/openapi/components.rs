@@ -18,7 +18,7 @@ const CONVENTIONS: &str = "https://git.k8s.io/community/contributors/devel/sig-a
 /// The schemas that every document contains.
 const ALWAYS: [&str; 3] = ["DeleteOptions", "Patch", "Status"];
 
-/// Returns the schemas of the kinds by name.
+/// Returns the schemas of the kinds and of everything that they refer to, by name.
 pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     let mut collected = Map::new();
     let mut wanted: Vec<String> = ALWAYS.iter().map(|name| format!("{META}.{name}")).collect();
@@ -33,9 +33,9 @@ pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
             }
             None => wanted.extend([schema_name(kind, &kind.kind), schema_name(kind, &kind.list_kind)]),
         }
-        for (group, version, answered) in kind.subresources.iter().map(|subresource| &subresource.answers) {
+        for (group, version, response_kind) in kind.subresources.iter().map(|subresource| &subresource.answers) {
             let (group, version) = if version.is_empty() { (&kind.group, &kind.version) } else { (group, version) };
-            wanted.extend(builtin::of_kind(group, version, answered).map(|definition| definition.name.to_owned()));
+            wanted.extend(builtin::of_kind(group, version, response_kind).map(|definition| definition.name.to_owned()));
         }
     }
     while let Some(name) = wanted.pop() {
@@ -45,36 +45,36 @@ pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
         let Some(definition) = builtin::definition(&name) else { continue };
         let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
         descriptions::describe(&name, &mut schema);
-        point(&mut schema, &mut wanted);
+        convert_references(&mut schema, &mut wanted);
         collected.insert(name, schema);
     }
     collected
 }
 
-/// Converts the references of the built-in table to OpenAPI references; next to other keywords a reference goes into an
-/// `allOf`.
-fn point(schema: &mut Value, wanted: &mut Vec<String>) {
+/// Converts the references of the built-in table to OpenAPI references, and adds their names to `wanted`. Next to other
+/// keywords a reference goes into an `allOf`.
+fn convert_references(schema: &mut Value, wanted: &mut Vec<String>) {
     match schema {
         Value::Object(map) => {
-            map.values_mut().for_each(|value| point(value, wanted));
+            map.values_mut().for_each(|value| convert_references(value, wanted));
             let Some(Value::String(name)) = map.get("$ref") else { return };
-            let (name, alone) = (name.clone(), map.len() == 1);
+            let (name, is_alone) = (name.clone(), map.len() == 1);
             map.remove("$ref");
-            if alone {
+            if is_alone {
                 *schema = reference(&name);
             } else {
                 map.insert("allOf".into(), json!([reference(&name)]));
             }
             wanted.push(name);
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| point(item, wanted)),
+        Value::Array(items) => items.iter_mut().for_each(|item| convert_references(item, wanted)),
         _ => {}
     }
 }
 
-/// Returns a CRD's schema with the fields that every object has.
-fn custom_schema(kind: &Kind, written: &Value, selectable: &[String]) -> Value {
-    let mut schema = if written.is_object() { written.clone() } else { json!({"type": "object"}) };
+/// Returns a CRD's schema, completed with the fields that every object has.
+fn custom_schema(kind: &Kind, schema: &Value, selectable: &[String]) -> Value {
+    let mut schema = if schema.is_object() { schema.clone() } else { json!({"type": "object"}) };
     let mut metadata = json!({"allOf": [reference(&format!("{META}.ObjectMeta"))]});
     // The descriptions of these fields are the same in every kind; copy them from a built-in kind.
     let mut model =
@@ -96,6 +96,7 @@ fn custom_schema(kind: &Kind, written: &Value, selectable: &[String]) -> Value {
     schema
 }
 
+/// Returns the schema of the list of a custom kind.
 fn custom_list(kind: &Kind) -> Value {
     let (name, list) = (&kind.kind, &kind.list_kind);
     let items = format!("List of {}. More info: {CONVENTIONS}", kind.plural);
@@ -118,6 +119,7 @@ fn custom_list(kind: &Kind) -> Value {
     schema
 }
 
+/// Returns an entry of `x-kubernetes-group-version-kind`.
 pub(super) fn gvk(kind: &Kind, name: &str) -> Value {
     json!({"group": kind.group, "kind": name, "version": kind.version})
 }

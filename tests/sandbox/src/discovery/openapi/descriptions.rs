@@ -16,23 +16,24 @@ static DESCRIPTIONS: LazyLock<Descriptions> = LazyLock::new(|| {
     let read = zstd::decode_all(COMPRESSED).map(|text| serde_json::from_slice(&text));
     match read {
         Ok(Ok(descriptions)) => descriptions,
-        Ok(Err(error)) => unreadable(&error),
-        Err(error) => unreadable(&error),
+        Ok(Err(error)) => log_unreadable(&error),
+        Err(error) => log_unreadable(&error),
     }
 });
 
-fn unreadable(error: &dyn std::error::Error) -> Descriptions {
+/// Logs that the table can't be read, and returns no descriptions.
+fn log_unreadable(error: &dyn std::error::Error) -> Descriptions {
     tracing::error!(%error, "the descriptions of the table are unreadable");
     Descriptions::new()
 }
 
 /// Adds the descriptions to a definition's schema.
 pub(super) fn describe(name: &str, schema: &mut Value) {
-    let Some(own) = DESCRIPTIONS.get(name) else { return };
-    for (field, description) in own {
-        let place = if field.is_empty() { Some(&mut *schema) } else { schema["properties"].get_mut(field) };
-        if let Some(Value::Object(place)) = place {
-            place.insert("description".into(), description.clone().into());
+    let Some(descriptions) = DESCRIPTIONS.get(name) else { return };
+    for (field, description) in descriptions {
+        let target = if field.is_empty() { Some(&mut *schema) } else { schema["properties"].get_mut(field) };
+        if let Some(Value::Object(target)) = target {
+            target.insert("description".into(), description.clone().into());
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, json};
 use super::{components, operations, registered};
 use crate::{
     discovery::{
-        etag::{hash, tagged},
+        etag::{hash, with_etag},
         groups::Groups,
         version::RELEASE,
     },
@@ -25,15 +25,15 @@ pub(crate) fn index(groups: &Groups) -> ApiResponse {
     ApiResponse::object(&json!({"paths": paths}))
 }
 
-/// Serves `/openapi/v3/apis/GROUP/VERSION`.
-pub(crate) fn document(groups: &Groups, words: &[&str]) -> Option<ApiResponse> {
-    let (group, version) = match *words {
+/// Serves `/openapi/v3/apis/GROUP/VERSION`; `None` if the group version is not served.
+pub(crate) fn document(groups: &Groups, segments: &[&str]) -> Option<ApiResponse> {
+    let (group, version) = match *segments {
         ["api", version] => ("", version),
         ["apis", group, version] => (group, version),
         _ => return None,
     };
-    let found = groups.find(group).filter(|found| found.versions.iter().any(|own| own == version))?;
-    let kinds: Vec<_> = found.kinds(version).collect();
+    let served_group = groups.find(group).filter(|group| group.versions.iter().any(|served| served == version))?;
+    let kinds: Vec<_> = served_group.kinds(version).collect();
     let mut schemas = components::schemas(&kinds);
     if let Some(options) = schemas.get_mut("io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions") {
         let custom = kinds.iter().any(|kind| kind.custom().is_some());
@@ -45,9 +45,9 @@ pub(crate) fn document(groups: &Groups, words: &[&str]) -> Option<ApiResponse> {
         "paths": operations::paths(&prefix(group, version), &kinds),
         "components": {"schemas": schemas},
     });
-    let mut answer = tagged(ApiResponse::object(&document));
-    answer.content_type = JSON;
-    Some(answer)
+    let mut response = with_etag(ApiResponse::object(&document));
+    response.content_type = JSON;
+    Some(response)
 }
 
 /// Returns the path prefix of a group version: `apis/apps/v1`, or `api/v1` for the core group.

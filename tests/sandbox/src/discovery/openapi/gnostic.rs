@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 struct Message(Vec<u8>);
 
 impl Message {
-    fn number(&mut self, mut number: u64) {
+    /// Appends a number as a varint: seven bits in each byte, the lowest first.
+    fn varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
             number >>= 7;
@@ -17,22 +18,25 @@ impl Message {
 
     /// Writes a length-delimited field: a string, bytes or a nested message.
     fn bytes(&mut self, field: u64, bytes: &[u8]) {
-        self.number(field << 3 | 2);
-        self.number(bytes.len() as u64);
+        self.varint(field << 3 | 2);
+        self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
-    fn text(&mut self, field: u64, text: Option<&Value>) {
+    /// Writes a string field; skips a value that is absent or no string.
+    fn string(&mut self, field: u64, text: Option<&Value>) {
         if let Some(Value::String(text)) = text {
             self.bytes(field, text.as_bytes());
         }
     }
 
-    fn truth(&mut self, field: u64, truth: bool) {
-        self.number(field << 3);
-        self.number(truth.into());
+    /// Writes a boolean field.
+    fn bool(&mut self, field: u64, truth: bool) {
+        self.varint(field << 3);
+        self.varint(truth.into());
     }
 
+    /// Writes a field with a nested message.
     fn message(&mut self, field: u64, message: &Self) {
         self.bytes(field, &message.0);
     }
@@ -41,42 +45,43 @@ impl Message {
 /// Encodes a `Document`.
 pub(super) fn document(document: &Value) -> Vec<u8> {
     let (mut encoded, mut info) = (Message::default(), Message::default());
-    encoded.text(1, document.get("swagger"));
-    info.text(1, document["info"].get("title"));
-    info.text(2, document["info"].get("version"));
+    encoded.string(1, document.get("swagger"));
+    info.string(1, document["info"].get("title"));
+    info.string(2, document["info"].get("version"));
     encoded.message(2, &info);
     encoded.message(8, &Message::default());
-    encoded.message(9, &named(document["definitions"].as_object(), schema));
+    encoded.message(9, &named_entries(document["definitions"].as_object(), schema));
     encoded.0
 }
 
-/// Encodes a map as named entries: definitions, properties.
-fn named(map: Option<&Map<String, Value>>, written: fn(&Value) -> Message) -> Message {
+/// Encodes a map as a message of named entries, as `definitions` and `properties` are.
+fn named_entries(map: Option<&Map<String, Value>>, encode: fn(&Value) -> Message) -> Message {
     let mut all = Message::default();
     for (name, value) in map.into_iter().flatten() {
-        all.message(1, &pair(name, &written(value)));
+        all.message(1, &named_entry(name, &encode(value)));
     }
     all
 }
 
-fn pair(name: &str, value: &Message) -> Message {
-    let mut pair = Message::default();
-    pair.bytes(1, name.as_bytes());
-    pair.message(2, value);
-    pair
+/// Encodes an entry of a map: its name and its value.
+fn named_entry(name: &str, value: &Message) -> Message {
+    let mut named_entry = Message::default();
+    named_entry.bytes(1, name.as_bytes());
+    named_entry.message(2, value);
+    named_entry
 }
 
 /// Encodes a `Schema`.
 fn schema(schema: &Value) -> Message {
     let mut encoded = Message::default();
     for (field, keyword) in [(1, "$ref"), (2, "format"), (3, "title"), (4, "description"), (13, "pattern")] {
-        encoded.text(field, schema.get(keyword));
+        encoded.string(field, schema.get(keyword));
     }
     if let Some(default) = schema.get("default") {
         encoded.message(5, &any(default));
     }
     for required in schema["required"].as_array().into_iter().flatten() {
-        encoded.text(19, Some(required));
+        encoded.string(19, Some(required));
     }
     for value in schema["enum"].as_array().into_iter().flatten() {
         encoded.message(20, &any(value));
@@ -86,28 +91,29 @@ fn schema(schema: &Value) -> Message {
     }
     if let Some(kind) = schema.get("type") {
         let mut types = Message::default();
-        types.text(1, Some(kind));
+        types.string(1, Some(kind));
         encoded.message(22, &types);
     }
     if let Some(items) = schema.get("items") {
-        let mut of = Message::default();
-        of.message(1, &self::schema(items));
-        encoded.message(23, &of);
+        let mut items_message = Message::default();
+        items_message.message(1, &self::schema(items));
+        encoded.message(23, &items_message);
     }
     if let Some(properties) = schema["properties"].as_object() {
-        encoded.message(25, &named(Some(properties), self::schema));
+        encoded.message(25, &named_entries(Some(properties), self::schema));
     }
     for (name, value) in schema.as_object().into_iter().flatten().filter(|(name, _)| name.starts_with("x-")) {
-        encoded.message(31, &pair(name, &any(value)));
+        encoded.message(31, &named_entry(name, &any(value)));
     }
     encoded
 }
 
+/// Encodes an `AdditionalPropertiesItem`: a boolean or a schema.
 fn additional_properties(additional: &Value) -> Message {
     let mut encoded = Message::default();
     match additional {
-        Value::Bool(allowed) => encoded.truth(2, *allowed),
-        of => encoded.message(1, &schema(of)),
+        Value::Bool(allowed) => encoded.bool(2, *allowed),
+        value => encoded.message(1, &schema(value)),
     }
     encoded
 }

@@ -15,48 +15,60 @@ use crate::kind::{Kind, Subresource};
 pub(super) fn paths(prefix: &str, kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     let mut paths = Map::new();
     for kind in kinds {
-        let all = format!("/{prefix}/{}", kind.plural);
-        let collection =
-            if kind.namespaced { format!("/{prefix}/namespaces/{{namespace}}/{}", kind.plural) } else { all.clone() };
-        if kind.namespaced && may(kind, "list") {
-            paths.insert(all, item(kind, &[("get", "list")], &kind.list_kind));
+        let cluster_path = format!("/{prefix}/{}", kind.plural);
+        let collection = if kind.namespaced {
+            format!("/{prefix}/namespaces/{{namespace}}/{}", kind.plural)
+        } else {
+            cluster_path.clone()
+        };
+        if kind.namespaced && has_verb(kind, "list") {
+            paths.insert(cluster_path, path_item(kind, &[("get", "list")], &kind.list_kind));
         }
-        let verbs: Vec<_> = allowed(kind, &[("get", "list"), ("post", "create"), ("delete", "deletecollection")]);
-        paths.insert(collection.clone(), item(kind, &verbs, &kind.kind));
-        let verbs = allowed(kind, &[("get", "get"), ("put", "update"), ("patch", "patch"), ("delete", "delete")]);
+        let verbs: Vec<_> =
+            supported_verbs(kind, &[("get", "list"), ("post", "create"), ("delete", "deletecollection")]);
+        paths.insert(collection.clone(), path_item(kind, &verbs, &kind.kind));
+        let verbs =
+            supported_verbs(kind, &[("get", "get"), ("put", "update"), ("patch", "patch"), ("delete", "delete")]);
         if !verbs.is_empty() {
-            paths.insert(format!("{collection}/{{name}}"), item(kind, &verbs, &kind.kind));
+            paths.insert(format!("{collection}/{{name}}"), path_item(kind, &verbs, &kind.kind));
         }
         for subresource in &kind.subresources {
-            paths.insert(format!("{collection}/{{name}}/{}", subresource.name), below(kind, subresource));
+            paths.insert(
+                format!("{collection}/{{name}}/{}", subresource.name),
+                subresource_path_item(kind, subresource),
+            );
         }
     }
     paths
 }
 
-fn may(kind: &Kind, verb: &str) -> bool {
-    kind.verbs.iter().any(|own| own == verb)
+/// Returns whether a kind supports a verb.
+fn has_verb(kind: &Kind, verb: &str) -> bool {
+    kind.verbs.iter().any(|other| other == verb)
 }
 
-fn allowed(kind: &Kind, verbs: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
-    verbs.iter().copied().filter(|(_, verb)| may(kind, verb)).collect()
+/// Returns the pairs of HTTP method and verb that a kind supports.
+fn supported_verbs(kind: &Kind, verbs: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    verbs.iter().copied().filter(|(_, verb)| has_verb(kind, verb)).collect()
 }
 
-fn item(kind: &Kind, verbs: &[(&str, &str)], answered: &str) -> Value {
+/// Returns the operations of a path, for pairs of HTTP method and verb.
+fn path_item(kind: &Kind, verbs: &[(&str, &str)], response_kind: &str) -> Value {
     let operation = |(method, verb): &(&str, &str)| {
-        let answered = if *verb == "list" { &kind.list_kind } else { answered };
-        let schema = reference(&schema_name(kind, answered));
+        let response_kind = if *verb == "list" { &kind.list_kind } else { response_kind };
+        let schema = reference(&schema_name(kind, response_kind));
         ((*method).to_owned(), operation(verb, &schema, &gvk(kind, &kind.kind)))
     };
     Value::Object(verbs.iter().map(operation).collect())
 }
 
-fn below(kind: &Kind, subresource: &Subresource) -> Value {
-    let (group, version, answered) = &subresource.answers;
+/// Returns the operations of the path of a subresource.
+fn subresource_path_item(kind: &Kind, subresource: &Subresource) -> Value {
+    let (group, version, response_kind) = &subresource.answers;
     let (group, version) = if version.is_empty() { (&kind.group, &kind.version) } else { (group, version) };
-    let name = crate::schema::builtin::of_kind(group, version, answered)
-        .map_or_else(|| schema_name(kind, answered), |definition| definition.name.to_owned());
-    let gvk = json!({"group": group, "version": version, "kind": answered});
+    let name = crate::schema::builtin::of_kind(group, version, response_kind)
+        .map_or_else(|| schema_name(kind, response_kind), |definition| definition.name.to_owned());
+    let gvk = json!({"group": group, "version": version, "kind": response_kind});
     let operation = |verb: &String| {
         let method = match verb.as_str() {
             "create" => "post",
@@ -68,6 +80,7 @@ fn below(kind: &Kind, subresource: &Subresource) -> Value {
     Value::Object(subresource.verbs.iter().map(operation).collect())
 }
 
+/// Returns an operation with its parameters, request body and response; `schema` is that of the object.
 fn operation(verb: &str, schema: &Value, gvk: &Value) -> Value {
     let action = match verb {
         "create" => "post",
@@ -89,7 +102,7 @@ fn operation(verb: &str, schema: &Value, gvk: &Value) -> Value {
             json!({"name": name, "in": "query", "schema": {"type": kind, "uniqueItems": true}})
         };
         operation["parameters"] = parameters.iter().map(parameter).collect();
-        let media: &[&str] = match verb {
+        let media_types: &[&str] = match verb {
             "patch" => &[
                 "application/apply-patch+yaml",
                 "application/json-patch+json",
@@ -101,7 +114,7 @@ fn operation(verb: &str, schema: &Value, gvk: &Value) -> Value {
         let patch = reference("io.k8s.apimachinery.pkg.apis.meta.v1.Patch");
         let body = if verb == "patch" { &patch } else { schema };
         let content: Map<String, Value> =
-            media.iter().map(|media| ((*media).to_owned(), json!({"schema": body}))).collect();
+            media_types.iter().map(|media_type| ((*media_type).to_owned(), json!({"schema": body}))).collect();
         operation["requestBody"] = json!({"content": content, "required": true});
     }
     operation

@@ -11,6 +11,7 @@ pub(super) fn schema_name(kind: &crate::kind::Kind, name: &str) -> String {
     format!("{}.{}.{name}", reversed.join("."), kind.version)
 }
 
+/// Returns a `$ref` to a schema of the document.
 pub(super) fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }

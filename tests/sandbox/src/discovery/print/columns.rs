@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 /// The tables that kube-apiserver returns, compressed: group, version, plural, and `columnDefinitions`.
 const COMPRESSED: &[u8] = include_bytes!("../../../table/columns.json.zst");
 
+/// Group, version, plural and column definitions.
 type ColumnRow = (String, String, String, Value);
 
 static COLUMNS: LazyLock<HashMap<(String, String, String), Value>> = LazyLock::new(|| {
@@ -15,21 +16,21 @@ static COLUMNS: LazyLock<HashMap<(String, String, String), Value>> = LazyLock::n
     rows.into_iter().map(|(group, version, plural, columns)| ((group, version, plural), columns)).collect()
 });
 
-/// Returns the columns of a built-in kind.
-pub(super) fn of(group: &str, version: &str, plural: &str) -> Value {
+/// Returns the column definitions of a built-in kind; name and creation time if it has no printer.
+pub(super) fn builtin(group: &str, version: &str, plural: &str) -> Value {
     let columns = COLUMNS.get(&(group.to_owned(), version.to_owned(), plural.to_owned()));
-    columns.cloned().unwrap_or_else(|| json!([name(), created()]))
+    columns.cloned().unwrap_or_else(|| json!([name_column(), created_column()]))
 }
 
 /// Returns the name column, which is the same for all kinds.
-pub(super) fn name() -> Value {
+pub(super) fn name_column() -> Value {
     COLUMNS
         .get(&(String::new(), "v1".to_owned(), "configmaps".to_owned()))
         .map_or(Value::Null, |columns| columns[0].clone())
 }
 
-/// Returns the column of kinds for which kube-apiserver has no printer.
-fn created() -> Value {
+/// Returns the column of the creation time, for kinds without a printer.
+fn created_column() -> Value {
     json!({"name": "Created At", "type": "date", "format": "", "description": "", "priority": 0})
 }
 

@@ -10,55 +10,60 @@ use crate::object;
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub(super) name: String,
-    pub(super) kind: String,
+    pub(super) type_: String,
     pub(super) format: String,
     pub(super) description: String,
+    /// 0 for columns of the standard view; higher for `-o wide`.
     pub(super) priority: i64,
+    /// The JSONPath of the value; `None` if it is invalid, which leaves the cells empty.
     path: Option<JsonPath>,
 }
 
-/// Parses the columns after the name; without any there is only the age.
-pub(super) fn columns(written: &[Value]) -> Vec<Column> {
+/// Parses the columns after the name; without any, the only column is the age.
+pub(super) fn parse_columns(written: &[Value]) -> Vec<Column> {
     if written.is_empty() {
         let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"});
-        let mut age = column(&age);
+        let mut age = parse_column(&age);
         // The description is the same for every kind that has an age.
-        age.description = columns::of("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
+        age.description =
+            columns::builtin("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
         return vec![age];
     }
-    written.iter().map(column).collect()
+    written.iter().map(parse_column).collect()
 }
 
 /// Returns the column definitions of a CRD, with the name first.
 pub(super) fn definitions(custom: &[Column]) -> Value {
     let described = custom.iter().map(|column| {
         json!({
-            "name": column.name, "type": column.kind, "format": column.format, "description": column.description,
+            "name": column.name, "type": column.type_, "format": column.format, "description": column.description,
             "priority": column.priority,
         })
     });
-    std::iter::once(columns::name()).chain(described).collect()
+    std::iter::once(columns::name_column()).chain(described).collect()
 }
 
-fn column(written: &Value) -> Column {
-    let word = |name| object::text(written, &[name]).to_owned();
-    let (path, description) = (word("jsonPath"), word("description"));
+/// Parses one of the `additionalPrinterColumns`.
+fn parse_column(written: &Value) -> Column {
+    let text = |name| object::text(written, &[name]).to_owned();
+    let (path, description) = (text("jsonPath"), text("description"));
     let description = if description.is_empty() {
         format!("Custom resource definition column (in JSONPath format): {path}")
     } else {
         description
     };
     Column {
-        name: word("name"),
-        kind: word("type"),
-        format: word("format"),
+        name: text("name"),
+        type_: text("type"),
+        format: text("format"),
         description,
         priority: object::number(written, &["priority"]).unwrap_or(0),
-        path: JsonPath::of(&path),
+        path: JsonPath::parse(&path),
     }
 }
 
-pub(super) fn cells(columns: &[Column], item: &Value, now: Timestamp) -> Vec<Value> {
+/// Returns the cells of an object: its name, then the value of each column, or null.
+pub(super) fn row_cells(columns: &[Column], item: &Value, now: Timestamp) -> Vec<Value> {
     let cell = |column: &Column| {
         let found = column.path.as_ref().and_then(|path| path.find(item).first().copied());
         found.map_or(Value::Null, |value| column.cell(value, now))
@@ -67,9 +72,9 @@ pub(super) fn cells(columns: &[Column], item: &Value, now: Timestamp) -> Vec<Val
 }
 
 impl Column {
-    /// Converts a value to the column's type; null if it does not fit.
+    /// Converts a value to the column's type; null if the value does not fit.
     fn cell(&self, value: &Value, now: Timestamp) -> Value {
-        match (self.kind.as_str(), value) {
+        match (self.type_.as_str(), value) {
             (_, Value::Null) => Value::Null,
             ("integer", Value::Number(number)) => {
                 number.as_i64().or_else(|| number.as_f64().map(|float| float as i64)).into()

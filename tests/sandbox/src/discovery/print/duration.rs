@@ -2,32 +2,34 @@
 
 use jiff::Timestamp;
 
-/// Formats the time since a timestamp; `<unknown>` if there is none.
-pub(super) fn since(written: &str, now: Timestamp) -> String {
-    written.parse::<Timestamp>().map_or_else(|_| "<unknown>".to_owned(), |then| between(then, now))
+/// Formats the time since a timestamp; `<unknown>` if the text is no timestamp.
+pub(super) fn since(timestamp: &str, now: Timestamp) -> String {
+    timestamp.parse::<Timestamp>().map_or_else(|_| "<unknown>".to_owned(), |start| between(start, now))
 }
 
-/// Formats a duration with at most two units, coarser for longer durations: `90s`, `2m5s`, `3h`, `5d2h`, `1y20d`.
-pub(super) fn between(then: Timestamp, now: Timestamp) -> String {
-    let seconds = now.duration_since(then).as_secs();
+/// Formats a duration with at most two units, coarser for longer durations, like `duration.HumanDuration`: `90s`,
+/// `2m5s`, `3h`, `5d2h`, `1y20d`.
+pub(super) fn between(start: Timestamp, now: Timestamp) -> String {
+    let seconds = now.duration_since(start).as_secs();
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let (days, years) = (hours / 24, hours / (24 * 365));
     match seconds {
         ..-1 => "<invalid>".to_owned(),
         -1 => "0s".to_owned(),
         0..120 => format!("{seconds}s"),
-        120..600 => two(minutes, "m", seconds % 60, "s"),
+        120..600 => two_units(minutes, "m", seconds % 60, "s"),
         600..10_800 => format!("{minutes}m"),
-        10_800..28_800 => two(hours, "h", minutes % 60, "m"),
+        10_800..28_800 => two_units(hours, "h", minutes % 60, "m"),
         28_800..172_800 => format!("{hours}h"),
-        172_800..691_200 => two(days, "d", hours % 24, "h"),
+        172_800..691_200 => two_units(days, "d", hours % 24, "h"),
         691_200..63_072_000 => format!("{days}d"),
-        63_072_000..252_288_000 => two(years, "y", days % 365, "d"),
+        63_072_000..252_288_000 => two_units(years, "y", days % 365, "d"),
         _ => format!("{years}y"),
     }
 }
 
-fn two(coarse: i64, coarse_unit: &str, fine: i64, fine_unit: &str) -> String {
+/// Joins an amount of a coarse unit and one of a fine unit; leaves out a fine amount of 0.
+fn two_units(coarse: i64, coarse_unit: &str, fine: i64, fine_unit: &str) -> String {
     if fine == 0 { format!("{coarse}{coarse_unit}") } else { format!("{coarse}{coarse_unit}{fine}{fine_unit}") }
 }
 

@@ -12,6 +12,9 @@ mod duration;
 mod path;
 
 /// Returns the table of some objects; `metadata` is the list's.
+///
+/// # Errors
+/// `BadRequest` if `includeObject` has an unknown value.
 pub(crate) fn table(request: ResourceRequest<'_>, objects: &[Value], metadata: &Value) -> Result<Value, Failure> {
     let printer = Printer::of(request)?;
     Ok(printer.table(objects, metadata, true, request.server.environment.now()))
@@ -22,13 +25,18 @@ pub(crate) fn table(request: ResourceRequest<'_>, objects: &[Value], metadata: &
 pub(crate) struct Printer {
     columns: Columns,
     definitions: Value,
-    shown: IncludeObject,
-    of_daemon_sets: bool,
+    /// The part of each object that its row contains.
+    include_object: IncludeObject,
+    /// Whether the objects are DaemonSets, whose generation annotation is left out of the metadata.
+    is_daemon_set: bool,
 }
 
+/// How the cells of a row are printed.
 #[derive(Debug)]
 enum Columns {
+    /// Built-in kinds: a function that prints the cells.
     Table(cells::Cells),
+    /// Custom kinds: the columns of the CRD.
     Custom(Vec<custom::Column>),
 }
 
@@ -41,30 +49,34 @@ enum IncludeObject {
 }
 
 impl Printer {
+    /// Returns the printer for the kind and the options of a request.
+    ///
+    /// # Errors
+    /// `BadRequest` if `includeObject` has an unknown value.
     pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
-        let shown = match request.call.options.other("includeObject").unwrap_or_default() {
+        let include_object = match request.call.options.raw("includeObject").unwrap_or_default() {
             "" | "Metadata" => IncludeObject::Metadata,
             "Object" => IncludeObject::Object,
             "None" => IncludeObject::Nothing,
             other => {
                 let why = "must be 'Metadata', 'Object', 'None', or empty";
-                let what = format!("includeObject: Invalid value: {other:?}: {why}");
-                return Err(Failure::bad_request(format!("Unable to convert to Table as requested: {what}")));
+                let field_error = format!("includeObject: Invalid value: {other:?}: {why}");
+                return Err(Failure::bad_request(format!("Unable to convert to Table as requested: {field_error}")));
             }
         };
         let kind = request.kind;
         let (columns, definitions) = match kind.custom() {
             Some(custom) => {
-                let columns = custom::columns(&custom.columns);
+                let columns = custom::parse_columns(&custom.columns);
                 let definitions = custom::definitions(&columns);
                 (Columns::Custom(columns), definitions)
             }
             None => (
-                Columns::Table(cells::of(&kind.group, &kind.plural)),
-                columns::of(&kind.group, &kind.version, &kind.plural),
+                Columns::Table(cells::printer_for(&kind.group, &kind.plural)),
+                columns::builtin(&kind.group, &kind.version, &kind.plural),
             ),
         };
-        Ok(Self { columns, definitions, shown, of_daemon_sets: kind.is("apps", "daemonsets") })
+        Ok(Self { columns, definitions, include_object, is_daemon_set: kind.is("apps", "daemonsets") })
     }
 
     /// Returns the table of some objects, with or without the column definitions.
@@ -74,23 +86,24 @@ impl Printer {
         json!({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "columnDefinitions": definitions, "rows": rows})
     }
 
+    /// Returns the `TableRow` of an object.
     fn row(&self, object: &Value, now: Timestamp) -> Value {
         let cells = match &self.columns {
             Columns::Table(cells) => cells(object, now),
-            Columns::Custom(columns) => custom::cells(columns, object, now),
+            Columns::Custom(columns) => custom::row_cells(columns, object, now),
         };
-        let shown = match self.shown {
+        let include_object = match self.include_object {
             IncludeObject::Nothing => Value::Null,
             IncludeObject::Object => object.clone(),
             IncludeObject::Metadata => {
                 let mut metadata = object::at(object, &["metadata"]).cloned().unwrap_or_default();
-                if self.of_daemon_sets {
-                    daemon_set::without_count(&mut metadata);
+                if self.is_daemon_set {
+                    daemon_set::remove_template_generation(&mut metadata);
                 }
                 json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
             }
         };
-        let mut row = json!({"cells": cells, "object": shown});
+        let mut row = json!({"cells": cells, "object": include_object});
         if let Some(conditions) = cells::conditions(object) {
             row["conditions"] = conditions;
         }

@@ -1,4 +1,4 @@
-//! Conditions in the status of a CustomResourceDefinition.
+//! Reads and sets conditions in the status of a CustomResourceDefinition.
 
 use serde_json::Value;
 

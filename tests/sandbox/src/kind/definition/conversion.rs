@@ -8,15 +8,15 @@ use crate::{
     object::{at, text},
 };
 
-/// What is wrong with `spec.conversion`.
-pub(super) fn check(conversion: &Value) -> Vec<Cause> {
+/// Validates `spec.conversion`. Returns the errors; none if it is valid.
+pub(super) fn validate_conversion(conversion: &Value) -> Vec<Cause> {
     let client = at(conversion, &["webhook", "clientConfig"]);
     let reviews = at(conversion, &["webhook", "conversionReviewVersions"]).and_then(Value::as_array);
     let reviews = reviews.map(Vec::as_slice).unwrap_or_default();
     let mut causes = match text(conversion, &["strategy"]) {
         "Webhook" => {
-            let mut causes = webhook(client);
-            causes.extend(review_versions(reviews));
+            let mut causes = validate_client_config(client);
+            causes.extend(validate_review_versions(reviews));
             return causes;
         }
         "None" => Vec::new(),
@@ -33,56 +33,62 @@ pub(super) fn check(conversion: &Value) -> Vec<Cause> {
     causes
 }
 
-fn webhook(client: Option<&Value>) -> Vec<Cause> {
-    let place = "spec.conversion.webhookClientConfig";
+/// Validates the client configuration of a conversion webhook: either a URL or a Service.
+fn validate_client_config(client: Option<&Value>) -> Vec<Cause> {
+    let field_path = "spec.conversion.webhookClientConfig";
     let Some(client) = client else {
-        return vec![Cause::required(place, "required when strategy is set to Webhook")];
+        return vec![Cause::required(field_path, "required when strategy is set to Webhook")];
     };
     match (client["url"].as_str(), at(client, &["service"])) {
-        (Some(url), None) => address(url, &format!("{place}.url")),
+        (Some(url), None) => validate_url(url, &format!("{field_path}.url")),
         (None, Some(service)) => {
             let missing = ["name", "namespace"].into_iter().filter(|key| text(service, &[key]).is_empty());
             missing
-                .map(|key| Cause::required(format!("{place}.service.{key}"), &format!("service {key} is required")))
+                .map(|key| {
+                    Cause::required(format!("{field_path}.service.{key}"), &format!("service {key} is required"))
+                })
                 .collect()
         }
-        _ => vec![Cause::required(place, "exactly one of url or service is required")],
+        _ => vec![Cause::required(field_path, "exactly one of url or service is required")],
     }
 }
 
-fn address(url: &str, place: &str) -> Vec<Cause> {
-    let form = "; desired format: https://host[/path]";
+/// Validates the URL of a webhook (upstream: `ValidateWebhookURL`).
+fn validate_url(url: &str, field_path: &str) -> Vec<Cause> {
+    let format_hint = "; desired format: https://host[/path]";
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let mut causes = Vec::new();
-    let mut blame = |value: &str, why: &str| causes.push(Cause::invalid(place, &value.into(), &format!("{why}{form}")));
+    let mut add_error =
+        |value: &str, why: &str| causes.push(Cause::invalid(field_path, &value.into(), &format!("{why}{format_hint}")));
     if scheme != "https" {
-        blame(scheme, "'https' is the only allowed URL scheme");
+        add_error(scheme, "'https' is the only allowed URL scheme");
     }
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.is_empty() {
-        blame(host, "host must be specified");
+        add_error(host, "host must be specified");
     }
     if host.contains('@') {
-        blame(host, "user information is not permitted in the URL");
+        add_error(host, "user information is not permitted in the URL");
     }
     causes
 }
 
-fn review_versions(versions: &[Value]) -> Vec<Cause> {
-    let place = "spec.conversion.conversionReviewVersions";
+/// Validates `conversionReviewVersions`, which must contain a version that the server supports.
+fn validate_review_versions(versions: &[Value]) -> Vec<Cause> {
+    let field_path = "spec.conversion.conversionReviewVersions";
     if versions.is_empty() {
-        return vec![Cause::required(place, "")];
+        return vec![Cause::required(field_path, "")];
     }
     let mut causes = Vec::new();
     for (index, version) in versions.iter().enumerate() {
         if versions[..index].contains(version) {
-            causes.push(Cause::invalid(format!("{place}[{index}]"), version, "duplicate version"));
+            causes.push(Cause::invalid(format!("{field_path}[{index}]"), version, "duplicate version"));
         } else if !version.as_str().is_some_and(is_label) {
-            causes.push(Cause::invalid(format!("{place}[{index}]"), version, LABEL));
+            causes.push(Cause::invalid(format!("{field_path}[{index}]"), version, LABEL));
         }
     }
     if !versions.iter().any(|version| version == "v1" || version == "v1beta1") {
-        causes.push(Cause::invalid(place, &versions.to_vec().into(), "must include at least one of v1, v1beta1"));
+        causes.push(Cause::invalid(field_path, &versions.to_vec().into(), "must include at least one of v1, v1beta1"));
     }
     causes
 }

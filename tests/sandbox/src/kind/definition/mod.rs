@@ -1,4 +1,4 @@
-//! CustomResourceDefinitions as objects: defaulting, status, deletion and validation.
+//! Defaults, prepares, deletes and validates CustomResourceDefinitions.
 
 use serde_json::{Map, Value, json};
 
@@ -18,21 +18,21 @@ mod names;
 mod parts;
 mod validate;
 
-/// Keeps a CRD until its objects are gone.
+/// The finalizer that holds a deleted CRD until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The group of CRDs.
 pub(crate) const GROUP: &str = "apiextensions.k8s.io";
 
-/// Their plural.
+/// The plural of CRDs.
 pub(crate) const PLURAL: &str = "customresourcedefinitions";
 
 /// Whether objects of the kind are CRDs.
-pub(crate) fn is(kind: &Kind) -> bool {
+pub(crate) fn is_crd(kind: &Kind) -> bool {
     kind.is(GROUP, PLURAL)
 }
 
-/// Fills in what a CRD leaves out.
+/// Sets the defaults of a CRD: singular, list kind, conversion strategy and the port of the webhook.
 pub(crate) fn default(crd: &mut Value) {
     let kind = text(crd, &["spec", "names", "kind"]).to_owned();
     if !crd["spec"].is_object() {
@@ -57,7 +57,7 @@ pub(crate) fn default(crd: &mut Value) {
     }
 }
 
-/// The status of a new CRD.
+/// Resets the status of a new CRD.
 pub(crate) fn prepare_create(crd: &mut Value) {
     let stored = storage_version(crd).to_owned();
     let versions: Vec<_> = Some(stored).filter(|stored| !stored.is_empty()).into_iter().collect();
@@ -66,7 +66,7 @@ pub(crate) fn prepare_create(crd: &mut Value) {
     });
 }
 
-/// A new storage version is one that objects may be kept in from now on.
+/// Adds a new storage version to `status.storedVersions`.
 pub(crate) fn prepare_update(crd: &mut Value) {
     let stored = storage_version(crd).to_owned();
     let status = object::map_at(crd, &["status"]);

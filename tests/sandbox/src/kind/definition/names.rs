@@ -7,37 +7,40 @@ use crate::{
     object::{self, text},
 };
 
-/// What is said of a text that is no label.
+/// The message about a text that is no label by RFC 1035.
 pub(super) const LABEL: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
-/// What is said of a text that is no domain.
+/// The message about a text that is no subdomain by RFC 1123.
 pub(super) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// Whether it is a label by RFC 1035.
+/// Whether a text is a label by RFC 1035.
 pub(super) fn is_label(text: &str) -> bool {
-    text.len() <= 63 && text.starts_with(|letter: char| letter.is_ascii_lowercase()) && is_part(text)
+    text.len() <= 63 && text.starts_with(|letter: char| letter.is_ascii_lowercase()) && is_dns_part(text)
 }
 
-/// Whether it is a domain by RFC 1123.
+/// Whether a text is a subdomain by RFC 1123.
 pub(super) fn is_subdomain(text: &str) -> bool {
-    text.len() <= 253 && text.split('.').all(is_part)
+    text.len() <= 253 && text.split('.').all(is_dns_part)
 }
 
-fn is_part(text: &str) -> bool {
-    let inner = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
-    text.starts_with(inner) && text.ends_with(inner) && text.chars().all(|letter| inner(letter) || letter == '-')
+/// Whether a text has only lowercase letters, digits and hyphens, with no hyphen at either end.
+fn is_dns_part(text: &str) -> bool {
+    let is_alphanumeric = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    text.starts_with(is_alphanumeric)
+        && text.ends_with(is_alphanumeric)
+        && text.chars().all(|letter| is_alphanumeric(letter) || letter == '-')
 }
 
-/// The object is named by plural and group.
-pub(super) fn of_object(crd: &Value) -> Option<Cause> {
+/// Returns the error about a CRD whose name is not `plural.group`; `None` if it is.
+pub(super) fn validate_object_name(crd: &Value) -> Option<Cause> {
     let name = object::name(crd);
-    let wanted = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));
+    let expected = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));
     let why = "must be spec.names.plural+\".\"+spec.group";
-    (name != wanted).then(|| Cause::invalid("metadata.name", &name.into(), why))
+    (name != expected).then(|| Cause::invalid("metadata.name", &name.into(), why))
 }
 
-/// What is wrong with `spec.names`.
-pub(super) fn check(names: &Value) -> Vec<Cause> {
+/// Validates `spec.names`. Returns the errors; none if they are valid.
+pub(super) fn validate_names(names: &Value) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (kind, list_kind) = (text(names, &["kind"]), text(names, &["listKind"]));
     for key in ["plural", "singular", "kind", "listKind"] {

@@ -1,4 +1,4 @@
-//! Validates subresources, printer columns and selectable fields of a version.
+//! Validates the deprecation, subresources, printer columns and selectable fields of a version.
 
 use serde_json::Value;
 
@@ -7,15 +7,17 @@ use crate::{
     object::{at, text},
 };
 
+/// The types of printer columns.
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 
+/// The formats of printer columns.
 const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
-/// How many fields a selector may name.
-const MOST_SELECTABLE: usize = 8;
+/// The maximum number of selectable fields of a version.
+const MAX_SELECTABLE_FIELDS: usize = 8;
 
-/// What is wrong with the words for clients of an old version.
-pub(super) fn deprecation(version: &Value, place: &str) -> Option<Cause> {
+/// Validates the deprecation warning of a version; `None` if it is valid or missing.
+pub(super) fn validate_deprecation(version: &Value, field_path: &str) -> Option<Cause> {
     let warning = version["deprecationWarning"].as_str()?;
     let why = match warning {
         _ if version["deprecated"] != true => "can only be set for deprecated versions",
@@ -23,100 +25,101 @@ pub(super) fn deprecation(version: &Value, place: &str) -> Option<Cause> {
         long if long.len() > 256 => "must be <= 256 characters long",
         _ => return None,
     };
-    Some(Cause::invalid(place, &warning.into(), why))
+    Some(Cause::invalid(field_path, &warning.into(), why))
 }
 
-/// What is wrong with the paths of `scale`.
-pub(super) fn subresources(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the paths of the `scale` subresource of a version.
+pub(super) fn validate_scale(version: &Value, field_path: &str) -> Vec<Cause> {
     let Some(scale) = at(version, &["subresources", "scale"]) else { return Vec::new() };
     let mut causes = Vec::new();
-    for (key, below, should) in [
+    for (key, prefixes, detail) in [
         ("specReplicasPath", &[".spec."][..], "should be a json path under .spec"),
         ("statusReplicasPath", &[".status."], "should be a json path under .status"),
         ("labelSelectorPath", &[".spec.", ".status."], "should be a json path under either .spec or .status"),
     ] {
-        let (path, place) = (text(scale, &[key]), format!("{place}.scale.{key}"));
+        let (path, field_path) = (text(scale, &[key]), format!("{field_path}.scale.{key}"));
         if path.is_empty() {
             if key != "labelSelectorPath" {
-                causes.push(Cause::required(place, ""));
+                causes.push(Cause::required(field_path, ""));
             }
         } else if !path.starts_with('.') {
-            causes.push(no_path(&place, path));
-        } else if !below.iter().any(|below| path.starts_with(below)) {
-            causes.push(Cause::invalid(place, &path.into(), should));
+            causes.push(not_json_path(&field_path, path));
+        } else if !prefixes.iter().any(|prefix| path.starts_with(prefix)) {
+            causes.push(Cause::invalid(field_path, &path.into(), detail));
         }
     }
     causes
 }
 
-fn no_path(place: &str, path: &str) -> Cause {
-    Cause::invalid(place, &path.into(), "must be a simple json path starting with .")
+/// Returns the error about a text that is no simple JSON path.
+fn not_json_path(field_path: &str, path: &str) -> Cause {
+    Cause::invalid(field_path, &path.into(), "must be a simple json path starting with .")
 }
 
-/// What is wrong with the columns of its table.
-pub(super) fn columns(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the printer columns of a version.
+pub(super) fn validate_columns(version: &Value, field_path: &str) -> Vec<Cause> {
     let columns = version["additionalPrinterColumns"].as_array();
     let mut causes = Vec::new();
     for (index, column) in columns.into_iter().flatten().enumerate() {
-        let place = |key: &str| format!("{place}[{index}].{key}");
+        let field_path = |key: &str| format!("{field_path}[{index}].{key}");
         let (type_, format) = (text(column, &["type"]), text(column, &["format"]));
         let types = format!("must be one of {}", COLUMN_TYPES.join(","));
         if text(column, &["name"]).is_empty() {
-            causes.push(Cause::required(place("name"), ""));
+            causes.push(Cause::required(field_path("name"), ""));
         }
         if type_.is_empty() {
-            causes.push(Cause::required(place("type"), &types));
+            causes.push(Cause::required(field_path("type"), &types));
         } else if !COLUMN_TYPES.contains(&type_) {
-            causes.push(Cause::invalid(place("type"), &type_.into(), &types));
+            causes.push(Cause::invalid(field_path("type"), &type_.into(), &types));
         }
         if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
             let formats = format!("must be one of {}", COLUMN_FORMATS.join(","));
-            causes.push(Cause::invalid(place("format"), &format.into(), &formats));
+            causes.push(Cause::invalid(field_path("format"), &format.into(), &formats));
         }
         match text(column, &["jsonPath"]) {
-            "" => causes.push(Cause::required(place("JSONPath"), "")),
-            path if !path.starts_with('.') => causes.push(no_path(&place("JSONPath"), path)),
+            "" => causes.push(Cause::required(field_path("JSONPath"), "")),
+            path if !path.starts_with('.') => causes.push(not_json_path(&field_path("JSONPath"), path)),
             _ => {}
         }
     }
     causes
 }
 
-/// What is wrong with the fields that selectors may name.
-pub(super) fn selectable(version: &Value, place: &str) -> Vec<Cause> {
+/// Validates the selectable fields of a version: paths to scalars outside of the metadata, each once.
+pub(super) fn validate_selectable_fields(version: &Value, field_path: &str) -> Vec<Cause> {
     let fields = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
     let schema = &version["schema"]["openAPIV3Schema"];
     let (mut causes, mut known) = (Vec::new(), Vec::new());
     for (index, field) in fields.iter().enumerate() {
-        let (path, place) = (text(field, &["jsonPath"]), format!("{place}[{index}].jsonPath"));
+        let (path, field_path) = (text(field, &["jsonPath"]), format!("{field_path}[{index}].jsonPath"));
         if path.is_empty() {
-            causes.push(Cause::required(place, ""));
+            causes.push(Cause::required(field_path, ""));
             continue;
         }
         let found = match opgen_schema::at_path(schema, path) {
             Ok(found) => found,
             Err(why) => {
-                causes.push(Cause::invalid(place, &path.into(), &format!("is an invalid path: {why}")));
+                causes.push(Cause::invalid(field_path, &path.into(), &format!("is an invalid path: {why}")));
                 continue;
             }
         };
         if path == ".metadata" || path.starts_with(".metadata.") {
-            causes.push(Cause::invalid(place.clone(), &path.into(), "must not point to fields in metadata"));
+            causes.push(Cause::invalid(field_path.clone(), &path.into(), "must not point to fields in metadata"));
         }
         if !matches!(text(found, &["type"]), "string" | "boolean" | "integer") {
             let why = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
-            causes.push(Cause::invalid(place.clone(), &path.into(), why));
+            causes.push(Cause::invalid(field_path.clone(), &path.into(), why));
         }
         if known.contains(&path) {
             let message = format!("Duplicate value: {path:?}");
-            causes.push(Cause { reason: "FieldValueDuplicate", message, field: place });
+            causes.push(Cause { reason: "FieldValueDuplicate", message, field: field_path });
         } else {
             known.push(path);
         }
     }
-    if known.len() > MOST_SELECTABLE {
-        let message = format!("Too many: {}: must have at most {MOST_SELECTABLE} items", known.len());
-        causes.push(Cause { reason: "FieldValueTooMany", message, field: place.to_owned() });
+    if known.len() > MAX_SELECTABLE_FIELDS {
+        let message = format!("Too many: {}: must have at most {MAX_SELECTABLE_FIELDS} items", known.len());
+        causes.push(Cause { reason: "FieldValueTooMany", message, field: field_path.to_owned() });
     }
     causes
 }

@@ -9,45 +9,47 @@ use crate::{
     schema,
 };
 
-/// Where the fields of a version are blamed: what all versions have alike counts as said once.
-pub(super) struct Places {
+/// Which fields have the same value in all versions. The server reports errors in these once, under `spec`, because its
+/// internal type has one field for all versions.
+pub(super) struct SharedFields {
     schema: bool,
     subresources: bool,
     columns: bool,
     selectable: bool,
 }
 
-impl Places {
+impl SharedFields {
+    /// Compares the fields of the versions. A field that is missing or empty is not shared.
     fn of(versions: &[Value]) -> Self {
-        let alike = |key: &str| {
+        let is_shared = |key: &str| {
             let first =
                 versions.first().map(|version| &version[key]).filter(|first| !first.is_null() && **first != json!([]));
             first.is_some_and(|first| versions.iter().all(|version| version[key] == *first))
         };
         Self {
-            schema: alike("schema"),
-            subresources: alike("subresources"),
-            columns: alike("additionalPrinterColumns"),
-            selectable: alike("selectableFields"),
+            schema: is_shared("schema"),
+            subresources: is_shared("subresources"),
+            columns: is_shared("additionalPrinterColumns"),
+            selectable: is_shared("selectableFields"),
         }
     }
 }
 
-/// What is wrong with a CRD, a new one or a new state of one.
+/// Validates a CRD. `old` is its old state; `None` for a new CRD. Returns the errors; none if it is valid.
 pub(crate) fn validate(new: &Value, old: Option<&Value>) -> Vec<Cause> {
-    // A name that fits stays so: its parts don't change.
-    let named = old.is_none().then(|| names::of_object(new)).flatten();
-    let mut causes: Vec<Cause> = named.into_iter().collect();
+    // Plural and group are immutable, so the name of an existing CRD stays valid.
+    let name_error = old.is_none().then(|| names::validate_object_name(new)).flatten();
+    let mut causes: Vec<Cause> = name_error.into_iter().collect();
     let versions = new["spec"]["versions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    causes.extend(spec(new, versions));
-    causes.extend(all_versions(versions));
-    causes.extend(names::check(&new["spec"]["names"]));
-    causes.extend(conversion::check(&new["spec"]["conversion"]));
+    causes.extend(validate_spec(new, versions));
+    causes.extend(validate_versions(versions));
+    causes.extend(names::validate_names(&new["spec"]["names"]));
+    causes.extend(conversion::validate_conversion(&new["spec"]["conversion"]));
     if let Some(old) = old {
-        causes.extend(changes(new, old));
+        causes.extend(validate_immutable_fields(new, old));
     }
-    causes.extend(stored_versions(new, versions));
-    causes.extend(approval(new));
+    causes.extend(validate_stored_versions(new, versions));
+    causes.extend(validate_approval(new));
     if new["spec"]["preserveUnknownFields"] == true {
         let why =
             "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
@@ -56,7 +58,8 @@ pub(crate) fn validate(new: &Value, old: Option<&Value>) -> Vec<Cause> {
     causes
 }
 
-fn spec(crd: &Value, versions: &[Value]) -> Vec<Cause> {
+/// Validates group and scope, and that each version has a schema.
+fn validate_spec(crd: &Value, versions: &[Value]) -> Vec<Cause> {
     let mut causes = Vec::new();
     let group = text(crd, &["spec", "group"]);
     if group.is_empty() {
@@ -79,56 +82,57 @@ fn spec(crd: &Value, versions: &[Value]) -> Vec<Cause> {
     causes
 }
 
-fn all_versions(versions: &[Value]) -> Vec<Cause> {
-    let places = Places::of(versions);
+/// Validates the versions of a CRD, and that exactly one of them is the storage version.
+fn validate_versions(versions: &[Value]) -> Vec<Cause> {
+    let shared = SharedFields::of(versions);
     let mut causes = Vec::new();
     for (index, version) in versions.iter().enumerate() {
-        let own = format!("spec.versions[{index}]");
+        let version_path = format!("spec.versions[{index}]");
         let name = text(version, &["name"]);
         if !names::is_label(name) {
-            causes.push(Cause::invalid(format!("{own}.name"), &name.into(), names::LABEL));
+            causes.push(Cause::invalid(format!("{version_path}.name"), &name.into(), names::LABEL));
             if index == 0 {
                 causes.push(Cause::invalid("spec.version", &name.into(), names::LABEL));
             }
         }
-        causes.extend(parts::deprecation(version, &format!("{own}.deprecationWarning")));
+        causes.extend(parts::validate_deprecation(version, &format!("{version_path}.deprecationWarning")));
         let first = index == 0;
-        let place = |alike: bool, once: &str, each: &str| match (alike, first) {
-            (true, true) => Some(format!("spec.{once}")),
+        let field_path = |is_shared: bool, shared_key: &str, version_key: &str| match (is_shared, first) {
+            (true, true) => Some(format!("spec.{shared_key}")),
             (true, false) => None,
-            (false, _) => Some(format!("{own}.{each}")),
+            (false, _) => Some(format!("{version_path}.{version_key}")),
         };
-        if let Some(place) = place(places.schema, "validation", "schema") {
-            causes.extend(schema::check_definition(version, &format!("{place}.openAPIV3Schema")));
+        if let Some(field_path) = field_path(shared.schema, "validation", "schema") {
+            causes.extend(schema::check_definition(version, &format!("{field_path}.openAPIV3Schema")));
         }
-        if let Some(place) = place(places.subresources, "subresources", "subresources") {
-            causes.extend(parts::subresources(version, &place));
+        if let Some(field_path) = field_path(shared.subresources, "subresources", "subresources") {
+            causes.extend(parts::validate_scale(version, &field_path));
         }
-        if let Some(place) = place(places.columns, "additionalPrinterColumns", "additionalPrinterColumns") {
-            causes.extend(parts::columns(version, &place));
+        if let Some(field_path) = field_path(shared.columns, "additionalPrinterColumns", "additionalPrinterColumns") {
+            causes.extend(parts::validate_columns(version, &field_path));
         }
-        if let Some(place) = place(places.selectable, "selectableFields", "selectableFields") {
-            causes.extend(parts::selectable(version, &place));
+        if let Some(field_path) = field_path(shared.selectable, "selectableFields", "selectableFields") {
+            causes.extend(parts::validate_selectable_fields(version, &field_path));
         }
     }
-    let blame = |why: &str| Cause {
+    let versions_error = |why: &str| Cause {
         reason: "FieldValueInvalid",
-        message: format!("Invalid value: {}: {why}", internal(versions, &places)),
+        message: format!("Invalid value: {}: {why}", internal_json(versions, &shared)),
         field: "spec.versions".to_owned(),
     };
     let names: Vec<&str> = versions.iter().map(|version| text(version, &["name"])).collect();
     if names.iter().enumerate().any(|(index, name)| names[..index].contains(name)) {
-        causes.push(blame("must contain unique version names"));
+        causes.push(versions_error("must contain unique version names"));
     }
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
-        causes.push(blame("must have exactly one version marked as storage version"));
+        causes.push(versions_error("must have exactly one version marked as storage version"));
     }
     causes
 }
 
-/// The versions as kube-apiserver prints its own form of them.
-fn internal(versions: &[Value], places: &Places) -> String {
-    let kept = |alike: bool, value: &Value| if alike { Value::Null } else { value.clone() };
+/// Returns the JSON of the versions with the field names of upstream's internal Go type.
+fn internal_json(versions: &[Value], shared: &SharedFields) -> String {
+    let own_value = |is_shared: bool, value: &Value| if is_shared { Value::Null } else { value.clone() };
     let version = |version: &Value| {
         format!(
             "{{\"Name\":{},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\"DeprecationWarning\":{},\"Schema\":{},\"Subresources\":{},\"AdditionalPrinterColumns\":{},\"SelectableFields\":{}}}",
@@ -137,17 +141,17 @@ fn internal(versions: &[Value], places: &Places) -> String {
             version["storage"] == true,
             version["deprecated"] == true,
             version["deprecationWarning"],
-            kept(places.schema, &version["schema"]),
-            kept(places.subresources, &version["subresources"]),
-            kept(places.columns, &version["additionalPrinterColumns"]),
-            kept(places.selectable, &version["selectableFields"]),
+            own_value(shared.schema, &version["schema"]),
+            own_value(shared.subresources, &version["subresources"]),
+            own_value(shared.columns, &version["additionalPrinterColumns"]),
+            own_value(shared.selectable, &version["selectableFields"]),
         )
     };
     format!("[{}]", versions.iter().map(version).collect::<Vec<_>>().join(","))
 }
 
-/// What stays as it is, from the beginning or once objects may be there.
-fn changes(new: &Value, old: &Value) -> Vec<Cause> {
+/// Validates that an update keeps group and plural, and also scope and kind once the CRD is established.
+fn validate_immutable_fields(new: &Value, old: &Value) -> Vec<Cause> {
     let established = has_condition(old, "Established");
     let fields: [(&[&str], bool); 4] = [
         (&["spec", "scope"], established),
@@ -155,23 +159,25 @@ fn changes(new: &Value, old: &Value) -> Vec<Cause> {
         (&["spec", "group"], true),
         (&["spec", "names", "plural"], true),
     ];
-    let changed = |(path, holds): (&[&str], bool)| {
+    let changed = |(path, is_immutable): (&[&str], bool)| {
         let value = text(new, path);
-        (holds && value != text(old, path)).then(|| Cause::invalid(path.join("."), &value.into(), "field is immutable"))
+        (is_immutable && value != text(old, path))
+            .then(|| Cause::invalid(path.join("."), &value.into(), "field is immutable"))
     };
     fields.into_iter().filter_map(changed).collect()
 }
 
-fn stored_versions(crd: &Value, versions: &[Value]) -> Vec<Cause> {
-    let place = "status.storedVersions";
+/// Validates that `status.storedVersions` contains the storage version, and only versions of the CRD.
+fn validate_stored_versions(crd: &Value, versions: &[Value]) -> Vec<Cause> {
+    let field_path = "status.storedVersions";
     let stored = at(crd, &["status", "storedVersions"]).and_then(Value::as_array).filter(|stored| !stored.is_empty());
     let Some(stored) = stored else {
-        return vec![Cause::invalid(place, &Value::Null, "must have at least one stored version")];
+        return vec![Cause::invalid(field_path, &Value::Null, "must have at least one stored version")];
     };
     let mut causes = Vec::new();
     for version in versions.iter().filter(|version| version["storage"] == true && !stored.contains(&version["name"])) {
         let why = format!("must have the storage version {}", text(version, &["name"]));
-        causes.push(Cause::invalid(place, &stored.clone().into(), &why));
+        causes.push(Cause::invalid(field_path, &stored.clone().into(), &why));
     }
     for (index, stored) in stored.iter().enumerate() {
         if !versions.iter().any(|version| version["name"] == *stored) {
@@ -179,33 +185,41 @@ fn stored_versions(crd: &Value, versions: &[Value]) -> Vec<Cause> {
             let why = format!(
                 "missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {name} and removes {name} from status.storedVersions"
             );
-            causes.push(Cause::invalid(format!("{place}[{index}]"), stored, &why));
+            causes.push(Cause::invalid(format!("{field_path}[{index}]"), stored, &why));
         }
     }
     causes
 }
 
-/// The groups of Kubernetes itself want an approval.
-fn approval(crd: &Value) -> Option<Cause> {
+/// Validates the approval annotation, which CRDs in the groups of Kubernetes must have; `None` if it is valid or not
+/// required.
+fn validate_approval(crd: &Value) -> Option<Cause> {
     const ANNOTATION: &str = "api-approved.kubernetes.io";
     let group = text(crd, &["spec", "group"]);
-    let own = ["k8s.io", "kubernetes.io"];
-    let guarded =
-        own.iter().any(|own| group == *own || group.strip_suffix(own).is_some_and(|rest| rest.ends_with('.')));
-    let place = format!("metadata.annotations[{ANNOTATION}]");
+    let domains = ["k8s.io", "kubernetes.io"];
+    let is_protected = domains
+        .iter()
+        .any(|domain| group == *domain || group.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')));
+    let field_path = format!("metadata.annotations[{ANNOTATION}]");
     let see = "see https://github.com/kubernetes/enhancements/pull/1111";
     match at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
-        _ if !guarded => None,
+        _ if !is_protected => None,
         "" => {
             let why = format!("protected groups must have approval annotation {ANNOTATION:?}, {see}");
-            Some(Cause::required(place, &why))
+            Some(Cause::required(field_path, &why))
         }
-        said if said.starts_with("unapproved") || said.starts_with("https://") || said.starts_with("http://") => None,
-        said => {
+        approval
+            if approval.starts_with("unapproved")
+                || approval.starts_with("https://")
+                || approval.starts_with("http://") =>
+        {
+            None
+        }
+        approval => {
             let why = format!(
                 "protected groups must have approval annotation {ANNOTATION:?} with either a URL or a reason starting with \"unapproved\", {see}"
             );
-            Some(Cause::invalid(place, &said.into(), &why))
+            Some(Cause::invalid(field_path, &approval.into(), &why))
         }
     }
 }

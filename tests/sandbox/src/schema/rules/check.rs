@@ -6,32 +6,34 @@ use kube_cel::{
     KubeCelExt as _,
     cel::{Context, ExecutionError, Value as Cel, extractors::Arguments, objects::OptionalValue},
 };
-use opgen_schema::{Keywords, Old, shown};
+use opgen_schema::{Keywords, OldValue, format_value};
 use serde_json::Value;
 
 use super::{rule::ValidationRule, tree::RuleTree, value};
 use crate::failure::Cause;
 
 thread_local! {
-    /// Everything that Kubernetes' CEL has functions for.
-    static FUNCTIONS: Context<'static> = functions();
+    /// The CEL context with the functions of Kubernetes.
+    static FUNCTIONS: Context<'static> = function_context();
 }
 
-fn functions() -> Context<'static> {
-    let mut functions = Context::default().with_all();
+/// Builds the CEL context with all functions of Kubernetes, the types as values, and the function `type`.
+fn function_context() -> Context<'static> {
+    let mut context = Context::default().with_all();
     for name in ["int", "uint", "double", "bool", "string", "bytes", "list", "map", "null_type", "optional_type"] {
-        functions.add_variable_from_value(name, type_named(name));
+        context.add_variable_from_value(name, type_named(name));
     }
-    functions.add_function("type", of_any);
-    functions
+    context.add_function("type", type_of);
+    context
 }
 
-/// A type as a value, for rules about values of more than one type.
+/// Returns the value that stands for a type in rules such as `type(self) == int`.
 fn type_named(name: &str) -> Cel {
     Cel::String(Arc::new(format!("type {name}")))
 }
 
-fn of_any(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
+/// Implements the CEL function `type`: returns the type of its argument.
+fn type_of(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
     Ok(type_named(match arguments.first().unwrap_or(&Cel::Null) {
         Cel::Int(_) => "int",
         Cel::UInt(_) => "uint",
@@ -46,20 +48,22 @@ fn of_any(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
     }))
 }
 
-/// What the rules of a schema say against an object.
-pub(crate) fn check(rules: &RuleTree, outline: &Keywords, new: &Value, old: Old<'_>) -> Vec<Cause> {
+/// Evaluates the rules of a schema against an object. Returns the errors; none if all rules hold. `outline` is the
+/// schema of the object.
+pub(crate) fn check(rules: &RuleTree, outline: &Keywords, new: &Value, old: OldValue<'_>) -> Vec<Cause> {
     let mut causes = Vec::new();
-    FUNCTIONS.with(|functions| walk(functions, rules, outline, new, old, "", &mut causes));
+    FUNCTIONS.with(|functions| check_value(functions, rules, outline, new, old, "", &mut causes));
     causes
 }
 
-/// `outline` is the schema of the value; the rules are those of the schema, or of one of its `allOf`.
-fn walk(
+/// Evaluates the rules of a value and of the values in it. `outline` is the schema of the value; `tree` holds the rules
+/// of this schema or of one of its `allOf`.
+fn check_value(
     functions: &Context<'_>,
     tree: &RuleTree,
     outline: &Keywords,
     new: &Value,
-    old: Old<'_>,
+    old: OldValue<'_>,
     path: &str,
     causes: &mut Vec<Cause>,
 ) {
@@ -67,30 +71,30 @@ fn walk(
         return;
     }
     if !tree.rules.is_empty() {
-        RuleScope { outline, new, old, path }.check(functions, &tree.rules, causes);
+        RuleScope { outline, new, old, path }.check_rules(functions, &tree.rules, causes);
     }
     for all in &tree.all_of {
-        walk(functions, all, outline, new, old, path, causes);
+        check_value(functions, all, outline, new, old, path, causes);
     }
     match new {
         Value::Array(items) => {
             let (Some(schema), Some(outline_items)) = (&tree.items, &outline.items) else { return };
             for (index, item) in items.iter().enumerate() {
                 let old = old.item(outline, item);
-                walk(functions, schema, outline_items, item, old, &format!("{path}[{index}]"), causes);
+                check_value(functions, schema, outline_items, item, old, &format!("{path}[{index}]"), causes);
             }
         }
         Value::Object(map) => {
-            let old = if outline.atomic { Old { value: None, ..old } } else { old };
+            let old = if outline.atomic { OldValue { value: None, ..old } } else { old };
             for (name, value) in map {
                 let old = old.field(name, value);
                 let dot = if path.is_empty() { "" } else { "." };
                 if let (Some(schema), Some(outline)) = (tree.properties.get(name), outline.field(name)) {
-                    walk(functions, schema, outline, value, old, &format!("{path}{dot}{name}"), causes);
+                    check_value(functions, schema, outline, value, old, &format!("{path}{dot}{name}"), causes);
                 } else if let (false, Some(schema), Some(outline)) =
                     (outline.properties.contains_key(name), &tree.additional, &outline.additional)
                 {
-                    walk(functions, schema, outline, value, old, &format!("{path}[{name}]"), causes);
+                    check_value(functions, schema, outline, value, old, &format!("{path}[{name}]"), causes);
                 }
             }
         }
@@ -98,19 +102,21 @@ fn walk(
     }
 }
 
-/// A value that has rules.
+/// A value with its schema, its old value and its path, against which rules are evaluated.
 struct RuleScope<'a> {
     outline: &'a Keywords,
     new: &'a Value,
-    old: Old<'a>,
+    old: OldValue<'a>,
     path: &'a str,
 }
 
 impl RuleScope<'_> {
-    fn check(&self, functions: &Context<'_>, rules: &[ValidationRule], causes: &mut Vec<Cause>) {
+    /// Evaluates the rules of the value. Skips transition rules if there is no old value, and other rules if the value
+    /// is unchanged.
+    fn check_rules(&self, functions: &Context<'_>, rules: &[ValidationRule], causes: &mut Vec<Cause>) {
         let mut scope = functions.new_inner_scope();
-        scope.add_variable_from_value("self", value::of(self.new, Some(self.outline)));
-        let old = self.old.value.filter(|old| !old.is_null()).map(|old| value::of(old, Some(self.outline)));
+        scope.add_variable_from_value("self", value::to_cel(self.new, Some(self.outline)));
+        let old = self.old.value.filter(|old| !old.is_null()).map(|old| value::to_cel(old, Some(self.outline)));
         for rule in rules {
             let optional = rule.optional_old == Some(true);
             if rule.is_transition && old.is_none() && !optional {
@@ -118,8 +124,8 @@ impl RuleScope<'_> {
             }
             let mut scope = scope.new_inner_scope();
             if optional {
-                let held = old.clone().map_or_else(OptionalValue::none, OptionalValue::of);
-                scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(held)));
+                let old_value = old.clone().map_or_else(OptionalValue::none, OptionalValue::of);
+                scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(old_value)));
             } else if let Some(old) = &old {
                 scope.add_variable_from_value("oldSelf", old.clone());
             }
@@ -131,30 +137,33 @@ impl RuleScope<'_> {
         }
     }
 
+    /// Evaluates a rule; `None` if it holds.
     fn evaluate(&self, rule: &ValidationRule, scope: &Context<'_>) -> Option<Cause> {
         let program = match &rule.program {
             Ok(program) => program,
-            Err(error) => return Some(self.typed(&format!("rule compile error: {error}"))),
+            Err(error) => return Some(self.rule_error(&format!("rule compile error: {error}"))),
         };
         match program.execute(scope) {
             Ok(Cel::Bool(true)) => None,
-            Ok(Cel::Bool(false)) => Some(self.refused(rule, scope)),
-            Ok(_) => Some(
-                self.typed(&format!("rule compile error: cel expression must evaluate to a bool: {}", rule.written)),
-            ),
-            Err(error) => Some(self.typed(&format!("{} evaluating rule: {}", error_text(&error), rule.name()))),
+            Ok(Cel::Bool(false)) => Some(self.rule_violation(rule, scope)),
+            Ok(_) => Some(self.rule_error(&format!(
+                "rule compile error: cel expression must evaluate to a bool: {}",
+                rule.expression
+            ))),
+            Err(error) => Some(self.rule_error(&format!("{} evaluating rule: {}", error_text(&error), rule.name()))),
         }
     }
 
-    fn refused(&self, rule: &ValidationRule, scope: &Context<'_>) -> Cause {
-        let detail = self.detail(rule, scope);
+    /// Returns the error for a rule that doesn't hold, with the reason and the field that the rule specifies.
+    fn rule_violation(&self, rule: &ValidationRule, scope: &Context<'_>) -> Cause {
+        let detail = self.rule_message(rule, scope);
         let dot = if self.path.is_empty() || rule.field_path.is_empty() { "" } else { "." };
         let field = match format!("{}{dot}{}", self.path, rule.field_path) {
             field if field.is_empty() => "<nil>".to_owned(),
             field => field,
         };
-        let whole = self.outline.has_type("object") || self.outline.has_type("array");
-        let value = if whole { String::new() } else { format!(": {}", shown(self.new)) };
+        let hides_value = self.outline.has_type("object") || self.outline.has_type("array");
+        let value = if hides_value { String::new() } else { format!(": {}", format_value(self.new)) };
         let (reason, message) = match rule.reason.as_deref() {
             Some("FieldValueForbidden") => ("FieldValueForbidden", format!("Forbidden: {detail}")),
             Some("FieldValueRequired") => ("FieldValueRequired", format!("Required value: {detail}")),
@@ -164,8 +173,9 @@ impl RuleScope<'_> {
         Cause { reason, message, field }
     }
 
-    /// The message of a rule that does not hold: by its expression, if that gives a proper one.
-    fn detail(&self, rule: &ValidationRule, scope: &Context<'_>) -> String {
+    /// Returns the message for a rule that doesn't hold: the result of `messageExpression` if it is a valid message,
+    /// else `message` or the rule itself.
+    fn rule_message(&self, rule: &ValidationRule, scope: &Context<'_>) -> String {
         if let Some(Ok(program)) = &rule.message_program
             && let Ok(Cel::String(text)) = program.execute(scope)
             && !text.trim().is_empty()
@@ -176,8 +186,9 @@ impl RuleScope<'_> {
         if rule.message.is_empty() { format!("failed rule: {}", rule.name()) } else { rule.message.clone() }
     }
 
-    /// An error of a rule, in which the type stands for the value.
-    fn typed(&self, detail: &str) -> Cause {
+    /// Returns the error for a rule that can't be evaluated. Its message shows the type of the value instead of the
+    /// value.
+    fn rule_error(&self, detail: &str) -> Cause {
         let type_ = self.outline.types.first().map_or("", String::as_str);
         let field = if self.path.is_empty() { "<nil>" } else { self.path };
         let message = format!("Invalid value: {type_:?}: {detail}");
@@ -185,7 +196,7 @@ impl RuleScope<'_> {
     }
 }
 
-/// An error as cel-go words it.
+/// Formats an evaluation error like cel-go.
 fn error_text(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),

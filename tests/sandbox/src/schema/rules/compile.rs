@@ -1,4 +1,4 @@
-//! Compiles the CEL rules of a CustomResourceDefinition that is written.
+//! Compiles and checks the CEL rules of a CustomResourceDefinition when it is written.
 
 use opgen_schema::CompiledRule;
 use serde_json::Value;
@@ -9,43 +9,43 @@ use super::{
 };
 use crate::{failure::Cause, object::text};
 
-/// Compiles a rule of a schema, which is at `place` in its definition.
-pub(crate) fn compile(written: &Value, schema: &Value, place: &str) -> CompiledRule {
-    let rule = ValidationRule::of(written);
+/// Compiles a rule of a schema, and returns its errors. `field_path` is the path of the rule in the CRD.
+pub(crate) fn compile(rule_json: &Value, schema: &Value, field_path: &str) -> CompiledRule {
+    let rule = ValidationRule::of(rule_json);
     let mut causes = Vec::new();
     if let Some(why) = type_errors(&rule, schema) {
-        causes.push(invalid_rule(format!("{place}.rule"), written, &why));
+        causes.push(invalid_rule(format!("{field_path}.rule"), rule_json, &why));
     }
     if rule.message_program.as_ref().is_some_and(|program| program.as_ref().is_ok_and(is_not_string)) {
         let why = "messageExpression must evaluate to a string";
-        causes.push(invalid_rule(format!("{place}.messageExpression"), written, why));
+        causes.push(invalid_rule(format!("{field_path}.messageExpression"), rule_json, why));
     }
-    let unknown = |program| unknown_names(program, text(written, &["messageExpression"]), schema);
-    let uncompiled = match &rule.message_program {
+    let unknown = |program| unknown_names(program, text(rule_json, &["messageExpression"]), schema);
+    let error = match &rule.message_program {
         Some(Ok(program)) => unknown(program),
         Some(Err(why)) => Some(why.clone()),
         None => None,
     };
-    if let Some(why) = uncompiled {
+    if let Some(why) = error {
         let why = format!("messageExpression compilation failed: {why}");
-        causes.push(invalid_rule(format!("{place}.messageExpression"), written, &why));
+        causes.push(invalid_rule(format!("{field_path}.messageExpression"), rule_json, &why));
     }
     CompiledRule { uses_old_self: rule.is_transition, causes }
 }
 
-/// Blames a rule, printed as kube-apiserver prints its own form of it.
-fn invalid_rule(place: String, rule: &Value, why: &str) -> Cause {
-    // Go's JSON is fit for HTML.
+/// Returns the error for a rule, which it prints with the field names of upstream's internal Go type.
+fn invalid_rule(field_path: String, rule: &Value, why: &str) -> Cause {
+    // Go's JSON encoder escapes these characters for HTML.
     let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    let word = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());
+    let json_of = |key: &str| escaped(Value::from(text(rule, &[key])).to_string());
     let message = format!(
         "Invalid value: {{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}: {why}",
-        word("rule"),
-        word("message"),
-        word("messageExpression"),
+        json_of("rule"),
+        json_of("message"),
+        json_of("messageExpression"),
         rule["reason"],
-        word("fieldPath"),
+        json_of("fieldPath"),
         rule["optionalOldSelf"],
     );
-    Cause { reason: "FieldValueInvalid", message, field: place }
+    Cause { reason: "FieldValueInvalid", message, field: field_path }
 }

@@ -1,4 +1,4 @@
-//! CEL validation rules of custom resources (`x-kubernetes-validations`), compiled once for each schema.
+//! Compiles and evaluates the CEL rules of custom resources (`x-kubernetes-validations`).
 
 pub(crate) use check::check;
 pub(crate) use compile::compile;

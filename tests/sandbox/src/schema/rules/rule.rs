@@ -1,47 +1,49 @@
-//! One compiled rule of `x-kubernetes-validations`.
+//! Compiles one rule of `x-kubernetes-validations`.
 
 use kube_cel::cel::Program;
 use serde_json::Value;
 
 use crate::object::text;
 
-/// A rule of a schema.
+/// A compiled rule, with its error message and the field that it blames.
 #[derive(Debug)]
 pub(crate) struct ValidationRule {
-    pub(crate) written: String,
+    /// The CEL expression.
+    pub(crate) expression: String,
     pub(crate) program: Result<Program, String>,
     pub(crate) message: String,
     pub(crate) message_program: Option<Result<Program, String>>,
     pub(crate) reason: Option<String>,
-    /// Without the leading dot.
+    /// The path of the field that errors refer to, without the leading dot.
     pub(crate) field_path: String,
-    /// Whether it compares with the old value.
+    /// Whether the rule refers to the old value (`oldSelf`).
     pub(crate) is_transition: bool,
-    /// Whether the old value may be missing.
+    /// Whether the rule is also evaluated if there is no old value (`optionalOldSelf`).
     pub(crate) optional_old: Option<bool>,
 }
 
 impl ValidationRule {
-    pub(crate) fn of(written: &Value) -> Self {
+    /// Compiles a rule of a schema. Compile errors are kept in the rule.
+    pub(crate) fn of(rule_json: &Value) -> Self {
         let compile = |text: &str| Program::compile(text).map_err(|error| error.to_string());
-        let rule = text(written, &["rule"]);
-        let program = compile(rule);
+        let expression = text(rule_json, &["rule"]);
+        let program = compile(expression);
         let is_transition = program.as_ref().is_ok_and(|program| program.references().has_variable("oldSelf"));
-        let message_written = written["messageExpression"].as_str().filter(|text| !text.trim().is_empty());
+        let message_expression = rule_json["messageExpression"].as_str().filter(|text| !text.trim().is_empty());
         Self {
-            written: rule.to_owned(),
-            message: text(written, &["message"]).trim().to_owned(),
-            message_program: message_written.map(compile),
-            reason: written["reason"].as_str().map(str::to_owned),
-            field_path: text(written, &["fieldPath"]).trim().trim_start_matches('.').to_owned(),
-            optional_old: written["optionalOldSelf"].as_bool(),
+            expression: expression.to_owned(),
+            message: text(rule_json, &["message"]).trim().to_owned(),
+            message_program: message_expression.map(compile),
+            reason: rule_json["reason"].as_str().map(str::to_owned),
+            field_path: text(rule_json, &["fieldPath"]).trim().trim_start_matches('.').to_owned(),
+            optional_old: rule_json["optionalOldSelf"].as_bool(),
             program,
             is_transition,
         }
     }
 
-    /// What stands for the rule in errors.
+    /// Returns the text by which errors refer to the rule: its message, or its expression.
     pub(super) fn name(&self) -> &str {
-        if self.message.is_empty() { self.written.trim() } else { &self.message }
+        if self.message.is_empty() { self.expression.trim() } else { &self.message }
     }
 }

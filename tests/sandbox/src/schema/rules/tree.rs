@@ -1,4 +1,4 @@
-//! `RuleTree`: the compiled rules of a schema, level by level.
+//! `RuleTree`: the compiled rules of a schema and of its subschemas.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rule::ValidationRule;
 
-/// The rules of a schema and of the schemas below it. Schemas without rules are left out.
+/// The rules of a schema and of its subschemas. Subschemas without rules are omitted.
 #[derive(Debug)]
 pub(crate) struct RuleTree {
     pub(super) rules: Vec<ValidationRule>,
@@ -18,15 +18,15 @@ pub(crate) struct RuleTree {
 
 impl RuleTree {
     /// Compiles the rules of a schema; `None` if there are none.
-    pub(crate) fn of(written: &Value) -> Option<Self> {
-        let list = |key: &str| written[key].as_array().into_iter().flatten();
-        let properties = written.as_object()?.get("properties").and_then(Value::as_object).into_iter().flatten();
+    pub(crate) fn of(schema: &Value) -> Option<Self> {
+        let list = |key: &str| schema[key].as_array().into_iter().flatten();
+        let properties = schema.as_object()?.get("properties").and_then(Value::as_object).into_iter().flatten();
         let tree = Self {
             rules: list("x-kubernetes-validations").map(ValidationRule::of).collect(),
             all_of: list("allOf").filter_map(Self::of).collect(),
-            properties: properties.filter_map(|(name, schema)| Some((name.clone(), Self::of(schema)?))).collect(),
-            items: Self::of(&written["items"]).map(Box::new),
-            additional: Self::of(&written["additionalProperties"]).map(Box::new),
+            properties: properties.filter_map(|(name, property)| Some((name.clone(), Self::of(property)?))).collect(),
+            items: Self::of(&schema["items"]).map(Box::new),
+            additional: Self::of(&schema["additionalProperties"]).map(Box::new),
         };
         let is_empty = tree.rules.is_empty()
             && tree.all_of.is_empty()

@@ -1,4 +1,4 @@
-//! Converts JSON to CEL values by its schema.
+//! Converts JSON values to CEL values by their schemas.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use kube_cel::cel::{
 use opgen_schema::Keywords;
 use serde_json::Value;
 
-/// Words of CEL that a field name can't be.
+/// The reserved words of CEL, which a field name can't be.
 const RESERVED: [&str; 21] = [
     "true",
     "false",
@@ -36,51 +36,53 @@ const RESERVED: [&str; 21] = [
 ];
 
 thread_local! {
-    /// How a text becomes a time or a duration: by CEL's own functions.
+    /// The compiled CEL functions that parse a timestamp and a duration, with their context.
     static TIMES: Option<(Program, Program, Context<'static>)> = Program::compile("timestamp(text)")
         .ok()
         .zip(Program::compile("duration(text)").ok())
         .map(|(time, duration)| (time, duration, Context::default()));
 }
 
-/// A value as CEL has it.
-pub(super) fn of(value: &Value, schema: Option<&Keywords>) -> Cel {
+/// Converts a JSON value to a CEL value by its schema; `None` stands for an unknown schema.
+pub(super) fn to_cel(value: &Value, schema: Option<&Keywords>) -> Cel {
     match value {
         Value::Null => Cel::Null,
         Value::Bool(truth) => Cel::Bool(*truth),
         Value::Number(number) => {
-            let whole = number.as_i64().filter(|_| !schema.is_some_and(|schema| schema.has_type("number")));
-            whole.map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int)
+            let integer = number.as_i64().filter(|_| !schema.is_some_and(|schema| schema.has_type("number")));
+            integer.map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int)
         }
-        Value::String(text) => of_text(text, schema),
+        Value::String(text) => text_to_cel(text, schema),
         Value::Array(items) => {
             let schema = schema.and_then(|schema| schema.items.as_deref());
-            Cel::List(Arc::new(items.iter().map(|item| of(item, schema)).collect()))
+            Cel::List(Arc::new(items.iter().map(|item| to_cel(item, schema)).collect()))
         }
         Value::Object(map) => {
             let is_map = schema.is_some_and(|schema| schema.is_map);
             let entry = |(name, value): (&String, &Value)| {
-                let below = schema.and_then(|schema| schema.field(name));
-                let name = if is_map { name.clone() } else { escaped(name) };
-                (Key::String(Arc::new(name)), of(value, below))
+                let field_schema = schema.and_then(|schema| schema.field(name));
+                let name = if is_map { name.clone() } else { escape_field_name(name) };
+                (Key::String(Arc::new(name)), to_cel(value, field_schema))
             };
             Cel::Map(Map { map: Arc::new(map.iter().map(entry).collect::<HashMap<_, _>>()) })
         }
     }
 }
 
-fn of_text(text: &str, schema: Option<&Keywords>) -> Cel {
+/// Converts a text by the format of its schema; a text that doesn't have the format stays a string.
+fn text_to_cel(text: &str, schema: Option<&Keywords>) -> Cel {
     let plain = || Cel::String(Arc::new(text.to_owned()));
     match schema.map_or("", Keywords::format_name) {
         "byte" => STANDARD.decode(text).map_or_else(|_| plain(), |bytes| Cel::Bytes(Arc::new(bytes))),
-        "date-time" => time(text, false).unwrap_or_else(plain),
-        "date" => time(&format!("{text}T00:00:00Z"), false).unwrap_or_else(plain),
-        "duration" => time(text, true).unwrap_or_else(plain),
+        "date-time" => time_to_cel(text, false).unwrap_or_else(plain),
+        "date" => time_to_cel(&format!("{text}T00:00:00Z"), false).unwrap_or_else(plain),
+        "duration" => time_to_cel(text, true).unwrap_or_else(plain),
         _ => plain(),
     }
 }
 
-fn time(text: &str, is_duration: bool) -> Option<Cel> {
+/// Parses a timestamp or a duration; `None` if the text is no such value.
+fn time_to_cel(text: &str, is_duration: bool) -> Option<Cel> {
     TIMES.with(|times| {
         let (time, duration, functions) = times.as_ref()?;
         let mut scope = functions.new_inner_scope();
@@ -89,8 +91,8 @@ fn time(text: &str, is_duration: bool) -> Option<Cel> {
     })
 }
 
-/// A field name as an identifier of CEL.
-pub(crate) fn escaped(name: &str) -> String {
+/// Escapes a field name as an identifier of CEL, as Kubernetes does.
+pub(crate) fn escape_field_name(name: &str) -> String {
     if RESERVED.contains(&name) {
         return format!("__{name}__");
     }

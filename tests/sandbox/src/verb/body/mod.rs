@@ -21,10 +21,10 @@ pub(crate) struct Decoded {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Parses JSON and collects the paths of duplicate fields; a syntax error has the words of Go's decoder.
+/// Parses JSON and collects the paths of duplicate fields. A syntax error has the words of Go's decoder.
 pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     match read::json(text) {
-        Ok(read::Read { value, duplicates }) => Ok((value, duplicates)),
+        Ok(read::ParsedValue { value, duplicates }) => Ok((value, duplicates)),
         Err(error) => Err(syntax::syntax_error(text).unwrap_or_else(|| error.to_string())),
     }
 }
@@ -35,32 +35,35 @@ pub(super) fn options_type_error(options: &Value) -> Option<String> {
 }
 
 impl ResourceRequest<'_> {
-    /// Decodes the object of the request, which must have this kind. Prunes unknown fields and sets defaults.
+    /// Decodes the object of the request, which must have its kind. Prunes unknown fields and sets defaults. Returns a
+    /// 4xx error if the body is invalid.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
-        let read::Read { value, duplicates } = self.read()?;
+        let read::ParsedValue { value, duplicates } = self.parse_body()?;
         // Go decodes null as an object without fields.
         let object = if value.is_null() { Value::Object(Map::new()) } else { value };
         self.check_type(&object)?;
         self.check_values(&object)?;
-        self.completed(object, duplicates)
+        self.complete_decoded(object, duplicates)
     }
 
     /// Parses the body as JSON or YAML.
     pub(crate) fn parse(&self) -> Result<Value, Failure> {
-        self.read().map(|read| read.value)
+        self.parse_body().map(|read| read.value)
     }
 
-    fn read(&self) -> Result<read::Read, Failure> {
+    /// Parses the body by its content type. Returns a 400 error if it is invalid, or a 415 error if its content type is
+    /// not supported.
+    fn parse_body(&self) -> Result<read::ParsedValue, Failure> {
         let body = &self.call.body;
         match self.call.content_type.as_str() {
             "" | "application/json" => read::json(body).map_err(|error| {
                 let why = syntax::syntax_error(body).unwrap_or_else(|| error.to_string());
-                self.unrecognized(&format!("couldn't get version/kind; json parse error: {why}"))
+                self.unrecognized_body(&format!("couldn't get version/kind; json parse error: {why}"))
             }),
             "application/yaml" => {
-                let text = std::str::from_utf8(body).map_err(|_| self.unrecognized("yaml: invalid UTF-8"))?;
-                let value = read::yaml(text).map_err(|error| self.unrecognized(&format!("yaml: {error}")))?;
-                Ok(read::Read { value, duplicates: Vec::new() })
+                let text = std::str::from_utf8(body).map_err(|_| self.unrecognized_body("yaml: invalid UTF-8"))?;
+                let value = read::yaml(text).map_err(|error| self.unrecognized_body(&format!("yaml: {error}")))?;
+                Ok(read::ParsedValue { value, duplicates: Vec::new() })
             }
             "application/vnd.kubernetes.protobuf" if self.kind.custom().is_none() => {
                 let why = if body.starts_with(protobuf::PREFIX) {
@@ -68,8 +71,8 @@ impl ResourceRequest<'_> {
                 } else {
                     "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
                 };
-                let value = protobuf::object(body).ok_or_else(|| self.unrecognized(why))?;
-                Ok(read::Read { value, duplicates: Vec::new() })
+                let value = protobuf::decode_object(body).ok_or_else(|| self.unrecognized_body(why))?;
+                Ok(read::ParsedValue { value, duplicates: Vec::new() })
             }
             _ => {
                 let custom = self.kind.custom().is_some();
@@ -82,13 +85,17 @@ impl ResourceRequest<'_> {
         }
     }
 
-    fn unrecognized(&self, why: &str) -> Failure {
-        let (kind, begins) = (&self.kind.kind, summary(&self.call.body));
-        Failure::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {why} ({begins})"))
+    /// Returns the 400 error for a body that cannot be parsed.
+    fn unrecognized_body(&self, why: &str) -> Failure {
+        let (kind, beginning) = (&self.kind.kind, summary(&self.call.body));
+        Failure::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): {why} ({beginning})"
+        ))
     }
 
-    /// Prunes and defaults the object, as strictly as `fieldValidation` requests.
-    fn completed(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
+    /// Prunes and defaults the object, as strictly as `fieldValidation` requests: duplicate and unknown fields are an
+    /// error, warnings, or ignored.
+    fn complete_decoded(&self, mut object: Value, duplicates: Vec<String>) -> Result<Decoded, Failure> {
         let unknown = self.complete(&mut object);
         let problems = duplicates.iter().map(|field| format!("duplicate field {field:?}"));
         let problems: Vec<String> =
@@ -96,7 +103,7 @@ impl ResourceRequest<'_> {
         match self.call.options.field_validation.unwrap_or(Strictness::Warn) {
             Strictness::Strict if !problems.is_empty() => {
                 let why = format!("strict decoding error: {}", problems.join(", "));
-                Err(Failure::bad_request(self.unusable(&object, &why)))
+                Err(Failure::bad_request(self.unusable_message(&object, &why)))
             }
             Strictness::Warn => Ok(Decoded { warnings: problems, object }),
             Strictness::Ignore | Strictness::Strict => Ok(Decoded { object, warnings: Vec::new() }),
@@ -104,19 +111,20 @@ impl ResourceRequest<'_> {
     }
 
     /// Builds the message `Pod in version "v1" cannot be handled as a Pod: …`, with the type that the object names.
-    fn unusable(&self, object: &Value, why: &str) -> String {
+    fn unusable_message(&self, object: &Value, why: &str) -> String {
         let kind = &self.kind.kind;
-        let named = Some(object::text(object, &["kind"])).filter(|name| !name.is_empty()).unwrap_or(kind);
+        let shown_kind = Some(object::text(object, &["kind"])).filter(|name| !name.is_empty()).unwrap_or(kind);
         let version = object::text(object, &["apiVersion"]);
         let version = if version.is_empty() { &self.kind.version } else { version };
         let version = version.rsplit('/').next().unwrap_or_default();
-        format!("{named} in version {version:?} cannot be handled as a {kind}: {why}")
+        format!("{shown_kind} in version {version:?} cannot be handled as a {kind}: {why}")
     }
 
+    /// Checks that the object has the kind and version of the request, which an object of a built-in kind may omit.
     fn check_type(&self, object: &Value) -> Result<(), Failure> {
         let kind = self.kind;
         if !object.is_object() {
-            let is = if object.is_array() {
+            let json_type = if object.is_array() {
                 "array"
             } else if object.is_string() {
                 "string"
@@ -125,9 +133,10 @@ impl ResourceRequest<'_> {
             } else {
                 "number"
             };
-            let into = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }";
-            let why = format!("json: cannot unmarshal {is} into Go value of type {into}");
-            return Err(self.unrecognized(&format!("couldn't get version/kind; json parse error: {why}")));
+            let go_struct = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
+                Kind string \"json:\\\"kind,omitempty\\\"\" }";
+            let why = format!("json: cannot unmarshal {json_type} into Go value of type {go_struct}");
+            return Err(self.unrecognized_body(&format!("couldn't get version/kind; json parse error: {why}")));
         }
         let (api_version, name) = (object::text(object, &["apiVersion"]), object::text(object, &["kind"]));
         if kind.custom().is_some() {
@@ -137,32 +146,34 @@ impl ResourceRequest<'_> {
         if (api_version.is_empty() || api_version == expected.0) && (name.is_empty() || name == expected.1) {
             return Ok(());
         }
-        let written = if api_version.is_empty() { &expected.0 } else { api_version };
-        let named = if name.is_empty() { expected.1 } else { name };
-        Err(Failure::bad_request(self.unusable(object, &self.other_type(written, named))))
+        let shown_version = if api_version.is_empty() { &expected.0 } else { api_version };
+        let shown_kind = if name.is_empty() { expected.1 } else { name };
+        Err(Failure::bad_request(self.unusable_message(object, &self.other_type(shown_version, shown_kind))))
     }
 
-    /// Returns the error message for an object of another type.
-    pub(crate) fn other_type(&self, written: &str, named: &str) -> String {
+    /// Returns the error message for an object of another type, in the words of the Go scheme.
+    pub(crate) fn other_type(&self, api_version: &str, kind_name: &str) -> String {
         let kind = self.kind;
-        if self.server.kinds.of_kind(written, named).is_some_and(|other| other.custom().is_none()) {
+        if self.server.kinds.of_kind(api_version, kind_name).is_some_and(|other| other.custom().is_none()) {
             let group =
                 |group: &str| group.split('.').next().filter(|word| !word.is_empty()).unwrap_or("core").to_owned();
-            let version = written.rsplit('/').next().unwrap_or_default();
-            let (own, wanted) = (format!("{version}.{named}"), format!("{}.{}", group(&kind.group), kind.kind));
-            format!("converting ({own}) to ({wanted}): unknown conversion")
+            let version = api_version.rsplit('/').next().unwrap_or_default();
+            let (from, to) = (format!("{version}.{kind_name}"), format!("{}.{}", group(&kind.group), kind.kind));
+            format!("converting ({from}) to ({to}): unknown conversion")
         } else {
-            format!("no kind {named:?} is registered for version {written:?} in scheme \"pkg/runtime/scheme.go:111\"")
+            format!(
+                "no kind {kind_name:?} is registered for version {api_version:?} in scheme \"pkg/runtime/scheme.go:111\""
+            )
         }
     }
 
     /// Checks that an object of a custom kind has the right `kind` and `apiVersion`.
     fn check_custom_type(&self, object: &Value, api_version: &str, name: &str) -> Result<(), Failure> {
         let kind = self.kind;
-        for (field, written) in [("Kind", name), ("apiVersion", api_version)] {
-            if written.is_empty() {
+        for (field, value) in [("Kind", name), ("apiVersion", api_version)] {
+            if value.is_empty() {
                 let text = String::from_utf8_lossy(&self.call.body);
-                return Err(self.unrecognized(&format!("Object '{field}' is missing in '{text}'")));
+                return Err(self.unrecognized_body(&format!("Object '{field}' is missing in '{text}'")));
             }
         }
         let expected = kind.api_version();
@@ -180,27 +191,26 @@ impl ResourceRequest<'_> {
 
     /// Checks that values have the types of their fields. For custom kinds it checks only the metadata.
     fn check_values(&self, object: &Value) -> Result<(), Failure> {
-        self.type_error(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable(object, &why))))
+        self.type_error(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable_message(object, &why))))
     }
 
     /// Returns the first type error, in the words of Go's decoder; `None` if there is none.
     pub(crate) fn type_error(&self, object: &Value) -> Option<String> {
         match self.kind.custom() {
             Some(_) => types::metadata_type_error(&object["metadata"]),
-            None => self.kind.in_table().and_then(|own| types::type_error(own, object)),
+            None => self.kind.in_table().and_then(|definition| types::type_error(definition, object)),
         }
     }
 
-    /// Returns the 400 error for an object without a name: a name in the path is not sufficient.
-    pub(crate) fn nameless(&self) -> Failure {
+    /// Returns the 400 error for an object without a name; a name in the path is not sufficient.
+    pub(crate) fn missing_name(&self) -> Failure {
         let name = self.name;
         let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
         Failure::bad_request(why)
     }
 
-    /// Checks that name and namespace of the object match the path, and fills them in from the path if they are
-    /// missing.
-    pub(crate) fn place(&self, object: &mut Value) -> Result<(), Failure> {
+    /// Sets the name and namespace from the path. Returns a 400 error if the object has others.
+    pub(crate) fn set_name_from_path(&self, object: &mut Value) -> Result<(), Failure> {
         let (namespace, name) = (object::namespace(object).to_owned(), object::name(object).to_owned());
         if !self.name.is_empty() && !name.is_empty() && name != self.name {
             let why = format!("the name of the object ({name}) does not match the name on the URL ({})", self.name);
@@ -226,15 +236,15 @@ impl ResourceRequest<'_> {
 }
 
 /// The maximum number of bytes of a body that an error message quotes.
-const SHOWN: usize = 30;
+const MAX_QUOTED_BYTES: usize = 30;
 
 /// Returns the beginning of a body: as text if it may be a JSON object, else in hexadecimal digits.
 fn summary(body: &[u8]) -> String {
-    let begins = body.get(..SHOWN).unwrap_or(body);
-    let more = if body.len() > SHOWN { " ..." } else { "" };
+    let beginning = body.get(..MAX_QUOTED_BYTES).unwrap_or(body);
+    let ellipsis = if body.len() > MAX_QUOTED_BYTES { " ..." } else { "" };
     match body.first() {
         None => "<empty>".to_owned(),
-        Some(b'{') => format!("{}{more}", String::from_utf8_lossy(begins)),
-        Some(_) => format!("{}{more}", begins.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+        Some(b'{') => format!("{}{ellipsis}", String::from_utf8_lossy(beginning)),
+        Some(_) => format!("{}{ellipsis}", beginning.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
     }
 }

@@ -16,29 +16,44 @@ const COMPRESSED: &[u8] = include_bytes!("../../../table/fields.json.zst");
 pub(super) const PREFIX: &[u8] = b"k8s\0";
 
 /// The maximum nesting depth of messages.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
+/// The fields of all definitions, by the name of the definition and the number of the field.
 static FIELDS: LazyLock<HashMap<String, HashMap<u64, MessageField>>> = LazyLock::new(|| {
     let text = zstd::decode_all(COMPRESSED).unwrap_or_default();
-    let read: HashMap<String, Vec<FieldRow>> = serde_json::from_slice(&text).unwrap_or_default();
-    read.into_iter().map(|(name, rows)| (name, rows.into_iter().map(FieldRow::field).collect())).collect()
+    let definitions: HashMap<String, Vec<FieldRow>> = serde_json::from_slice(&text).unwrap_or_default();
+    definitions.into_iter().map(|(name, rows)| (name, rows.into_iter().map(FieldRow::parse).collect())).collect()
 });
 
+/// A field in the table: a JSON array with these elements.
 #[derive(serde::Deserialize)]
-struct FieldRow(u64, String, String, String, #[serde(default)] String);
+struct FieldRow {
+    number: u64,
+    name: String,
+    /// The letter of [`MessageField::value_type`], after `l` for a list or `m` for a map.
+    type_letters: String,
+    /// The flags: `p` for a pointer, `e` for `omitempty`, `0` for `omitzero`, `n` for an inline message.
+    flags: String,
+    /// The definition of the message type; empty for other types.
+    #[serde(default)]
+    message: String,
+}
 
 /// A field of a message.
 struct MessageField {
     name: String,
     repeats: Repeats,
-    holds: char,
+    /// The letter of the type: `s` string, `b` bytes, `z` bool, `i` integer, `f` double, `m` message, `q` Quantity,
+    /// `r` raw JSON, `x` list of strings in a message, `t` Time, `T` MicroTime, `d` Duration, `o` IntOrString.
+    value_type: char,
     /// Whether an empty value is significant: the field is a pointer, or is always encoded.
-    keeps_empty: bool,
+    encodes_empty: bool,
     /// Whether the fields of the message belong to the enclosing object.
     inline: bool,
     message: String,
 }
 
+/// Whether a field is a single value, a list or a map.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repeats {
     No,
@@ -47,37 +62,38 @@ enum Repeats {
 }
 
 impl FieldRow {
-    fn field(self) -> (u64, MessageField) {
-        let Self(number, name, written, marks, message) = self;
-        let mut letters = written.chars().rev();
-        let holds = letters.next().unwrap_or_default();
+    /// Returns the number of the field and the field.
+    fn parse(self) -> (u64, MessageField) {
+        let Self { number, name, type_letters, flags, message } = self;
+        let mut letters = type_letters.chars().rev();
+        let value_type = letters.next().unwrap_or_default();
         let repeats = match letters.next() {
             Some('l') => Repeats::List,
             Some('m') => Repeats::Map,
             _ => Repeats::No,
         };
-        let pointer = marks.contains('p');
+        let pointer = flags.contains('p');
         // Go encodes a struct even if it is empty, unless the field has `omitzero`.
-        let keeps_empty = pointer || !marks.contains('e') || (holds == 'm' && !marks.contains('0'));
-        (number, MessageField { name, repeats, holds, keeps_empty, inline: marks.contains('n'), message })
+        let encodes_empty = pointer || !flags.contains('e') || (value_type == 'm' && !flags.contains('0'));
+        (number, MessageField { name, repeats, value_type, encodes_empty, inline: flags.contains('n'), message })
     }
 }
 
 /// Decodes the object in a body; `None` if the body is invalid.
-pub(super) fn object(body: &[u8]) -> Option<Value> {
+pub(super) fn decode_object(body: &[u8]) -> Option<Value> {
     let (mut raw, mut api_version, mut kind) = (&b""[..], String::new(), String::new());
-    for entry in Entries(body.strip_prefix(PREFIX)?) {
+    for entry in WireFields(body.strip_prefix(PREFIX)?) {
         match entry? {
-            (1, Part::Bytes(types)) => {
-                for entry in Entries(types) {
+            (1, WireValue::Bytes(types)) => {
+                for entry in WireFields(types) {
                     match entry? {
-                        (1, Part::Bytes(text)) => api_version = String::from_utf8(text.to_vec()).ok()?,
-                        (2, Part::Bytes(text)) => kind = String::from_utf8(text.to_vec()).ok()?,
+                        (1, WireValue::Bytes(text)) => api_version = String::from_utf8(text.to_vec()).ok()?,
+                        (2, WireValue::Bytes(text)) => kind = String::from_utf8(text.to_vec()).ok()?,
                         _ => {}
                     }
                 }
             }
-            (2, Part::Bytes(bytes)) => raw = bytes,
+            (2, WireValue::Bytes(bytes)) => raw = bytes,
             _ => {}
         }
     }
@@ -87,39 +103,41 @@ pub(super) fn object(body: &[u8]) -> Option<Value> {
         Some(definition) => definition.name.to_owned(),
         None => format!("io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"),
     };
-    let mut object = message(&name, raw, 0)?;
+    let mut object = decode_message(&name, raw, 0)?;
     object.insert("apiVersion".into(), api_version.into());
     object.insert("kind".into(), kind.into());
     Some(Value::Object(object))
 }
 
-fn message(name: &str, bytes: &[u8], depth: usize) -> Option<Map<String, Value>> {
+/// Decodes a message of the definition `name` to the fields of an object; `None` if it is invalid or nested too deeply.
+/// Ignores unknown fields.
+fn decode_message(name: &str, bytes: &[u8], depth: usize) -> Option<Map<String, Value>> {
     let (known, mut map) = (FIELDS.get(name)?, Map::new());
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return None;
     }
-    for entry in Entries(bytes) {
+    for entry in WireFields(bytes) {
         let (number, part) = entry?;
         let Some(field) = known.get(&number) else { continue };
         if field.inline {
-            map.append(&mut message(&field.message, part.bytes()?, depth + 1)?);
+            map.append(&mut decode_message(&field.message, part.bytes()?, depth + 1)?);
             continue;
         }
         match field.repeats {
             Repeats::No => {
-                let value = field.value(part, depth)?;
-                if !value.is_null() && (field.keeps_empty || !is_empty(&value)) {
+                let value = field.decode_value(part, depth)?;
+                if !value.is_null() && (field.encodes_empty || !is_empty(&value)) {
                     map.insert(field.name.clone(), value);
                 }
             }
             Repeats::List => {
-                let value = field.value(part, depth)?;
+                let value = field.decode_value(part, depth)?;
                 if let Value::Array(items) = map.entry(field.name.clone()).or_insert_with(|| Value::Array(Vec::new())) {
                     items.push(value);
                 }
             }
             Repeats::Map => {
-                let (key, value) = field.entry(part.bytes()?, depth)?;
+                let (key, value) = field.decode_map_entry(part.bytes()?, depth)?;
                 if let Value::Object(entries) =
                     map.entry(field.name.clone()).or_insert_with(|| Value::Object(Map::new()))
                 {
@@ -131,6 +149,7 @@ fn message(name: &str, bytes: &[u8], depth: usize) -> Option<Map<String, Value>>
     Some(map)
 }
 
+/// Returns whether a value is empty for `omitempty` of Go: null, false, 0, or an empty text, list or map.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -143,29 +162,30 @@ fn is_empty(value: &Value) -> bool {
 }
 
 impl MessageField {
-    fn value(&self, part: Part<'_>, depth: usize) -> Option<Value> {
-        Some(match (self.holds, part) {
-            ('s', Part::Bytes(text)) => std::str::from_utf8(text).ok()?.into(),
-            ('b', Part::Bytes(bytes)) => STANDARD.encode(bytes).into(),
-            ('z', Part::Number(number)) => (number != 0).into(),
-            ('i', Part::Number(number)) => number.cast_signed().into(),
-            ('f', Part::Number(bits)) => f64::from_bits(bits).into(),
-            ('m', Part::Bytes(bytes)) => Value::Object(message(&self.message, bytes, depth + 1)?),
-            ('q', Part::Bytes(bytes)) => first_text(bytes)?.into(),
-            ('r', Part::Bytes(bytes)) => {
-                let raw = first(bytes).unwrap_or_default();
+    /// Decodes one value of the field; `None` if it is invalid.
+    fn decode_value(&self, part: WireValue<'_>, depth: usize) -> Option<Value> {
+        Some(match (self.value_type, part) {
+            ('s', WireValue::Bytes(text)) => std::str::from_utf8(text).ok()?.into(),
+            ('b', WireValue::Bytes(bytes)) => STANDARD.encode(bytes).into(),
+            ('z', WireValue::Number(number)) => (number != 0).into(),
+            ('i', WireValue::Number(number)) => number.cast_signed().into(),
+            ('f', WireValue::Number(bits)) => f64::from_bits(bits).into(),
+            ('m', WireValue::Bytes(bytes)) => Value::Object(decode_message(&self.message, bytes, depth + 1)?),
+            ('q', WireValue::Bytes(bytes)) => first_text(bytes)?.into(),
+            ('r', WireValue::Bytes(bytes)) => {
+                let raw = first_field(bytes).unwrap_or_default();
                 if raw.is_empty() { Value::Null } else { serde_json::from_slice(raw).ok()? }
             }
-            ('x', Part::Bytes(bytes)) => {
-                let items = Entries(bytes).map(|entry| Some(std::str::from_utf8(entry?.1.bytes()?).ok()?.into()));
+            ('x', WireValue::Bytes(bytes)) => {
+                let items = WireFields(bytes).map(|entry| Some(std::str::from_utf8(entry?.1.bytes()?).ok()?.into()));
                 Value::Array(items.collect::<Option<_>>()?)
             }
-            ('t' | 'T', Part::Bytes(bytes)) => self.time(bytes)?,
-            ('d', Part::Bytes(bytes)) => format!("{}ns", numbers(bytes)?[0]).into(),
-            ('o', Part::Bytes(bytes)) => {
-                let text = Entries(bytes).flatten().find_map(|(number, part)| (number == 3).then_some(part));
-                match numbers(bytes)? {
-                    [1, _] => std::str::from_utf8(text.and_then(Part::bytes).unwrap_or_default()).ok()?.into(),
+            ('t' | 'T', WireValue::Bytes(bytes)) => self.decode_time(bytes)?,
+            ('d', WireValue::Bytes(bytes)) => format!("{}ns", two_numbers(bytes)?[0]).into(),
+            ('o', WireValue::Bytes(bytes)) => {
+                let text = WireFields(bytes).flatten().find_map(|(number, part)| (number == 3).then_some(part));
+                match two_numbers(bytes)? {
+                    [1, _] => std::str::from_utf8(text.and_then(WireValue::bytes).unwrap_or_default()).ok()?.into(),
                     [_, number] => number.into(),
                 }
             }
@@ -173,60 +193,63 @@ impl MessageField {
         })
     }
 
-    /// Decodes seconds and nanoseconds since 1970; null if both are 0.
-    fn time(&self, bytes: &[u8]) -> Option<Value> {
-        let [seconds, nanoseconds] = numbers(bytes)?;
+    /// Decodes seconds and nanoseconds since 1970; null if both are 0. Returns `None` if they are invalid.
+    fn decode_time(&self, bytes: &[u8]) -> Option<Value> {
+        let [seconds, nanoseconds] = two_numbers(bytes)?;
         if (seconds, nanoseconds) == (0, 0) {
             return Some(Value::Null);
         }
         let time = Timestamp::new(seconds, i32::try_from(nanoseconds).ok()?).ok()?;
-        Some(if self.holds == 'T' { format!("{time:.6}") } else { crate::environment::seconds(time) }.into())
+        Some(if self.value_type == 'T' { format!("{time:.6}") } else { crate::environment::seconds(time) }.into())
     }
 
-    fn entry(&self, bytes: &[u8], depth: usize) -> Option<(String, Value)> {
+    /// Decodes a key and value of a map field; `None` if they are invalid. An omitted value is empty.
+    fn decode_map_entry(&self, bytes: &[u8], depth: usize) -> Option<(String, Value)> {
         let (mut key, mut value) = (String::new(), None);
-        for entry in Entries(bytes) {
+        for entry in WireFields(bytes) {
             match entry? {
                 (1, part) => key = String::from_utf8(part.bytes()?.to_vec()).ok()?,
-                (2, part) => value = Some(self.value(part, depth)?),
+                (2, part) => value = Some(self.decode_value(part, depth)?),
                 _ => {}
             }
         }
-        let nothing = || if self.holds == 'm' { Value::Object(Map::new()) } else { "".into() };
-        Some((key, value.unwrap_or_else(nothing)))
+        let empty = || if self.value_type == 'm' { Value::Object(Map::new()) } else { "".into() };
+        Some((key, value.unwrap_or_else(empty)))
     }
 }
 
-/// Returns the numbers in the fields 1 and 2.
-fn numbers(bytes: &[u8]) -> Option<[i64; 2]> {
+/// Returns the numbers in the fields 1 and 2; 0 for a missing one. Returns `None` if the message is invalid.
+fn two_numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     let mut found = [0; 2];
-    for entry in Entries(bytes) {
+    for entry in WireFields(bytes) {
         match entry? {
-            (1, Part::Number(number)) => found[0] = number.cast_signed(),
-            (2, Part::Number(number)) => found[1] = number.cast_signed(),
+            (1, WireValue::Number(number)) => found[0] = number.cast_signed(),
+            (2, WireValue::Number(number)) => found[1] = number.cast_signed(),
             _ => {}
         }
     }
     Some(found)
 }
 
-/// Returns the bytes of field 1.
-fn first(bytes: &[u8]) -> Option<&[u8]> {
-    Entries(bytes).flatten().find_map(|(number, part)| if number == 1 { part.bytes() } else { None })
+/// Returns the bytes of field 1; `None` if it is missing.
+fn first_field(bytes: &[u8]) -> Option<&[u8]> {
+    WireFields(bytes).flatten().find_map(|(number, part)| if number == 1 { part.bytes() } else { None })
 }
 
+/// Returns the text of field 1, empty if it is missing; `None` if it is not UTF-8.
 fn first_text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(first(bytes).unwrap_or_default()).ok()
+    std::str::from_utf8(first_field(bytes).unwrap_or_default()).ok()
 }
 
 /// The value of an encoded field.
 #[derive(Clone, Copy)]
-enum Part<'a> {
+enum WireValue<'a> {
     Number(u64),
     Bytes(&'a [u8]),
 }
 
-impl<'a> Part<'a> {
+impl<'a> WireValue<'a> {
+    /// Returns the bytes of a length-delimited value; `None` for a number.
     fn bytes(self) -> Option<&'a [u8]> {
         match self {
             Self::Bytes(bytes) => Some(bytes),
@@ -236,16 +259,16 @@ impl<'a> Part<'a> {
 }
 
 /// Iterates over the fields of a message with their numbers; yields `None` at an invalid field.
-struct Entries<'a>(&'a [u8]);
+struct WireFields<'a>(&'a [u8]);
 
-impl<'a> Iterator for Entries<'a> {
-    type Item = Option<(u64, Part<'a>)>;
+impl<'a> Iterator for WireFields<'a> {
+    type Item = Option<(u64, WireValue<'a>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
             return None;
         }
-        let entry = self.entry();
+        let entry = self.next_field();
         if entry.is_none() {
             self.0 = &[];
         }
@@ -253,33 +276,36 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-impl<'a> Entries<'a> {
-    fn entry(&mut self) -> Option<(u64, Part<'a>)> {
-        let tag = self.number()?;
+impl<'a> WireFields<'a> {
+    /// Returns the number and value of the next field; `None` if the input is invalid.
+    fn next_field(&mut self) -> Option<(u64, WireValue<'a>)> {
+        let tag = self.varint()?;
         let part = match tag & 7 {
-            0 => Part::Number(self.number()?),
-            1 => Part::Number(u64::from_le_bytes(self.take(8)?.try_into().ok()?)),
+            0 => WireValue::Number(self.varint()?),
+            1 => WireValue::Number(u64::from_le_bytes(self.take_bytes(8)?.try_into().ok()?)),
             2 => {
-                let length = usize::try_from(self.number()?).ok()?;
-                Part::Bytes(self.take(length)?)
+                let length = usize::try_from(self.varint()?).ok()?;
+                WireValue::Bytes(self.take_bytes(length)?)
             }
-            5 => Part::Number(u32::from_le_bytes(self.take(4)?.try_into().ok()?).into()),
+            5 => WireValue::Number(u32::from_le_bytes(self.take_bytes(4)?.try_into().ok()?).into()),
             _ => return None,
         };
         Some((tag >> 3, part))
     }
 
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
+    /// Consumes bytes; `None` if there are fewer.
+    fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
+        let (taken, remaining) = self.0.split_at_checked(length)?;
+        self.0 = remaining;
         Some(taken)
     }
 
-    fn number(&mut self) -> Option<u64> {
+    /// Decodes a variable-length integer; `None` if it is invalid.
+    fn varint(&mut self) -> Option<u64> {
         let mut number = 0_u64;
-        for place in 0..10 {
-            let byte = *self.take(1)?.first()?;
-            number |= u64::from(byte & 0x7f) << (7 * place);
+        for index in 0..10 {
+            let byte = *self.take_bytes(1)?.first()?;
+            number |= u64::from(byte & 0x7f) << (7 * index);
             if byte & 0x80 == 0 {
                 return Some(number);
             }
@@ -314,7 +340,7 @@ mod tests {
         let spec =
             [vec![8, 0], field(2, &field(1, &[field(1, b"app"), field(2, b"web")].concat())), vec![7 << 3, 0]].concat();
         let raw = [field(1, &[metadata, label].concat()), field(2, &spec)].concat();
-        let read = object(&body("apps/v1", "Deployment", &raw)).unwrap();
+        let read = decode_object(&body("apps/v1", "Deployment", &raw)).unwrap();
         let expected = json!({
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "labels": {"k": "v"}},
             "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}},
@@ -327,12 +353,12 @@ mod tests {
         for end in 0..20 {
             let whole = body("v1", "ConfigMap", &field(1, &field(1, b"name")));
             let cut = whole.get(..end).unwrap();
-            if let Some(read) = object(cut) {
+            if let Some(read) = decode_object(cut) {
                 assert!(read.is_object());
             }
         }
-        assert_eq!(object(b"{}"), None);
-        assert_eq!(object(&body("v1", "ConfigMap", &[0xff; 30])), None);
-        assert_eq!(object(&body("v1", "Nope", b"")), None);
+        assert_eq!(decode_object(b"{}"), None);
+        assert_eq!(decode_object(&body("v1", "ConfigMap", &[0xff; 30])), None);
+        assert_eq!(decode_object(&body("v1", "Nope", b"")), None);
     }
 }

@@ -6,18 +6,18 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 /// A value and its duplicate fields: `data.key`, `spec.ports[0].port`. The last value of a duplicate field counts.
-pub(super) struct Read {
+pub(super) struct ParsedValue {
     pub(super) value: Value,
     pub(super) duplicates: Vec<String>,
 }
 
-/// Parses JSON.
-pub(super) fn json(text: &[u8]) -> Result<Read, serde_json::Error> {
+/// Parses JSON and collects the paths of duplicate fields.
+pub(super) fn json(text: &[u8]) -> Result<ParsedValue, serde_json::Error> {
     let mut duplicates = Vec::new();
     let mut reader = serde_json::Deserializer::from_slice(text);
     let value = ValueSeed { path: FieldPath::Root, duplicates: &mut duplicates }.deserialize(&mut reader)?;
     reader.end()?;
-    Ok(Read { value, duplicates })
+    Ok(ParsedValue { value, duplicates })
 }
 
 /// The path of a value.
@@ -29,19 +29,20 @@ enum FieldPath<'a> {
 }
 
 impl FieldPath<'_> {
-    fn written(&self, beside: &str) -> String {
+    /// Returns the path followed by `suffix`, a relative path that is empty or starts with a field or an index.
+    fn with_suffix(&self, suffix: &str) -> String {
         match self {
-            Self::Root => beside.to_owned(),
-            Self::Field(parent, name) => parent.written(&if beside.is_empty() {
+            Self::Root => suffix.to_owned(),
+            Self::Field(parent, name) => parent.with_suffix(&if suffix.is_empty() {
                 (*name).to_owned()
-            } else if beside.starts_with('[') {
-                format!("{name}{beside}")
+            } else if suffix.starts_with('[') {
+                format!("{name}{suffix}")
             } else {
-                format!("{name}.{beside}")
+                format!("{name}.{suffix}")
             }),
             Self::Item(parent, index) => {
-                let dot = if beside.is_empty() { "" } else { "." };
-                parent.written(&format!("[{index}]{dot}{beside}"))
+                let dot = if suffix.is_empty() { "" } else { "." };
+                parent.with_suffix(&format!("[{index}]{dot}{suffix}"))
             }
         }
     }
@@ -120,7 +121,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
             let path = FieldPath::Field(&self.path, &key);
             if map.contains_key(&*key) {
-                self.duplicates.push(path.written(""));
+                self.duplicates.push(path.with_suffix(""));
             }
             let value = entries.next_value_seed(ValueSeed { path, duplicates: &mut *self.duplicates })?;
             map.insert(key.into_owned(), value);
@@ -129,7 +130,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// Parses the first YAML document.
+/// Parses the first YAML document; null if it is empty. The error is the message without its position.
 pub(super) fn yaml(text: &str) -> Result<Value, String> {
     let options = serde_saphyr::options! { duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::LastWins };
     let first = first_document(text);

@@ -1,55 +1,58 @@
-//! Detects syntax errors of JSON and words them as Go's decoder does.
+//! Detects syntax errors of JSON and reports them in the words of Go's decoder.
 
 /// Returns the first syntax error; `None` if the text is valid JSON.
 pub(crate) fn syntax_error(text: &[u8]) -> Option<String> {
-    let mut reader = Reader { text, at: 0 };
-    reader.value().and_then(|()| reader.end()).err()
+    let mut reader = Reader { text, position: 0 };
+    reader.check_value().and_then(|()| reader.check_end()).err()
 }
 
 /// The maximum nesting depth of Go's decoder.
-const DEEPEST: usize = 10_000;
+const MAX_DEPTH: usize = 10_000;
 
+/// The text to check and the current position.
 struct Reader<'a> {
     text: &'a [u8],
-    at: usize,
+    position: usize,
 }
 
 impl Reader<'_> {
+    /// Skips white space and returns the next byte; `None` at the end.
     fn peek(&mut self) -> Option<u8> {
-        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
+        while self.text.get(self.position).is_some_and(u8::is_ascii_whitespace) {
+            self.position += 1;
         }
-        self.text.get(self.at).copied()
+        self.text.get(self.position).copied()
     }
 
-    fn end(&mut self) -> Result<(), String> {
+    /// Fails unless only white space follows.
+    fn check_end(&mut self) -> Result<(), String> {
         match self.peek() {
             None => Ok(()),
-            Some(letter) => Err(unexpected(letter, "after top-level value")),
+            Some(byte) => Err(unexpected(byte, "after top-level value")),
         }
     }
 
-    /// Parses a value with everything in it. Open brackets are kept in a list, so that the input doesn't determine the
+    /// Checks a value with everything in it. Open brackets are kept in a list, so that the input doesn't determine the
     /// depth of the stack.
-    fn value(&mut self) -> Result<(), String> {
-        let mut open = Vec::new();
+    fn check_value(&mut self) -> Result<(), String> {
+        let mut brackets = Vec::new();
         loop {
-            let opened = match self.peek() {
-                None => return Err(ended()),
-                Some(bracket @ (b'{' | b'[')) => self.opens(bracket)?,
-                Some(letter) => self.scalar(letter).map(|()| None)?,
+            let closing = match self.peek() {
+                None => return Err(unexpected_end()),
+                Some(bracket @ (b'{' | b'[')) => self.open_bracket(bracket)?,
+                Some(byte) => self.check_scalar(byte).map(|()| None)?,
             };
-            match opened {
-                Some(_) if open.len() == DEEPEST => return Err("exceeded max depth".to_owned()),
-                Some(close) => open.push(close),
+            match closing {
+                Some(_) if brackets.len() == MAX_DEPTH => return Err("exceeded max depth".to_owned()),
+                Some(close) => brackets.push(close),
                 None => {
-                    while let Some(close) = open.last().copied() {
-                        if self.goes_on(close)? {
+                    while let Some(close) = brackets.last().copied() {
+                        if self.check_separator(close)? {
                             break;
                         }
-                        open.pop();
+                        brackets.pop();
                     }
-                    if open.is_empty() {
+                    if brackets.is_empty() {
                         return Ok(());
                     }
                 }
@@ -57,161 +60,170 @@ impl Reader<'_> {
         }
     }
 
-    fn scalar(&mut self, begins: u8) -> Result<(), String> {
-        match begins {
-            b'"' => self.text(),
-            b't' => self.word("true"),
-            b'f' => self.word("false"),
-            b'n' => self.word("null"),
-            b'-' | b'0'..=b'9' => self.number(),
-            letter => Err(unexpected(letter, "looking for beginning of value")),
+    /// Checks a value other than an object or array, which starts with the byte `first`.
+    fn check_scalar(&mut self, first: u8) -> Result<(), String> {
+        match first {
+            b'"' => self.check_string(),
+            b't' => self.check_literal("true"),
+            b'f' => self.check_literal("false"),
+            b'n' => self.check_literal("null"),
+            b'-' | b'0'..=b'9' => self.check_number(),
+            byte => Err(unexpected(byte, "looking for beginning of value")),
         }
     }
 
-    /// Consumes an opening bracket and returns its closing one; `None` if the brackets are empty.
-    fn opens(&mut self, bracket: u8) -> Result<Option<u8>, String> {
-        self.at += 1;
+    /// Consumes an opening bracket and the first key of an object. Returns the closing bracket; `None` if the brackets
+    /// are empty.
+    fn open_bracket(&mut self, bracket: u8) -> Result<Option<u8>, String> {
+        self.position += 1;
         let close = if bracket == b'{' { b'}' } else { b']' };
         if self.peek() == Some(close) {
-            self.at += 1;
+            self.position += 1;
             return Ok(None);
         }
         if bracket == b'{' {
-            self.key()?;
+            self.check_key()?;
         }
         Ok(Some(close))
     }
 
-    fn key(&mut self) -> Result<(), String> {
+    /// Checks the key of an object and the colon after it.
+    fn check_key(&mut self) -> Result<(), String> {
         match self.peek() {
-            Some(b'"') => self.text()?,
-            Some(letter) => return Err(unexpected(letter, "looking for beginning of object key string")),
-            None => return Err(ended()),
+            Some(b'"') => self.check_string()?,
+            Some(byte) => return Err(unexpected(byte, "looking for beginning of object key string")),
+            None => return Err(unexpected_end()),
         }
         match self.peek() {
             Some(b':') => {
-                self.at += 1;
+                self.position += 1;
                 Ok(())
             }
-            Some(letter) => Err(unexpected(letter, "after object key")),
-            None => Err(ended()),
+            Some(byte) => Err(unexpected(byte, "after object key")),
+            None => Err(unexpected_end()),
         }
     }
 
-    /// Consumes the separator after a value; returns whether another value follows.
-    fn goes_on(&mut self, close: u8) -> Result<bool, String> {
+    /// Consumes the separator after a value, and the next key in an object. Returns whether another value follows.
+    fn check_separator(&mut self, close: u8) -> Result<bool, String> {
         let place = if close == b'}' { "after object key:value pair" } else { "after array element" };
         match self.peek() {
             Some(b',') => {
-                self.at += 1;
+                self.position += 1;
                 if close == b'}' {
-                    self.key()?;
+                    self.check_key()?;
                 }
                 Ok(true)
             }
-            Some(letter) if letter == close => {
-                self.at += 1;
+            Some(byte) if byte == close => {
+                self.position += 1;
                 Ok(false)
             }
-            Some(letter) => Err(unexpected(letter, place)),
-            None => Err(ended()),
+            Some(byte) => Err(unexpected(byte, place)),
+            None => Err(unexpected_end()),
         }
     }
 
-    fn text(&mut self) -> Result<(), String> {
-        self.at += 1;
+    /// Checks a string with its escapes.
+    fn check_string(&mut self) -> Result<(), String> {
+        self.position += 1;
         loop {
-            match self.next()? {
+            match self.next_byte()? {
                 b'"' => return Ok(()),
-                b'\\' => match self.next()? {
+                b'\\' => match self.next_byte()? {
                     b'b' | b'f' | b'n' | b'r' | b't' | b'\\' | b'/' | b'"' => {}
                     b'u' => {
                         for _ in 0..4 {
-                            let digit = self.next()?;
+                            let digit = self.next_byte()?;
                             if !digit.is_ascii_hexdigit() {
                                 return Err(unexpected(digit, "in \\u hexadecimal character escape"));
                             }
                         }
                     }
-                    letter => return Err(unexpected(letter, "in string escape code")),
+                    byte => return Err(unexpected(byte, "in string escape code")),
                 },
-                letter if letter < 0x20 => return Err(unexpected(letter, "in string literal")),
+                byte if byte < 0x20 => return Err(unexpected(byte, "in string literal")),
                 _ => {}
             }
         }
     }
 
-    fn word(&mut self, word: &str) -> Result<(), String> {
-        self.at += 1;
-        for wanted in word.bytes().skip(1) {
-            let letter = self.next()?;
-            if letter != wanted {
-                let place = format!("in literal {word} (expecting {})", quoted(wanted));
-                return Err(unexpected(letter, &place));
+    /// Checks `true`, `false` or `null`, whose first byte is already known.
+    fn check_literal(&mut self, literal: &str) -> Result<(), String> {
+        self.position += 1;
+        for expected in literal.bytes().skip(1) {
+            let byte = self.next_byte()?;
+            if byte != expected {
+                let place = format!("in literal {literal} (expecting {})", go_quoted(expected));
+                return Err(unexpected(byte, &place));
             }
         }
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), String> {
-        if self.text.get(self.at) == Some(&b'-') {
-            self.at += 1;
+    /// Checks a number with its fraction and exponent.
+    fn check_number(&mut self) -> Result<(), String> {
+        if self.text.get(self.position) == Some(&b'-') {
+            self.position += 1;
         }
-        if self.text.get(self.at) == Some(&b'0') {
-            self.at += 1;
+        if self.text.get(self.position) == Some(&b'0') {
+            self.position += 1;
         } else {
-            self.digits("in numeric literal")?;
+            self.check_digits("in numeric literal")?;
         }
-        if self.text.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            self.digits("after decimal point in numeric literal")?;
+        if self.text.get(self.position) == Some(&b'.') {
+            self.position += 1;
+            self.check_digits("after decimal point in numeric literal")?;
         }
-        if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
-            self.at += 1;
-            if matches!(self.text.get(self.at), Some(b'+' | b'-')) {
-                self.at += 1;
+        if matches!(self.text.get(self.position), Some(b'e' | b'E')) {
+            self.position += 1;
+            if matches!(self.text.get(self.position), Some(b'+' | b'-')) {
+                self.position += 1;
             }
-            self.digits("in exponent of numeric literal")?;
+            self.check_digits("in exponent of numeric literal")?;
         }
         Ok(())
     }
 
-    fn digits(&mut self, place: &str) -> Result<(), String> {
-        let first = self.next()?;
+    /// Consumes digits. Fails if there is none; `place` names the context in the message.
+    fn check_digits(&mut self, place: &str) -> Result<(), String> {
+        let first = self.next_byte()?;
         if !first.is_ascii_digit() {
             return Err(unexpected(first, place));
         }
-        while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
-            self.at += 1;
+        while self.text.get(self.position).is_some_and(u8::is_ascii_digit) {
+            self.position += 1;
         }
         Ok(())
     }
 
-    fn next(&mut self) -> Result<u8, String> {
-        let letter = self.text.get(self.at).copied().ok_or_else(ended)?;
-        self.at += 1;
-        Ok(letter)
+    /// Consumes the next byte. Fails at the end.
+    fn next_byte(&mut self) -> Result<u8, String> {
+        let byte = self.text.get(self.position).copied().ok_or_else(unexpected_end)?;
+        self.position += 1;
+        Ok(byte)
     }
 }
 
-fn ended() -> String {
+fn unexpected_end() -> String {
     "unexpected end of JSON input".to_owned()
 }
 
-fn unexpected(letter: u8, place: &str) -> String {
-    format!("invalid character {} {place}", quoted(letter))
+/// Returns the error for an unexpected byte; `place` names the context.
+fn unexpected(byte: u8, place: &str) -> String {
+    format!("invalid character {} {place}", go_quoted(byte))
 }
 
 /// Formats a byte as Go does.
-fn quoted(letter: u8) -> String {
-    match letter {
+fn go_quoted(byte: u8) -> String {
+    match byte {
         b'\'' => "'\\''".to_owned(),
         b'"' => "'\"'".to_owned(),
         b'\n' => "'\\n'".to_owned(),
         b'\r' => "'\\r'".to_owned(),
         b'\t' => "'\\t'".to_owned(),
-        0x20..=0x7e | 0xa1.. => format!("'{}'", char::from(letter)),
-        _ => format!("'\\x{letter:02x}'"),
+        0x20..=0x7e | 0xa1.. => format!("'{}'", char::from(byte)),
+        _ => format!("'\\x{byte:02x}'"),
     }
 }
 

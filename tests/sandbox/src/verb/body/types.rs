@@ -1,15 +1,15 @@
-//! Detects type errors of JSON fields and words them as Go's decoder does.
+//! Detects JSON values of a wrong type and reports them in the words of Go's decoder.
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use base64::{DecodeError, Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-use crate::schema::{Definition, Others, Scalar, Schema, Shape, builtin};
+use crate::schema::{Definition, OtherFields, Scalar, Schema, Shape, builtin};
 
 /// Returns the first value that does not have the type of its field; `None` if there is none.
 pub(super) fn type_error(definition: &'static Definition, object: &Value) -> Option<String> {
-    Walk { owner: Some(definition), path: Vec::new(), field: "" }.value(definition.schema(), object)
+    FieldTypeCheck { owner: Some(definition), path: Vec::new(), field: "" }.check_value(definition.schema(), object)
 }
 
 /// Returns the first type error in the metadata of a custom resource, which Go decodes separately.
@@ -17,9 +17,9 @@ pub(super) fn metadata_type_error(metadata: &Value) -> Option<String> {
     type_error(builtin::definition("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta")?, metadata)
 }
 
-/// The position during the walk through an object.
+/// The type check of an object at one field.
 #[derive(Clone)]
-struct Walk<'a> {
+struct FieldTypeCheck<'a> {
     /// The type that contains the field.
     owner: Option<&'static Definition>,
     /// The fields from the root, without list indices and map keys.
@@ -28,7 +28,9 @@ struct Walk<'a> {
 }
 
 const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
-const NO_QUANTITY: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+/// The error for a text that is not a quantity.
+const INVALID_QUANTITY: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const INT_OR_STRING: &str = "io.k8s.apimachinery.pkg.util.intstr.IntOrString";
 /// The time types, with the layout by which Go parses each.
 const TIMES: [(&str, &str); 2] = [
@@ -36,27 +38,28 @@ const TIMES: [(&str, &str); 2] = [
     ("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", "2006-01-02T15:04:05.000000Z07:00"),
 ];
 
-impl<'a> Walk<'a> {
-    fn value(&self, schema: &'a Schema, value: &'a Value) -> Option<String> {
+impl<'a> FieldTypeCheck<'a> {
+    /// Returns the first type error in a value; `None` if there is none. Null is valid for every type.
+    fn check_value(&self, schema: &'a Schema, value: &'a Value) -> Option<String> {
         if value.is_null() {
             return None;
         }
         let mut definition = None;
         if let Shape::Named(named) = &schema.shape {
-            let form = TIMES.iter().find(|(name, _)| *name == named.name).map(|(_, form)| form);
+            let layout = TIMES.iter().find(|(name, _)| *name == named.name).map(|(_, layout)| layout);
             match (named.name, value) {
-                (QUANTITY, Value::String(text)) => return quantity(text),
+                (QUANTITY, Value::String(text)) => return quantity_error(text),
                 (QUANTITY, Value::Number(_)) => return None,
-                (QUANTITY, _) => return Some(NO_QUANTITY.to_owned()),
+                (QUANTITY, _) => return Some(INVALID_QUANTITY.to_owned()),
                 (INT_OR_STRING, Value::Number(number)) if number.is_i64() => return None,
                 (INT_OR_STRING, Value::String(_)) => return None,
                 (INT_OR_STRING, Value::Number(number)) => {
-                    return Some(self.mismatch_of(&format!("number {number}"), "int32"));
+                    return Some(self.mismatch_message(&format!("number {number}"), "int32"));
                 }
-                (INT_OR_STRING, _) => return Some(self.mismatch(value, "int32")),
-                _ => match (form, value) {
-                    (Some(form), Value::String(text)) => return time(text, form),
-                    (Some(_), _) => return Some(self.mismatch(value, "string")),
+                (INT_OR_STRING, _) => return Some(self.type_mismatch(value, "int32")),
+                _ => match (layout, value) {
+                    (Some(layout), Value::String(text)) => return time_error(text, layout),
+                    (Some(_), _) => return Some(self.type_mismatch(value, "string")),
                     (None, _) => definition = Some(*named),
                 },
             }
@@ -65,51 +68,56 @@ impl<'a> Walk<'a> {
             (Shape::Object(fields), Value::Object(map)) => map.iter().find_map(|(name, value)| {
                 if let Some(schema) = fields.known.get(name.as_str()) {
                     let path = self.path.iter().copied().chain([name.as_str()]).collect();
-                    return Walk { owner: definition.or(self.owner), path, field: name }.value(schema, value);
+                    return FieldTypeCheck { owner: definition.or(self.owner), path, field: name }
+                        .check_value(schema, value);
                 }
                 match &fields.others {
-                    Others::Each(schema) => self.value(schema, value),
-                    Others::Unknown | Others::Kept => None,
+                    OtherFields::Each(schema) => self.check_value(schema, value),
+                    OtherFields::Unknown | OtherFields::Kept => None,
                 }
             }),
-            (Shape::List(list), Value::Array(items)) => items.iter().find_map(|item| self.value(&list.items, item)),
-            (Shape::Scalar(scalar), _) => self.scalar(*scalar, value),
-            (Shape::Object(_) | Shape::List(_), _) => Some(self.mismatch(value, &go_type(schema))),
+            (Shape::List(list), Value::Array(items)) => {
+                items.iter().find_map(|item| self.check_value(&list.items, item))
+            }
+            (Shape::Scalar(scalar), _) => self.check_scalar(*scalar, value),
+            (Shape::Object(_) | Shape::List(_), _) => Some(self.type_mismatch(value, &go_type(schema))),
             (Shape::Any | Shape::Named(_), _) => None,
         }
     }
 
-    fn scalar(&self, scalar: Scalar, value: &Value) -> Option<String> {
-        let wide = || if self.format() == "int32" { "int32" } else { "int64" };
+    /// Returns the error for a value that does not have the scalar type of its field; `None` if it has.
+    fn check_scalar(&self, scalar: Scalar, value: &Value) -> Option<String> {
+        let integer_type = || if self.format() == "int32" { "int32" } else { "int64" };
         match (scalar, value) {
-            (Scalar::Text, Value::String(text)) => self.holds_bytes().then(|| base64(text)).flatten(),
+            (Scalar::Text, Value::String(text)) => self.holds_bytes().then(|| base64_error(text)).flatten(),
             (Scalar::Boolean, Value::Bool(_)) => None,
             (Scalar::Number, Value::Number(_)) | (Scalar::IntOrText, Value::Number(_) | Value::String(_)) => None,
             (Scalar::Integer, Value::Number(number)) => {
-                let fits = |number: i64| wide() == "int64" || i32::try_from(number).is_ok();
-                let whole = number.as_i64().is_some_and(fits);
-                (!whole).then(|| self.mismatch_of(&format!("number {number}"), wide()))
+                let fits = |number: i64| integer_type() == "int64" || i32::try_from(number).is_ok();
+                let is_valid = number.as_i64().is_some_and(fits);
+                (!is_valid).then(|| self.mismatch_message(&format!("number {number}"), integer_type()))
             }
-            (Scalar::Text, _) => Some(self.mismatch(value, if self.holds_bytes() { "[]uint8" } else { "string" })),
-            (Scalar::Boolean, _) => Some(self.mismatch(value, "bool")),
-            (Scalar::Integer, _) => Some(self.mismatch(value, wide())),
-            (Scalar::Number, _) => Some(self.mismatch(value, "float64")),
-            (Scalar::IntOrText, _) => Some(self.mismatch(value, "int32")),
+            (Scalar::Text, _) => Some(self.type_mismatch(value, if self.holds_bytes() { "[]uint8" } else { "string" })),
+            (Scalar::Boolean, _) => Some(self.type_mismatch(value, "bool")),
+            (Scalar::Integer, _) => Some(self.type_mismatch(value, integer_type())),
+            (Scalar::Number, _) => Some(self.type_mismatch(value, "float64")),
+            (Scalar::IntOrText, _) => Some(self.type_mismatch(value, "int32")),
         }
     }
 
-    /// Whether the field contains bytes, or is a map of bytes.
+    /// Returns whether the field contains bytes, or is a map of bytes.
     fn holds_bytes(&self) -> bool {
         self.owner.is_some_and(|owner| BYTES.contains(&(owner.name, self.field)))
     }
 
-    /// The format of the field, which the parsed schema does not contain.
+    /// Returns the format of the field, which the parsed schema does not contain.
     fn format(&self) -> &str {
         self.owner.map_or("", |owner| owner.format(self.field))
     }
 
-    fn mismatch(&self, value: &Value, wanted: &str) -> String {
-        let is = match value {
+    /// Returns the error for a JSON value in a field of the Go type `go_type`.
+    fn type_mismatch(&self, value: &Value, go_type: &str) -> String {
+        let json_type = match value {
             Value::Null => "null",
             Value::Bool(_) => "bool",
             Value::Number(_) => "number",
@@ -117,13 +125,14 @@ impl<'a> Walk<'a> {
             Value::Array(_) => "array",
             Value::Object(_) => "object",
         };
-        self.mismatch_of(is, wanted)
+        self.mismatch_message(json_type, go_type)
     }
 
-    fn mismatch_of(&self, is: &str, wanted: &str) -> String {
-        let owner = self.owner.map(short).unwrap_or_default();
+    /// Returns the message of Go's `json.UnmarshalTypeError`.
+    fn mismatch_message(&self, json_type: &str, go_type: &str) -> String {
+        let owner = self.owner.map(type_name).unwrap_or_default();
         let path = self.path.join(".");
-        format!("json: cannot unmarshal {is} into Go struct field {owner}.{path} of type {wanted}")
+        format!("json: cannot unmarshal {json_type} into Go struct field {owner}.{path} of type {go_type}")
     }
 }
 
@@ -144,17 +153,18 @@ static BYTES: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(||
     with_bytes.flat_map(fields).collect()
 });
 
-fn base64(text: &str) -> Option<String> {
-    let at = match STANDARD.decode(text) {
+/// Returns the error of Go's base64 decoder; `None` if the text is valid.
+fn base64_error(text: &str) -> Option<String> {
+    let offset = match STANDARD.decode(text) {
         Ok(_) => return None,
-        Err(DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol(at, _)) => at,
+        Err(DecodeError::InvalidByte(offset, _) | DecodeError::InvalidLastSymbol(offset, _)) => offset,
         Err(DecodeError::InvalidLength(_) | DecodeError::InvalidPadding) => text.len(),
     };
-    Some(format!("illegal base64 data at input byte {at}"))
+    Some(format!("illegal base64 data at input byte {offset}"))
 }
 
 /// Returns the name without the package: `DeploymentSpec`.
-fn short(definition: &Definition) -> &'static str {
+fn type_name(definition: &Definition) -> &'static str {
     definition.name.rsplit('.').next().unwrap_or_default()
 }
 
@@ -168,8 +178,8 @@ fn go_type(schema: &Schema) -> String {
         }
         Shape::List(list) => format!("[]{}", go_type(&list.items)),
         Shape::Object(fields) => match &fields.others {
-            Others::Each(each) => format!("map[string]{}", go_type(each)),
-            Others::Unknown | Others::Kept => "map[string]interface {}".to_owned(),
+            OtherFields::Each(each) => format!("map[string]{}", go_type(each)),
+            OtherFields::Unknown | OtherFields::Kept => "map[string]interface {}".to_owned(),
         },
         Shape::Scalar(Scalar::Text) => "string".to_owned(),
         Shape::Scalar(Scalar::Boolean) => "bool".to_owned(),
@@ -179,28 +189,29 @@ fn go_type(schema: &Schema) -> String {
     }
 }
 
-fn time(text: &str, form: &str) -> Option<String> {
+/// Returns the error of Go's time parser; `None` if the text is a valid time. `layout` is the Go layout of the type.
+fn time_error(text: &str, layout: &str) -> Option<String> {
     if text.parse::<jiff::Timestamp>().is_ok() {
         return None;
     }
-    let begins = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()));
-    let (rest, wanted) = if begins { (text.get(4..).unwrap_or_default(), "-") } else { (text, "2006") };
-    Some(format!("parsing time {text:?} as {form:?}: cannot parse {rest:?} as {wanted:?}"))
+    let has_year = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()));
+    let (remainder, expected) = if has_year { (text.get(4..).unwrap_or_default(), "-") } else { (text, "2006") };
+    Some(format!("parsing time {text:?} as {layout:?}: cannot parse {remainder:?} as {expected:?}"))
 }
 
-/// Checks the form of a quantity: a number and a suffix.
-fn quantity(text: &str) -> Option<String> {
+/// Returns the error for a text that is not a quantity: a number and a suffix. Returns `None` if it is valid.
+fn quantity_error(text: &str) -> Option<String> {
     let number = text.trim_start_matches(['+', '-']);
-    let end = number.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(number.len());
+    let end = number.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(number.len());
     let (digits, suffix) = number.split_at(end);
     let exponent = || {
         let exponent = suffix.strip_prefix(['e', 'E'])?;
         exponent.strip_prefix(['+', '-']).unwrap_or(exponent).parse::<u8>().ok()
     };
-    let known = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let suffixes = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let is_number = digits.bytes().any(|byte| byte.is_ascii_digit()) && digits.matches('.').count() < 2;
-    let right = is_number && text.len() - number.len() < 2 && (known.contains(&suffix) || exponent().is_some());
-    (!right).then(|| NO_QUANTITY.to_owned())
+    let is_valid = is_number && text.len() - number.len() < 2 && (suffixes.contains(&suffix) || exponent().is_some());
+    (!is_valid).then(|| INVALID_QUANTITY.to_owned())
 }
 
 #[cfg(test)]

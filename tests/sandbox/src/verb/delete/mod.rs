@@ -23,12 +23,15 @@ pub(super) use policy::is_deletion_complete;
 mod options;
 mod policy;
 
-/// The finalizers of the garbage collector.
+/// The finalizer with which the garbage collector deletes the dependents before the object.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
+
+/// The finalizer with which the garbage collector orphans the dependents.
 pub(crate) const ORPHAN: &str = "orphan";
 
 /// The result of a deletion.
 pub(super) enum Deleted {
+    /// The object is removed; this was its last state.
     Gone(Value),
     /// Finalizers or a grace period still hold the object.
     Marked(Value),
@@ -45,17 +48,18 @@ enum DeletionStep {
     Nothing,
 }
 
+/// Handles a delete: returns the terminating object, or if it is gone the object or a `Status`, depending on the kind.
 pub(super) async fn delete(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
-    let options = DeleteOptions::of(request)?;
+    let options = DeleteOptions::parse(request)?;
     let mut warnings: Vec<String> = policy::warning(request.kind, options.propagation).into_iter().collect();
     let deleted = match delete_one(request, &options, &mut warnings).await {
         Ok(deleted) => deleted,
         Err(failure) => return Ok(ApiResponse::from(failure).with_warnings(warnings)),
     };
     match deleted {
-        Deleted::Marked(object) => Ok(read::answer(request, StatusCode::OK, object)?.with_warnings(warnings)),
-        Deleted::Gone(object) if policy::answers_object(request.kind) => {
-            Ok(read::answer(request, StatusCode::OK, object)?.with_warnings(warnings))
+        Deleted::Marked(object) => Ok(read::object_response(request, StatusCode::OK, object)?.with_warnings(warnings)),
+        Deleted::Gone(object) if policy::returns_object(request.kind) => {
+            Ok(read::object_response(request, StatusCode::OK, object)?.with_warnings(warnings))
         }
         Deleted::Gone(object) => {
             let kind = request.kind;
@@ -70,47 +74,56 @@ pub(super) async fn delete(request: ResourceRequest<'_>) -> Result<ApiResponse, 
     }
 }
 
+/// Deletes all objects that match the selectors, and returns them as a list. Objects that another request deletes
+/// meanwhile are skipped.
 pub(super) async fn delete_collection(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
-    let options = DeleteOptions::of(request)?;
-    let filter = Filter::of(request)?;
+    let options = DeleteOptions::parse(request)?;
+    let filter = Filter::parse(request)?;
     request.convert_all().await?;
     let (version, mut items) = request.server.store.list(&request.kind.group_resource, Some(request.namespace));
-    items.retain(|item| filter.passes(request.kind, item));
+    items.retain(|item| filter.matches(request.kind, item));
     let mut warnings = Vec::new();
     for item in &items {
-        let one = ResourceRequest { namespace: &item.namespace, name: &item.name, ..request };
-        match delete_one(one, &options, &mut warnings).await {
+        let item_request = ResourceRequest { namespace: &item.namespace, name: &item.name, ..request };
+        match delete_one(item_request, &options, &mut warnings).await {
             Err(failure) if failure.code != 404 => return Err(failure),
             _ => {}
         }
     }
-    Ok(list::whole_list(request, version, &items).with_warnings(warnings))
+    Ok(list::full_list(request, version, &items).with_warnings(warnings))
 }
 
+/// Deletes one object: checks the preconditions, runs admission, and marks or removes the object. Repeats this after a
+/// conflict. Adds the warnings of admission to `warnings`.
 pub(super) async fn delete_one(
     request: ResourceRequest<'_>,
     options: &DeleteOptions,
     warnings: &mut Vec<String>,
 ) -> Result<Deleted, Failure> {
     loop {
-        let held = request.stored_object()?;
-        request.convert(std::slice::from_ref(&held)).await?;
-        let old = held.object(request.kind);
+        let current = request.stored_object()?;
+        request.convert(std::slice::from_ref(&current)).await?;
+        let old = current.object(request.kind);
         options.check(request, &old)?;
         let mut review = Review::delete(request, old);
         admission::mutate(&mut review).await?;
         admission::validate(&mut review).await?;
         warnings.append(&mut review.warnings);
         let Some(old) = review.old else { return Err(Failure::internal("admission lost the object")) };
-        if let Some(deleted) = attempt(request, options, &held, old) {
+        if let Some(deleted) = try_delete(request, options, &current, old) {
             return Ok(deleted);
         }
     }
 }
 
 /// Marks or removes the object; `None` if another write came in between.
-fn attempt(request: ResourceRequest<'_>, options: &DeleteOptions, held: &Arc<Stored>, old: Value) -> Option<Deleted> {
-    let step = step(request, options, &old);
+fn try_delete(
+    request: ResourceRequest<'_>,
+    options: &DeleteOptions,
+    current: &Arc<Stored>,
+    old: Value,
+) -> Option<Deleted> {
+    let step = next_step(request, options, &old);
     if options.dry_run {
         return Some(match step {
             DeletionStep::Nothing => Deleted::Marked(old),
@@ -119,44 +132,45 @@ fn attempt(request: ResourceRequest<'_>, options: &DeleteOptions, held: &Arc<Sto
             DeletionStep::Remove => Deleted::Gone(old),
         });
     }
-    let put = |expected: &Arc<Stored>, next: Option<Value>| {
-        let (at, expected) = ((request.namespace, request.name), Expect::Version(expected.version));
-        let (next, api_version) = match next.map(|next| held.with_metadata_of(request.kind, next)) {
+    let commit = |expected: &Arc<Stored>, next: Option<Value>| {
+        let (key, expected) = ((request.namespace, request.name), Expect::Version(expected.version));
+        let (next, api_version) = match next.map(|next| current.with_metadata_of(request.kind, next)) {
             Some((next, api_version)) => (Some(next), api_version),
-            None => (None, Cow::Borrowed(&*held.api_version)),
+            None => (None, Cow::Borrowed(&*current.api_version)),
         };
         let stored =
-            request.server.store.commit(&request.kind.group_resource, at, expected, next, &api_version).ok()?;
-        request.copy_conversions(held, &stored);
+            request.server.store.commit(&request.kind.group_resource, key, expected, next, &api_version).ok()?;
+        request.copy_conversions(current, &stored);
         Some(stored)
     };
     match step {
         DeletionStep::Nothing => Some(Deleted::Marked(old)),
         DeletionStep::Mark(new) if new == old => Some(Deleted::Marked(old)),
-        DeletionStep::Mark(new) => Some(Deleted::Marked(put(held, Some(new))?.object(request.kind))),
+        DeletionStep::Mark(new) => Some(Deleted::Marked(commit(current, Some(new))?.object(request.kind))),
         DeletionStep::MarkAndRemove(new) => {
-            let marked = if new == old { held.clone() } else { put(held, Some(new))? };
-            Some(Deleted::Gone(put(&marked, None)?.object(request.kind)))
+            let marked = if new == old { current.clone() } else { commit(current, Some(new))? };
+            Some(Deleted::Gone(commit(&marked, None)?.object(request.kind)))
         }
-        DeletionStep::Remove => Some(Deleted::Gone(put(held, None)?.object(request.kind))),
+        DeletionStep::Remove => Some(Deleted::Gone(commit(current, None)?.object(request.kind))),
     }
 }
 
-fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> DeletionStep {
+/// Determines the effect of a deletion: an object with finalizers or a grace period is marked, another one is removed.
+fn next_step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> DeletionStep {
     let mut new = old.clone();
     if request.kind.is("", "namespaces") {
         return namespace_step(request, options, new);
     }
     if !policy::is_graceful(request.kind) {
         set_propagation(request, &mut new, options.propagation);
-        if definition::is(request.kind) {
+        if definition::is_crd(request.kind) {
             definition::mark_deleted(request.server, &mut new);
         }
         if object::finalizers(&new).is_empty() {
             return DeletionStep::Remove;
         }
-        if !definition::is(request.kind) {
-            mark(request, &mut new, 0);
+        if !definition::is_crd(request.kind) {
+            set_deletion_timestamp(request, &mut new, 0);
         }
         return DeletionStep::Mark(new);
     }
@@ -168,7 +182,7 @@ fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> D
         return if is_over { DeletionStep::Remove } else { DeletionStep::Nothing };
     }
     set_propagation(request, &mut new, options.propagation);
-    mark(request, &mut new, grace);
+    set_deletion_timestamp(request, &mut new, grace);
     if grace > 0 || !object::finalizers(&new).is_empty() {
         DeletionStep::Mark(new)
     } else {
@@ -179,7 +193,7 @@ fn step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> D
 /// Marks a namespace as terminating until it is empty: its finalizers in the spec hold it until then.
 fn namespace_step(request: ResourceRequest<'_>, options: &DeleteOptions, mut namespace: Value) -> DeletionStep {
     if object::is_deleting(&namespace) {
-        return if policy::is_held(&namespace) { DeletionStep::Nothing } else { DeletionStep::Remove };
+        return if policy::has_finalizers(&namespace) { DeletionStep::Nothing } else { DeletionStep::Remove };
     }
     set_propagation(request, &mut namespace, options.propagation);
     let now = request.server.environment.time();
@@ -188,30 +202,31 @@ fn namespace_step(request: ResourceRequest<'_>, options: &DeleteOptions, mut nam
     DeletionStep::Mark(namespace)
 }
 
-fn mark(request: ResourceRequest<'_>, object: &mut Value, grace: i64) {
+/// Sets the deletion timestamp to the end of the grace period. A first deletion also increments the generation.
+fn set_deletion_timestamp(request: ResourceRequest<'_>, object: &mut Value, grace: i64) {
     let now = request.server.environment.now();
     let generation = object::number(object, &["metadata", "generation"]);
-    let first = !object::is_deleting(object);
+    let is_first = !object::is_deleting(object);
     let metadata = object::metadata_mut(object);
-    if first || grace > 0 || metadata.get("deletionGracePeriodSeconds").and_then(Value::as_i64) != Some(grace) {
-        let at = now.checked_add(jiff::SignedDuration::from_secs(grace)).unwrap_or(now);
-        metadata.insert("deletionTimestamp".into(), crate::environment::seconds(at).into());
+    if is_first || grace > 0 || metadata.get("deletionGracePeriodSeconds").and_then(Value::as_i64) != Some(grace) {
+        let deletion_time = now.checked_add(jiff::SignedDuration::from_secs(grace)).unwrap_or(now);
+        metadata.insert("deletionTimestamp".into(), crate::environment::seconds(deletion_time).into());
     }
     metadata.insert("deletionGracePeriodSeconds".into(), grace.into());
-    if let Some(generation) = generation.filter(|generation| first && *generation > 0) {
+    if let Some(generation) = generation.filter(|generation| is_first && *generation > 0) {
         metadata.insert("generation".into(), (generation + 1).into());
     }
 }
 
 /// Sets the finalizers for the propagation policy. Without a requested policy, the finalizers of the object decide,
 /// then the kind's default.
-fn set_propagation(request: ResourceRequest<'_>, object: &mut Value, wanted: Option<Propagation>) {
+fn set_propagation(request: ResourceRequest<'_>, object: &mut Value, requested: Option<Propagation>) {
     if !policy::is_collected(request.kind) {
         return;
     }
     let mut finalizers: Vec<String> = object::finalizers(object).into_iter().map(str::to_owned).collect();
-    let has = |own: &str| finalizers.iter().any(|finalizer| finalizer == own);
-    let effective_policy = wanted.or_else(|| has(ORPHAN).then_some(Propagation::Orphan));
+    let has = |name: &str| finalizers.iter().any(|finalizer| finalizer == name);
+    let effective_policy = requested.or_else(|| has(ORPHAN).then_some(Propagation::Orphan));
     let effective_policy = effective_policy.or_else(|| has(FOREGROUND).then_some(Propagation::Foreground));
     let effective_policy = effective_policy.or_else(|| policy::default_propagation(request.kind));
     finalizers.retain(|finalizer| finalizer != FOREGROUND && finalizer != ORPHAN);

@@ -21,22 +21,22 @@ pub(crate) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// Parses the options of a request; the parameters count only if there is no body.
-    pub(crate) fn of(request: ResourceRequest<'_>) -> Result<Self, Failure> {
+    /// Parses the options of a request. The query parameters count only if there is no body.
+    pub(crate) fn parse(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         if !request.call.body.is_empty() {
-            return Self::of_body(&request.parse()?);
+            return Self::parse_body(&request.parse()?);
         }
         let parameters = &request.call.options;
         Ok(Self {
             dry_run: parameters.dry_run == DryRun::All,
-            grace: parameters.grace_period_seconds.map(least),
+            grace: parameters.grace_period_seconds.map(clamp_grace),
             propagation: parameters.propagation,
             ..Self::default()
         })
     }
 
-    /// Parses the options from a `DeleteOptions` object; an eviction contains one, too.
-    pub(crate) fn of_body(body: &Value) -> Result<Self, Failure> {
+    /// Parses a `DeleteOptions` object, which an eviction contains, too. Returns a 400 or 422 error if it is invalid.
+    pub(crate) fn parse_body(body: &Value) -> Result<Self, Failure> {
         let kind = object::text(body, &["kind"]);
         if !matches!(kind, "" | "DeleteOptions") {
             let version = object::text(body, &["apiVersion"]);
@@ -50,24 +50,28 @@ impl DeleteOptions {
         }
         let precondition = |key: &str| body["preconditions"][key].as_str().map(str::to_owned);
         Ok(Self {
-            dry_run: dry_run(&body["dryRun"])?,
-            grace: body["gracePeriodSeconds"].as_i64().map(least),
-            propagation: propagation(body)?,
+            dry_run: parse_dry_run(&body["dryRun"])?,
+            grace: body["gracePeriodSeconds"].as_i64().map(clamp_grace),
+            propagation: parse_propagation(body)?,
             uid: precondition("uid"),
             version: precondition("resourceVersion"),
         })
     }
 
-    /// Checks the preconditions against the stored object.
-    pub(crate) fn check(&self, request: ResourceRequest<'_>, held: &Value) -> Result<(), Failure> {
-        let conflict = |what: &str, wanted: &str, is: &str, then: &str| {
+    /// Checks the preconditions against the stored object. Returns a conflict if the uid or the resourceVersion
+    /// differs.
+    pub(crate) fn check(&self, request: ResourceRequest<'_>, stored: &Value) -> Result<(), Failure> {
+        let conflict = |field: &str, requested: &str, actual: &str, hint: &str| {
             if request.kind.is("", "namespaces") {
-                let why = format!("Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {is}");
+                let why = format!(
+                    "Precondition failed: {field} in precondition: {requested}, {field} in object meta: {actual}"
+                );
                 return Failure::conflict(request.kind, request.name, &why);
             }
             let kind = request.kind.qualified();
-            let why =
-                format!("the {what} in the precondition ({wanted}) does not match the {what} in record ({is}). {then}");
+            let why = format!(
+                "the {field} in the precondition ({requested}) does not match the {field} in record ({actual}). {hint}"
+            );
             let mut failure = Failure::conflict(request.kind, request.name, &why);
             failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", request.name);
             failure.details.insert("kind".into(), request.kind.kind.clone().into());
@@ -76,39 +80,42 @@ impl DeleteOptions {
             }
             failure
         };
-        let uid = object::uid(held);
-        if let Some(wanted) = self.uid.as_deref().filter(|wanted| *wanted != uid) {
-            return Err(conflict("UID", wanted, uid, "The object might have been deleted and then recreated"));
+        let uid = object::uid(stored);
+        if let Some(requested) = self.uid.as_deref().filter(|requested| *requested != uid) {
+            return Err(conflict("UID", requested, uid, "The object might have been deleted and then recreated"));
         }
-        let version = object::version(held).unwrap_or_default();
-        if let Some(wanted) = self.version.as_deref().filter(|wanted| *wanted != version) {
-            return Err(conflict("ResourceVersion", wanted, version, "The object might have been modified"));
+        let version = object::version(stored).unwrap_or_default();
+        if let Some(requested) = self.version.as_deref().filter(|requested| *requested != version) {
+            return Err(conflict("ResourceVersion", requested, version, "The object might have been modified"));
         }
         Ok(())
     }
 }
 
 /// Replaces a negative grace period by the minimum of one second.
-fn least(grace: i64) -> i64 {
+fn clamp_grace(grace: i64) -> i64 {
     if grace < 0 { 1 } else { grace }
 }
 
-fn dry_run(written: &Value) -> Result<bool, Failure> {
-    let stages: Vec<&str> = written.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+/// Parses `dryRun` of a body. Returns a 422 error if it contains anything but `All`.
+fn parse_dry_run(value: &Value) -> Result<bool, Failure> {
+    let stages: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if stages.iter().all(|stage| *stage == "All") {
         return Ok(!stages.is_empty());
     }
     Err(Failure::invalid_options("DeleteOptions", &Cause::unsupported("dryRun", &json!(stages), &["All"])))
 }
 
-fn propagation(body: &Value) -> Result<Option<Propagation>, Failure> {
-    let written = body["propagationPolicy"].as_str();
-    match (written, body["orphanDependents"].as_bool()) {
-        (Some(written), Some(_)) => {
+/// Parses `propagationPolicy` or the deprecated `orphanDependents` of a body; `None` if it has neither. Returns a 422
+/// error if it has both.
+fn parse_propagation(body: &Value) -> Result<Option<Propagation>, Failure> {
+    let policy = body["propagationPolicy"].as_str();
+    match (policy, body["orphanDependents"].as_bool()) {
+        (Some(policy), Some(_)) => {
             let why = "orphanDependents and deletionPropagation cannot be both set";
-            Err(Failure::invalid_options("DeleteOptions", &Cause::invalid("propagationPolicy", &written.into(), why)))
+            Err(Failure::invalid_options("DeleteOptions", &Cause::invalid("propagationPolicy", &policy.into(), why)))
         }
-        (Some(written), None) => Propagation::of(written).map(Some),
+        (Some(policy), None) => Propagation::parse(policy).map(Some),
         (None, Some(true)) => Ok(Some(Propagation::Orphan)),
         (None, Some(false)) => Ok(Some(Propagation::Background)),
         (None, None) => Ok(None),

@@ -4,32 +4,34 @@ use serde_json::Value;
 
 use crate::{call::Propagation, kind::Kind, object, request::ResourceRequest};
 
-/// Whether deletions of the kind have a grace period; only Pods have one.
+/// Returns whether deletions of the kind have a grace period; only Pods have one.
 pub(super) fn is_graceful(kind: &Kind) -> bool {
     kind.is("", "pods")
 }
 
-/// Returns the grace period of a Pod in seconds.
-pub(super) fn grace_period(pod: &Value, wanted: Option<i64>) -> i64 {
+/// Returns the grace period of a Pod in seconds: the requested one, else its own. A Pod that is not bound or finished
+/// has none.
+pub(super) fn grace_period(pod: &Value, requested: Option<i64>) -> i64 {
     // A Pod that is unbound or finished has no running containers to wait for.
-    let unbound = object::text(pod, &["spec", "nodeName"]).is_empty();
-    let ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
-    let own = object::number(pod, &["spec", "terminationGracePeriodSeconds"]).unwrap_or(30);
-    if unbound || ended { 0 } else { wanted.unwrap_or(own) }
+    let is_unbound = object::text(pod, &["spec", "nodeName"]).is_empty();
+    let is_finished = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
+    let default_period = object::number(pod, &["spec", "terminationGracePeriodSeconds"]).unwrap_or(30);
+    if is_unbound || is_finished { 0 } else { requested.unwrap_or(default_period) }
 }
 
-/// Returns the default propagation policy: kinds older than garbage collection orphan their dependents.
+/// Returns the default propagation policy; `None` for kinds whose dependents are deleted in the background. Kinds older
+/// than garbage collection orphan their dependents.
 pub(super) fn default_propagation(kind: &Kind) -> Option<Propagation> {
     (kind.is("batch", "jobs") || kind.is("", "replicationcontrollers")).then_some(Propagation::Orphan)
 }
 
-/// Whether the garbage collector handles deletions of the kind.
+/// Returns whether the garbage collector handles deletions of the kind.
 pub(super) fn is_collected(kind: &Kind) -> bool {
     !kind.is("", "events") && !kind.is("events.k8s.io", "events")
 }
 
-/// Whether a deletion returns the deleted object instead of a `Status`.
-pub(super) fn answers_object(kind: &Kind) -> bool {
+/// Returns whether a deletion returns the deleted object instead of a `Status`.
+pub(super) fn returns_object(kind: &Kind) -> bool {
     const OBJECTS: [&str; 7] = [
         "pods",
         "services",
@@ -39,8 +41,8 @@ pub(super) fn answers_object(kind: &Kind) -> bool {
         "podtemplates",
         "resourcequotas",
     ];
-    let group = ["resource.k8s.io", "storage.k8s.io"].contains(&kind.group.as_str()) && kind.custom().is_none();
-    OBJECTS.iter().any(|plural| kind.is("", plural)) || group && kind.plural != "csistoragecapacities"
+    let in_group = ["resource.k8s.io", "storage.k8s.io"].contains(&kind.group.as_str()) && kind.custom().is_none();
+    OBJECTS.iter().any(|plural| kind.is("", plural)) || in_group && kind.plural != "csistoragecapacities"
 }
 
 /// Returns the warning for the deletion of a Job without a propagation policy, which orphans its Pods.
@@ -49,19 +51,22 @@ pub(super) fn warning(kind: &Kind, propagation: Option<Propagation>) -> Option<S
     (kind.is("batch", "jobs") && propagation.is_none()).then(|| why.to_owned())
 }
 
-/// Whether nothing holds a terminating object any more, so that the current write removes it.
+/// Returns whether a terminating object has neither finalizers nor a grace period left, so that the current write
+/// removes it.
 pub(crate) fn is_deletion_complete(request: ResourceRequest<'_>, object: &Value) -> bool {
     if !object::is_deleting(object) {
         return false;
     }
     if request.kind.is("", "namespaces") {
-        return !is_held(object);
+        return !has_finalizers(object);
     }
     let grace = object::number(object, &["metadata", "deletionGracePeriodSeconds"]);
     object::finalizers(object).is_empty() && grace.unwrap_or(0) == 0
 }
 
-pub(super) fn is_held(namespace: &Value) -> bool {
-    let own = object::at(namespace, &["spec", "finalizers"]).and_then(Value::as_array);
-    own.is_some_and(|own| !own.is_empty()) || !object::finalizers(namespace).is_empty()
+/// Returns whether a namespace still has finalizers, in its spec or its metadata.
+pub(super) fn has_finalizers(namespace: &Value) -> bool {
+    let spec_finalizers = object::at(namespace, &["spec", "finalizers"]).and_then(Value::as_array);
+    spec_finalizers.is_some_and(|spec_finalizers| !spec_finalizers.is_empty())
+        || !object::finalizers(namespace).is_empty()
 }

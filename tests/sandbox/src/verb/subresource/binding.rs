@@ -11,16 +11,18 @@ use crate::{
     store::Expect,
 };
 
+/// Handles the creation of a binding: sets the node of the Pod, and its annotations and condition. Returns an error if
+/// the target is invalid, or the Pod is being deleted, bound or has another uid.
 pub(super) async fn bind(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let binding = request.parse()?;
     if object::name(&binding) != request.name {
         return Err(Failure::bad_request("name in URL does not match name in Binding object"));
     }
     let node = object::text(&binding, &["target", "name"]);
-    check(&binding, node)?;
+    check_target(&binding, node)?;
     loop {
-        let held = request.stored_object()?;
-        let mut pod = held.object(request.kind);
+        let stored = request.stored_object()?;
+        let mut pod = stored.object(request.kind);
         check_pod(request, &binding, &pod)?;
         object::map_at(&mut pod, &["spec"]).insert("nodeName".into(), node.into());
         if let Some(annotations) = object::at(&binding, &["metadata", "annotations"]).and_then(Value::as_object) {
@@ -37,17 +39,21 @@ pub(super) async fn bind(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
         if request.call.options.dry_run == DryRun::All {
             return Ok(ApiResponse::created());
         }
-        let at = (request.namespace, request.name);
-        let expected = Expect::Version(held.version);
-        if request.server.store.commit(&request.kind.group_resource, at, expected, Some(pod), &held.api_version).is_ok()
+        let key = (request.namespace, request.name);
+        let expected = Expect::Version(stored.version);
+        if request
+            .server
+            .store
+            .commit(&request.kind.group_resource, key, expected, Some(pod), &stored.api_version)
+            .is_ok()
         {
             return Ok(ApiResponse::created());
         }
     }
 }
 
-/// Checks that the binding names a node. Kubernetes refuses an invalid one as an internal error.
-fn check(binding: &Value, node: &str) -> Result<(), Failure> {
+/// Checks that the binding names a node. Kubernetes returns an internal error for an invalid one.
+fn check_target(binding: &Value, node: &str) -> Result<(), Failure> {
     let target = object::text(binding, &["target", "kind"]);
     let cause = if !matches!(target, "" | "Node") {
         Cause::unsupported("target.kind", &target.into(), &["Node", "<empty>"])
@@ -61,26 +67,27 @@ fn check(binding: &Value, node: &str) -> Result<(), Failure> {
     Err(failure)
 }
 
+/// Returns a conflict if the Pod has another uid than the binding names, is being deleted, or is already bound.
 fn check_pod(request: ResourceRequest<'_>, binding: &Value, pod: &Value) -> Result<(), Failure> {
-    let refused = |why: String| {
+    let conflict = |why: String| {
         let mut failure = Failure::conflict(request.kind, request.name, &why);
         failure.message = format!("Operation cannot be fulfilled on pods/binding {:?}: {why}", request.name);
         failure.details.insert("kind".into(), "pods/binding".into());
         failure
     };
-    let (wanted, uid) = (object::uid(binding), object::uid(pod));
-    if !wanted.is_empty() && wanted != uid {
+    let (requested, uid) = (object::uid(binding), object::uid(pod));
+    if !requested.is_empty() && requested != uid {
         let why = "The object might have been deleted and then recreated";
-        return Err(refused(format!(
-            "the UID in the precondition ({wanted}) does not match the UID in record ({uid}). {why}"
+        return Err(conflict(format!(
+            "the UID in the precondition ({requested}) does not match the UID in record ({uid}). {why}"
         )));
     }
     if object::is_deleting(pod) {
-        return Err(refused(format!("pod {} is being deleted, cannot be assigned to a host", request.name)));
+        return Err(conflict(format!("pod {} is being deleted, cannot be assigned to a host", request.name)));
     }
-    let held = object::text(pod, &["spec", "nodeName"]);
-    if !held.is_empty() {
-        return Err(refused(format!("pod {} is already assigned to node {held:?}", request.name)));
+    let node = object::text(pod, &["spec", "nodeName"]);
+    if !node.is_empty() {
+        return Err(conflict(format!("pod {} is already assigned to node {node:?}", request.name)));
     }
     Ok(())
 }

@@ -1,22 +1,24 @@
-//! Refuses `exec`, `attach`, `portforward` and `proxy`, because no containers run.
+//! Rejects `exec`, `attach`, `portforward` and `proxy`, because no containers run.
 
 use http::StatusCode;
 
 use crate::{failure::Failure, request::ResourceRequest};
 
-/// Returns the error, after checking that the object exists.
-pub(super) fn refuse(request: ResourceRequest<'_>, way: &str) -> Failure {
-    let held = match request.stored_object() {
-        Ok(held) => held.object(request.kind),
+/// Returns the 501 error of a connection, or another error if the object or its container does not exist.
+pub(super) fn unsupported_error(request: ResourceRequest<'_>, subresource: &str) -> Failure {
+    let object = match request.stored_object() {
+        Ok(object) => object.object(request.kind),
         Err(failure) => return failure,
     };
-    if matches!(way, "attach" | "exec")
-        && let Err(failure) = super::log::container(request, &held)
+    if matches!(subresource, "attach" | "exec")
+        && let Err(failure) = super::log::container(request, &object)
     {
         return failure;
     }
-    let mut failure =
-        Failure::internal(format!("{way} of {} leads nowhere: containers do not run here", request.kind.plural));
+    let mut failure = Failure::internal(format!(
+        "{subresource} of {} leads nowhere: containers do not run here",
+        request.kind.plural
+    ));
     failure.code = StatusCode::NOT_IMPLEMENTED.as_u16();
     failure.reason = "";
     failure

@@ -16,26 +16,28 @@ use crate::{
 /// The group resource of PodDisruptionBudgets.
 const BUDGETS: &str = "poddisruptionbudgets.policy";
 
+/// Handles the creation of an eviction: deletes the Pod if its PodDisruptionBudget allows the disruption. Returns a 429
+/// error if it does not.
 pub(super) async fn evict(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let eviction = request.parse()?;
     if object::name(&eviction) != request.name {
         return Err(Failure::bad_request("name in URL does not match name in Eviction object"));
     }
-    let mut options = DeleteOptions::of_body(&eviction["deleteOptions"])?;
+    let mut options = DeleteOptions::parse_body(&eviction["deleteOptions"])?;
     options.dry_run |= request.call.options.dry_run == DryRun::All;
     let pod = request.stored_object()?.object(request.kind);
     options.check(request, &pod)?;
     if !ignores_budgets(&pod) {
-        disrupt(request, &pod, options.dry_run)?;
+        record_disruption(request, &pod, options.dry_run)?;
     }
     if !options.dry_run {
-        say_why(request);
+        add_disruption_condition(request);
     }
     delete_one(request, &options, &mut Vec::new()).await?;
     Ok(ApiResponse::created())
 }
 
-/// Whether the eviction ignores budgets: the Pod is pending, finished or terminating.
+/// Returns whether the eviction ignores budgets: the Pod is pending, finished or terminating.
 fn ignores_budgets(pod: &Value) -> bool {
     object::is_deleting(pod) || matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")
 }
@@ -45,25 +47,26 @@ fn is_ready(pod: &Value) -> bool {
     conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
-/// Checks the budget of the Pod, and records the disruption in its status.
-fn disrupt(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
+/// Checks the budget of the Pod, and records the disruption in its status. Returns an error if the budget does not
+/// allow it, or if several budgets select the Pod.
+fn record_disruption(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
     let Some(kind) = request.server.kinds.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
     let (_, budgets) = request.server.store.list(BUDGETS, Some(request.namespace));
     let labels: Vec<_> = object::labels(pod).collect();
-    let is_for_it = |budget: &Value| {
-        let label = |key: &str| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value);
+    let selects_pod = |budget: &Value| {
+        let label = |key: &str| labels.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
         budget["spec"]["selector"].is_object() && LabelSelector::of_object(&budget["spec"]["selector"]).matches(label)
     };
-    let mut own = budgets.iter().filter(|budget| is_for_it(&budget.object(&kind)));
-    let Some(mut held) = own.next().cloned() else { return Ok(()) };
-    if own.next().is_some() {
+    let mut matching = budgets.iter().filter(|budget| selects_pod(&budget.object(&kind)));
+    let Some(mut stored) = matching.next().cloned() else { return Ok(()) };
+    if matching.next().is_some() {
         let why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
         let mut failure = Failure::internal(why);
         failure.reason = "";
         return Err(failure);
     }
     loop {
-        let mut budget = held.object(&kind);
+        let mut budget = stored.object(&kind);
         if !is_ready(pod) && may_evict_unready(&budget) {
             return Ok(());
         }
@@ -78,17 +81,18 @@ fn disrupt(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -> Result<(
         let disrupted = status.entry("disruptedPods").or_insert_with(|| json!({}));
         disrupted[request.name] = now.clone().into();
         if allowed == 0 {
-            forbid(status, &now);
+            set_disallowed(status, &now);
         }
-        let (at, expected) = ((request.namespace, &*held.name), Expect::Version(held.version));
-        match request.server.store.commit(&kind.group_resource, at, expected, Some(budget), &held.api_version) {
+        let (key, expected) = ((request.namespace, &*stored.name), Expect::Version(stored.version));
+        match request.server.store.commit(&kind.group_resource, key, expected, Some(budget), &stored.api_version) {
             Ok(_) => return Ok(()),
-            Err(_) => held = read_again(request, &kind, &held.name)?,
+            Err(_) => stored = stored_budget(request, &kind, &stored.name)?,
         }
     }
 }
 
-fn read_again(
+/// Returns the current state of a budget. Returns a 404 error if it was deleted.
+fn stored_budget(
     request: ResourceRequest<'_>,
     kind: &Kind,
     name: &str,
@@ -96,7 +100,8 @@ fn read_again(
     request.server.store.get(BUDGETS, request.namespace, name).ok_or_else(|| Failure::not_found(kind, name))
 }
 
-fn forbid(status: &mut serde_json::Map<String, Value>, now: &str) {
+/// Sets the condition `DisruptionAllowed` of a budget to false.
+fn set_disallowed(status: &mut serde_json::Map<String, Value>, now: &str) {
     let generation = status.get("observedGeneration").cloned().unwrap_or_default();
     let conditions = status.entry("conditions").or_insert_with(|| json!([]));
     if let Some(conditions) = conditions.as_array_mut() {
@@ -112,35 +117,37 @@ fn status_number(budget: &Value, name: &str) -> i64 {
     object::number(budget, &["status", name]).unwrap_or(0)
 }
 
-/// Whether an unready Pod may be evicted: if enough others are healthy, or always if the budget allows it.
+/// Returns whether an unready Pod may be evicted without regard to the budget: if enough others are healthy, or always
+/// if `unhealthyPodEvictionPolicy` is `AlwaysAllow`.
 fn may_evict_unready(budget: &Value) -> bool {
     let always = budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow";
-    let (healthy, wanted) = (status_number(budget, "currentHealthy"), status_number(budget, "desiredHealthy"));
-    always || healthy >= wanted && wanted > 0
+    let (healthy, desired) = (status_number(budget, "currentHealthy"), status_number(budget, "desiredHealthy"));
+    always || healthy >= desired && desired > 0
 }
 
+/// Returns a 429 error if the budget allows no further disruption, or if its status is outdated.
 fn check_budget(budget: &Value) -> Result<(), Failure> {
     let name = object::name(budget);
-    let refused = |message: String, seconds| {
+    let too_many = |message: String, seconds| {
         let why = "Cannot evict pod as it would violate the pod's disruption budget.";
         let cause = json!({"reason": "DisruptionBudget", "message": message});
         Failure::too_many(why, seconds).with_causes(vec![cause])
     };
     let generation = object::number(budget, &["metadata", "generation"]).unwrap_or(0);
     if status_number(budget, "observedGeneration") < generation {
-        return Err(refused(format!("The disruption budget {name} is still being processed by the server."), 10));
+        return Err(too_many(format!("The disruption budget {name} is still being processed by the server."), 10));
     }
     if status_number(budget, "disruptionsAllowed") > 0 {
         return Ok(());
     }
-    let (needs, has) = (status_number(budget, "desiredHealthy"), status_number(budget, "currentHealthy"));
-    Err(refused(format!("The disruption budget {name} needs {needs} healthy pods and has {has} currently"), 0))
+    let (desired, current) = (status_number(budget, "desiredHealthy"), status_number(budget, "currentHealthy"));
+    Err(too_many(format!("The disruption budget {name} needs {desired} healthy pods and has {current} currently"), 0))
 }
 
-/// Adds the condition with the reason of the eviction to the Pod.
-fn say_why(request: ResourceRequest<'_>) {
-    let Ok(held) = request.stored_object() else { return };
-    let mut pod = held.object(request.kind);
+/// Adds the condition `DisruptionTarget` to the Pod, which states that it is evicted.
+fn add_disruption_condition(request: ResourceRequest<'_>) {
+    let Ok(stored) = request.stored_object() else { return };
+    let mut pod = stored.object(request.kind);
     if object::is_deleting(&pod) {
         return;
     }
@@ -152,7 +159,8 @@ fn say_why(request: ResourceRequest<'_>) {
             "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
         }));
         // On a conflict the Pod goes without the condition, which is not essential.
-        let (at, expected) = ((request.namespace, request.name), Expect::Version(held.version));
-        let _ = request.server.store.commit(&request.kind.group_resource, at, expected, Some(pod), &held.api_version);
+        let (key, expected) = ((request.namespace, request.name), Expect::Version(stored.version));
+        let _ =
+            request.server.store.commit(&request.kind.group_resource, key, expected, Some(pod), &stored.api_version);
     }
 }

@@ -23,35 +23,36 @@ pub(super) fn log(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> 
     )))
 }
 
-/// Returns the container of the request: the named, annotated or only one.
+/// Returns the container of the request: the named one, else the one that an annotation names, else the only one.
+/// Returns a 400 error if there is no such container.
 pub(super) fn container(request: ResourceRequest<'_>, pod: &Value) -> Result<String, Failure> {
     let names = |list: &str| {
         let containers = pod["spec"][list].as_array().into_iter().flatten();
         containers.filter_map(|container| container["name"].as_str()).map(str::to_owned).collect::<Vec<_>>()
     };
-    let own = names("containers");
+    let regular = names("containers");
     let annotated = pod["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"].as_str();
-    let named = request.call.options.other("container").filter(|name| !name.is_empty());
-    match named.or(annotated.filter(|name| own.iter().any(|own| own == name))) {
+    let named = request.call.options.raw("container").filter(|name| !name.is_empty());
+    match named.or(annotated.filter(|name| regular.iter().any(|container| container == name))) {
         Some(named) => {
-            let all = [own, names("initContainers"), names("ephemeralContainers")].concat();
+            let containers = [regular, names("initContainers"), names("ephemeralContainers")].concat();
             let why = || Failure::bad_request(format!("container {named} is not valid for pod {}", request.name));
-            all.into_iter().find(|own| own == named).ok_or_else(why)
+            containers.into_iter().find(|container| container == named).ok_or_else(why)
         }
-        None if own.len() == 1 => Ok(own.concat()),
+        None if regular.len() == 1 => Ok(regular.concat()),
         None => {
             let why = format!(
                 "a container name must be specified for pod {}, choose one of: [{}]",
                 request.name,
-                own.join(" ")
+                regular.join(" ")
             );
-            let inits = names("initContainers");
-            let inits = if inits.is_empty() {
+            let init_containers = names("initContainers");
+            let init_containers = if init_containers.is_empty() {
                 String::new()
             } else {
-                format!(" or one of the init containers: [{}]", inits.join(" "))
+                format!(" or one of the init containers: [{}]", init_containers.join(" "))
             };
-            Err(Failure::bad_request(why + &inits))
+            Err(Failure::bad_request(why + &init_containers))
         }
     }
 }

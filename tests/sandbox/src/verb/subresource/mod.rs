@@ -12,12 +12,14 @@ mod log;
 mod part;
 mod scale;
 
+/// Handles a request for a subresource. Returns a 404 error if the kind does not have it, or a 405 error if it does not
+/// support the verb.
 pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<ApiResponse, Failure> {
-    let served = request.kind.subresource(name).ok_or_else(|| unknown(request))?;
-    if !served.verbs.iter().any(|verb| verb == request.call.verb.as_str()) {
+    let subresource = request.kind.subresource(name).ok_or_else(|| unknown_subresource(request))?;
+    if !subresource.verbs.iter().any(|verb| verb == request.call.verb.as_str()) {
         return Err(Failure::method_not_allowed());
     }
-    let pods = request.kind.is("", "pods");
+    let is_pod = request.kind.is("", "pods");
     match (name, request.call.verb) {
         ("token", Verb::Create) => crate::authentication::token_request::answer(request),
         ("status", Verb::Get) => read::get(request).await,
@@ -31,16 +33,16 @@ pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<A
             Verb::Patch => patch::patch(request).await,
             _ => replace::replace(request).await,
         },
-        ("log", Verb::Get) if pods => log::log(request),
-        ("eviction", Verb::Create) if pods => eviction::evict(request).await,
-        ("binding", Verb::Create) if pods => binding::bind(request).await,
-        ("attach" | "exec" | "portforward" | "proxy", _) => Err(connect::refuse(request, name)),
+        ("log", Verb::Get) if is_pod => log::log(request),
+        ("eviction", Verb::Create) if is_pod => eviction::evict(request).await,
+        ("binding", Verb::Create) if is_pod => binding::bind(request).await,
+        ("attach" | "exec" | "portforward" | "proxy", _) => Err(connect::unsupported_error(request, name)),
         _ => Err(Failure::method_not_allowed()),
     }
 }
 
 /// Returns the error for an unknown subresource. For a custom kind it is the same as for an object that doesn't exist.
-fn unknown(request: ResourceRequest<'_>) -> Failure {
+fn unknown_subresource(request: ResourceRequest<'_>) -> Failure {
     if request.kind.custom().is_some() {
         Failure::not_found(request.kind, request.name)
     } else {

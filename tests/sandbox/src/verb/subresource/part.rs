@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object, request::ResourceRequest};
 
-/// Whether the subresource stands for a part of the object, and is read and written as the object is.
+/// Returns whether the subresource stands for a part of the object, which is read and written like the object.
 pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
     match subresource {
         "finalize" => kind.is("", "namespaces"),
@@ -14,47 +14,54 @@ pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
     }
 }
 
-/// Restores all parts of the object that the subresource does not write.
+/// Restores all parts of the object that the subresource does not write to their old state.
 pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
     let Some(subresource) = request.subresource.filter(|subresource| is_part(request.kind, subresource)) else {
         return;
     };
     let requested = std::mem::replace(new, old.clone());
-    let mut keep = |path: &[&str]| {
-        let Some((last, above)) = path.split_last() else { return };
-        let map = object::map_at(new, above);
+    let mut take_requested = |path: &[&str]| {
+        let Some((field, parents)) = path.split_last() else { return };
+        let map = object::map_at(new, parents);
         match object::at(&requested, path) {
-            Some(value) => map.insert((*last).to_owned(), value.clone()),
-            None => map.remove(*last),
+            Some(value) => map.insert((*field).to_owned(), value.clone()),
+            None => map.remove(*field),
         };
     };
-    keep(&["metadata", "managedFields"]);
-    keep(&["metadata", "resourceVersion"]);
+    take_requested(&["metadata", "managedFields"]);
+    take_requested(&["metadata", "resourceVersion"]);
     match subresource {
         "finalize" => {
             ["labels", "annotations", "finalizers", "ownerReferences"]
                 .into_iter()
-                .for_each(|part| keep(&["metadata", part]));
-            keep(&["spec", "finalizers"]);
-            if object::at(new, &["spec", "finalizers"]).is_some_and(|own| own.as_array().is_some_and(Vec::is_empty)) {
+                .for_each(|field_name| take_requested(&["metadata", field_name]));
+            take_requested(&["spec", "finalizers"]);
+            if object::at(new, &["spec", "finalizers"])
+                .is_some_and(|finalizers| finalizers.as_array().is_some_and(Vec::is_empty))
+            {
                 object::map_at(new, &["spec"]).remove("finalizers");
             }
         }
-        "ephemeralcontainers" => keep(&["spec", "ephemeralContainers"]),
-        "approval" => keep(&["status", "conditions"]),
-        _ => keep_resources(new, &requested),
+        "ephemeralcontainers" => take_requested(&["spec", "ephemeralContainers"]),
+        "approval" => take_requested(&["status", "conditions"]),
+        _ => take_requested_resources(new, &requested),
     }
 }
 
-/// Takes only the resources of the containers from the written Pod, for `resize`.
-fn keep_resources(pod: &mut Value, requested: &Value) {
+/// Takes only the resources of the containers from the requested Pod, for `resize`.
+fn take_requested_resources(pod: &mut Value, requested: &Value) {
     for list in ["containers", "initContainers"] {
         for container in pod["spec"][list].as_array_mut().into_iter().flatten() {
-            let wanted = requested["spec"][list].as_array().into_iter().flatten();
-            let Some(wanted) = wanted.into_iter().find(|wanted| wanted["name"] == container["name"]) else { continue };
-            for part in ["resizePolicy", "resources"] {
-                if let (Value::Object(own), Some(value)) = (&mut *container, wanted.get(part)) {
-                    own.insert(part.to_owned(), value.clone());
+            let requested_container = requested["spec"][list].as_array().into_iter().flatten();
+            let Some(requested_container) = requested_container
+                .into_iter()
+                .find(|requested_container| requested_container["name"] == container["name"])
+            else {
+                continue;
+            };
+            for field in ["resizePolicy", "resources"] {
+                if let (Value::Object(fields), Some(value)) = (&mut *container, requested_container.get(field)) {
+                    fields.insert(field.to_owned(), value.clone());
                 }
             }
         }

@@ -49,7 +49,7 @@ pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns the length of the number at the start. It goes on over letters, digits, exponent signs, and points with a digit
+/// Returns the length of the number at the start. It continues over letters, digits, exponent signs, and points with a digit
 /// behind.
 fn number(rest: &str) -> usize {
     let mut end = 0;
@@ -65,7 +65,8 @@ fn number(rest: &str) -> usize {
     end
 }
 
-/// Returns the length of the string literal at the start with its quotes, and the length of its content.
+/// Returns the length of the string literal at the start with its quotes, and the length of its content. `None` if there is no
+/// complete literal.
 fn string_literal(rest: &str) -> Option<(usize, f64)> {
     let prefix = rest.find(['"', '\'']).filter(|end| rest[..*end].chars().all(|c| "rRbB".contains(c)) && *end < 3)?;
     let raw = rest[..prefix].contains(['r', 'R']);

@@ -16,15 +16,18 @@ mod baseline;
 mod restricted;
 mod spec;
 
+/// The prefix of the labels of a namespace: the mode follows.
 const LABELS: &str = "pod-security.kubernetes.io/";
 
+/// Checks a written Pod or pod template. Rejects a Pod that violates the level of `enforce`, and warns about violations
+/// of the level of `warn`.
 pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     if !matches!(review.operation, Operation::Create | Operation::Update) {
         return Ok(());
     }
-    let of_a_pod = review.request.kind.is("", "pods");
-    let Some((path, annotations)) = place(review) else { return Ok(()) };
-    if of_a_pod && !changes_spec(review, path) {
+    let is_pod = review.request.kind.is("", "pods");
+    let Some((path, annotations)) = pod_template_paths(review) else { return Ok(()) };
+    if is_pod && !changes_spec(review, path) {
         return Ok(());
     }
     let Some(namespace) =
@@ -34,9 +37,9 @@ pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     };
     let labels = &namespace["metadata"]["labels"];
     let Some(spec) = object::at(&review.object, path) else { return Ok(()) };
-    let nothing = Value::Null;
-    let spec = Spec::of(spec, object::at(&review.object, annotations).unwrap_or(&nothing));
-    if of_a_pod && let Some(broken_rules) = violations(labels, "enforce", &spec) {
+    let no_annotations = Value::Null;
+    let spec = Spec::new(spec, object::at(&review.object, annotations).unwrap_or(&no_annotations));
+    if is_pod && let Some(broken_rules) = violations(labels, "enforce", &spec) {
         return Err(review.forbidden(&format!("violates PodSecurity {broken_rules}")));
     }
     let broken_rules = violations(labels, "warn", &spec);
@@ -44,10 +47,10 @@ pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the paths of the pod spec and of its annotations.
-fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'static str])> {
+/// Returns the paths of the pod spec and of its annotations; `None` if the kind or subresource has no pod spec.
+fn pod_template_paths(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'static str])> {
     let kind = review.request.kind;
-    let makes_pods = matches!(
+    let is_workload = matches!(
         (kind.group.as_str(), kind.plural.as_str()),
         ("", "replicationcontrollers")
             | ("apps", "daemonsets" | "deployments" | "replicasets" | "statefulsets")
@@ -55,7 +58,7 @@ fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'st
     );
     match review.request.subresource {
         None | Some("ephemeralcontainers") if kind.is("", "pods") => Some((&["spec"], &["metadata", "annotations"])),
-        None if makes_pods => Some((&["spec", "template", "spec"], &["spec", "template", "metadata", "annotations"])),
+        None if is_workload => Some((&["spec", "template", "spec"], &["spec", "template", "metadata", "annotations"])),
         None if kind.is("", "podtemplates") => Some((&["template", "spec"], &["template", "metadata", "annotations"])),
         None if kind.is("batch", "cronjobs") => Some((
             &["spec", "jobTemplate", "spec", "template", "spec"],
@@ -65,19 +68,21 @@ fn place(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'st
     }
 }
 
-/// Whether the write changes the pod spec; a change of metadata only is not checked.
+/// Returns whether the write changes the pod spec; a change of metadata only is not checked.
 fn changes_spec(review: &Review<'_>, path: &[&str]) -> bool {
     review.old.as_ref().is_none_or(|old| object::at(old, path) != object::at(&review.object, path))
 }
 
-/// Returns `"restricted:latest": …` if the Pod breaks rules of the level in the mode's label.
+/// Returns `"restricted:latest": …` with the rules of the level in the mode's label that the Pod breaks; `None` if it
+/// breaks none or no level is set.
 fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
     let level = labels[format!("{LABELS}{mode}")].as_str().unwrap_or_default();
     let rules: Vec<PodRule> = match level {
         "baseline" => baseline::RULES.iter().map(|(rule, _)| *rule).collect(),
         "restricted" => {
-            let kept = baseline::RULES.iter().filter(|(_, is_kept)| *is_kept).map(|(rule, _)| *rule);
-            kept.chain(restricted::RULES).collect()
+            let baseline_rules =
+                baseline::RULES.iter().filter(|(_, in_restricted)| *in_restricted).map(|(rule, _)| *rule);
+            baseline_rules.chain(restricted::RULES).collect()
         }
         _ => return None,
     };

@@ -3,14 +3,16 @@
 use serde_json::Value;
 
 use super::{
-    baseline::{forbidden_capabilities, masked, seccomp},
-    spec::{Offenders, PodRule, Spec, containers, counted, items, quoted, sorted},
+    baseline::{forbidden_capabilities, seccomp, unmasked_proc},
+    spec::{Offenders, PodRule, Spec, container_names, list_items, noun_and_names, quoted, sorted},
 };
 
+/// The rules in the order of their messages, which follow those of `baseline`.
 pub(super) const RULES: [PodRule; 7] =
-    [privilege_escalation, capabilities, masked, volumes, non_root, user, seccomp_profile];
+    [privilege_escalation, capabilities, unmasked_proc, volumes, non_root, root_user, seccomp_profile];
 
-const VOLUMES: [&str; 9] = [
+/// The volume types that a Pod may have.
+const ALLOWED_VOLUME_TYPES: [&str; 9] = [
     "configMap",
     "csi",
     "downwardAPI",
@@ -22,91 +24,103 @@ const VOLUMES: [&str; 9] = [
     "secret",
 ];
 
+/// Returns the violation if a container does not forbid privilege escalation. Windows Pods are exempt.
 fn privilege_escalation(spec: &Spec<'_>) -> Option<String> {
     if spec.is_for_windows() {
         return None;
     }
-    let who = spec.containers(|container| container["securityContext"]["allowPrivilegeEscalation"] != false);
+    let offenders =
+        spec.containers_where(|container| container["securityContext"]["allowPrivilegeEscalation"] != false);
     let violation = || {
-        let who = containers(&who);
-        format!("allowPrivilegeEscalation != false ({who} must set securityContext.allowPrivilegeEscalation=false)")
+        let offenders = container_names(&offenders);
+        format!(
+            "allowPrivilegeEscalation != false ({offenders} must set securityContext.allowPrivilegeEscalation=false)"
+        )
     };
-    (!who.is_empty()).then(violation)
+    (!offenders.is_empty()).then(violation)
 }
 
+/// Returns the violation if a container does not drop all capabilities, or adds one other than `NET_BIND_SERVICE`.
+/// Windows Pods are exempt.
 fn capabilities(spec: &Spec<'_>) -> Option<String> {
     if spec.is_for_windows() {
         return None;
     }
-    let drops =
-        |container: &Value| items(&container["securityContext"]["capabilities"], "drop").any(|name| name == "ALL");
-    let who = spec.containers(|container| !drops(container));
+    let drops_all =
+        |container: &Value| list_items(&container["securityContext"]["capabilities"], "drop").any(|name| name == "ALL");
+    let offenders = spec.containers_where(|container| !drops_all(container));
     let mut violation = Vec::new();
-    if !who.is_empty() {
-        violation.push(format!("{} must set securityContext.capabilities.drop=[\"ALL\"]", containers(&who)));
+    if !offenders.is_empty() {
+        violation.push(format!("{} must set securityContext.capabilities.drop=[\"ALL\"]", container_names(&offenders)));
     }
     violation.extend(forbidden_capabilities(spec, &["NET_BIND_SERVICE"]));
     (!violation.is_empty()).then(|| format!("unrestricted capabilities ({})", violation.join("; ")))
 }
 
+/// Returns the violation if the Pod has volumes of other types than the allowed ones.
 fn volumes(spec: &Spec<'_>) -> Option<String> {
     // The type of a volume is the field other than its name.
-    let kind = |volume: &Value| {
-        let kinds = volume.as_object().into_iter().flatten().filter(|(key, value)| *key != "name" && !value.is_null());
-        kinds.map(|(key, _)| key.clone()).find(|kind| !VOLUMES.contains(&kind.as_str()))
+    let disallowed_type = |volume: &Value| {
+        let types = volume.as_object().into_iter().flatten().filter(|(key, value)| *key != "name" && !value.is_null());
+        types.map(|(key, _)| key.clone()).find(|type_name| !ALLOWED_VOLUME_TYPES.contains(&type_name.as_str()))
     };
-    let bad: Vec<_> =
-        items(spec.pod, "volumes").filter_map(|volume| Some((volume["name"].as_str()?, kind(volume)?))).collect();
-    let names: Vec<&str> = bad.iter().map(|(name, _)| *name).collect();
-    let kinds = sorted(bad.iter().map(|(_, kind)| kind.clone()));
+    let disallowed: Vec<_> = list_items(spec.pod, "volumes")
+        .filter_map(|volume| Some((volume["name"].as_str()?, disallowed_type(volume)?)))
+        .collect();
+    let names: Vec<&str> = disallowed.iter().map(|(name, _)| *name).collect();
+    let types = sorted(disallowed.iter().map(|(_, disallowed_type)| disallowed_type.clone()));
     let verb = if names.len() == 1 { "uses" } else { "use" };
     let violation = || {
-        let (who, what) = (counted("volume", &names), counted("restricted volume type", &kinds));
-        format!("restricted volume types ({who} {verb} {what})")
+        let (subject, type_list) = (noun_and_names("volume", &names), noun_and_names("restricted volume type", &types));
+        format!("restricted volume types ({subject} {verb} {type_list})")
     };
-    (!bad.is_empty()).then(violation)
+    (!disallowed.is_empty()).then(violation)
 }
 
+/// Returns the violation if a container may run as root. Pods with their own user namespace are exempt.
 fn non_root(spec: &Spec<'_>) -> Option<String> {
     if spec.has_own_users() {
         return None;
     }
-    let refused = spec.offenders(|context| context["runAsNonRoot"] == false);
-    if refused.are_there() {
-        let who = refused.named();
-        return Some(format!("runAsNonRoot != true ({who} must not set securityContext.runAsNonRoot=false)"));
+    let explicit_root = spec.offenders(|context| context["runAsNonRoot"] == false);
+    if explicit_root.exist() {
+        let subject = explicit_root.named();
+        return Some(format!("runAsNonRoot != true ({subject} must not set securityContext.runAsNonRoot=false)"));
     }
-    let who = unsaid(spec, |context| context["runAsNonRoot"] == true)?;
-    Some(format!("runAsNonRoot != true (pod or {who} must set securityContext.runAsNonRoot=true)"))
+    let subject = containers_without(spec, |context| context["runAsNonRoot"] == true)?;
+    Some(format!("runAsNonRoot != true (pod or {subject} must set securityContext.runAsNonRoot=true)"))
 }
 
-fn user(spec: &Spec<'_>) -> Option<String> {
+/// Returns the violation if the Pod or a container sets the user id 0. Pods with their own user namespace are exempt.
+fn root_user(spec: &Spec<'_>) -> Option<String> {
     let offenders: Offenders<'_> = spec.offenders(|context| context["runAsUser"] == 0);
-    let is_told = !spec.has_own_users() && offenders.are_there();
-    is_told.then(|| format!("runAsUser=0 ({} must not set runAsUser=0)", offenders.named()))
+    let is_violation = !spec.has_own_users() && offenders.exist();
+    is_violation.then(|| format!("runAsUser=0 ({} must not set runAsUser=0)", offenders.named()))
 }
 
+/// Returns the violation if a container runs without an allowed seccomp profile. Windows Pods are exempt.
 fn seccomp_profile(spec: &Spec<'_>) -> Option<String> {
-    const KNOWN: [&str; 2] = ["RuntimeDefault", "Localhost"];
+    const ALLOWED: [&str; 2] = ["RuntimeDefault", "Localhost"];
     if spec.is_for_windows() {
         return None;
     }
     seccomp(spec).or_else(|| {
         let is_set =
-            |context: &Value| context["seccompProfile"]["type"].as_str().is_some_and(|name| KNOWN.contains(&name));
-        let who = unsaid(spec, is_set)?;
-        let [default, local] = KNOWN.map(|name| quoted(&[name]));
+            |context: &Value| context["seccompProfile"]["type"].as_str().is_some_and(|name| ALLOWED.contains(&name));
+        let subject = containers_without(spec, is_set)?;
+        let [default, local] = ALLOWED.map(|name| quoted(&[name]));
         Some(format!(
-            "seccompProfile (pod or {who} must set securityContext.seccompProfile.type to {default} or {local})"
+            "seccompProfile (pod or {subject} must set securityContext.seccompProfile.type to {default} or {local})"
         ))
     })
 }
 
-/// Returns the containers that don't satisfy `says`, unless the `securityContext` of the Pod does.
-fn unsaid(spec: &Spec<'_>, says: impl Fn(&Value) -> bool) -> Option<String> {
-    if says(&spec.pod["securityContext"]) {
+/// Returns the names of the containers that don't satisfy the predicate; `None` if all do, or if the `securityContext`
+/// of the Pod does.
+fn containers_without(spec: &Spec<'_>, predicate: impl Fn(&Value) -> bool) -> Option<String> {
+    if predicate(&spec.pod["securityContext"]) {
         return None;
     }
-    let who = spec.containers(|container| !says(&container["securityContext"]));
-    (!who.is_empty()).then(|| containers(&who))
+    let offenders = spec.containers_where(|container| !predicate(&container["securityContext"]));
+    (!offenders.is_empty()).then(|| container_names(&offenders))
 }

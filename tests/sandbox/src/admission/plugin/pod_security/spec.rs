@@ -20,36 +20,40 @@ pub(super) struct Offenders<'a> {
 }
 
 impl<'a> Spec<'a> {
-    pub(super) fn of(pod: &'a Value, annotations: &'a Value) -> Self {
+    /// Collects the containers of a Pod spec.
+    pub(super) fn new(pod: &'a Value, annotations: &'a Value) -> Self {
         let lists = ["initContainers", "containers", "ephemeralContainers"];
-        let containers = lists.iter().flat_map(|list| items(pod, list)).collect();
+        let containers = lists.iter().flat_map(|list| list_items(pod, list)).collect();
         Self { pod, annotations, containers }
     }
 
     /// Returns the names of the containers that satisfy the predicate.
-    pub(super) fn containers(&self, is: impl Fn(&Value) -> bool) -> Vec<&'a str> {
-        let found = self.containers.iter().filter(|container| is(container));
+    pub(super) fn containers_where(&self, predicate: impl Fn(&Value) -> bool) -> Vec<&'a str> {
+        let found = self.containers.iter().filter(|container| predicate(container));
         found.map(|container| container["name"].as_str().unwrap_or_default()).collect()
     }
 
-    /// Returns whether the `securityContext` of the Pod satisfies the predicate, and the containers for which it does.
-    pub(super) fn offenders(&self, is: impl Fn(&Value) -> bool) -> Offenders<'a> {
-        let containers = self.containers(|container| is(&container["securityContext"]));
-        Offenders { pod: is(&self.pod["securityContext"]), containers }
+    /// Returns whether the `securityContext` of the Pod satisfies the predicate, and the names of the containers whose
+    /// own `securityContext` does.
+    pub(super) fn offenders(&self, predicate: impl Fn(&Value) -> bool) -> Offenders<'a> {
+        let containers = self.containers_where(|container| predicate(&container["securityContext"]));
+        Offenders { pod: predicate(&self.pod["securityContext"]), containers }
     }
 
+    /// Returns whether the Pod runs on Windows nodes.
     pub(super) fn is_for_windows(&self) -> bool {
         object::text(self.pod, &["os", "name"]) == "windows"
     }
 
-    /// Whether the Pod has its own user namespace.
+    /// Returns whether the Pod has its own user namespace.
     pub(super) fn has_own_users(&self) -> bool {
         self.pod["hostUsers"] == false
     }
 }
 
 impl Offenders<'_> {
-    pub(super) fn are_there(&self) -> bool {
+    /// Returns whether the Pod or a container breaks the rule.
+    pub(super) fn exist(&self) -> bool {
         self.pod || !self.containers.is_empty()
     }
 
@@ -57,24 +61,24 @@ impl Offenders<'_> {
     pub(super) fn named(&self) -> String {
         match (self.pod, self.containers.is_empty()) {
             (true, true) => "pod".to_owned(),
-            (true, false) => format!("pod and {}", containers(&self.containers)),
-            (false, _) => containers(&self.containers),
+            (true, false) => format!("pod and {}", container_names(&self.containers)),
+            (false, _) => container_names(&self.containers),
         }
     }
 }
 
-/// Returns the items of a list field.
-pub(super) fn items<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+/// Returns the items of a list field; none if the field is missing.
+pub(super) fn list_items<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     value.get(list).and_then(Value::as_array).into_iter().flatten()
 }
 
 /// Formats container names: `container "a"` or `containers "a", "b"`.
-pub(super) fn containers(names: &[&str]) -> String {
-    counted("container", names)
+pub(super) fn container_names(names: &[&str]) -> String {
+    noun_and_names("container", names)
 }
 
-/// Formats names after their noun: `type "a"` or `types "a", "b"`.
-pub(super) fn counted<T: AsRef<str>>(noun: &str, names: &[T]) -> String {
+/// Formats names after their noun, in the plural for several: `type "a"` or `types "a", "b"`.
+pub(super) fn noun_and_names<T: AsRef<str>>(noun: &str, names: &[T]) -> String {
     let plural = if names.len() == 1 { "" } else { "s" };
     format!("{noun}{plural} {}", quoted(names))
 }
@@ -92,5 +96,5 @@ pub(super) fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
     names
 }
 
-/// A rule: returns the violation of a Pod that breaks it.
+/// A rule: returns the violation of a Pod that breaks it; `None` if the Pod complies.
 pub(super) type PodRule = fn(&Spec<'_>) -> Option<String>;

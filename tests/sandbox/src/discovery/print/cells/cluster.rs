@@ -4,61 +4,66 @@ use serde_json::Value;
 
 use super::{
     events,
-    format::{Cells, aged, count, is_true, items, length, or},
+    format::{Cells, count, is_condition_true, items, length, row_with_age, text_or},
     nodes,
     workloads::only_age,
 };
 use crate::object::{at, name, text};
 
-pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+/// Returns the printer of a kind of this module; `None` for other kinds.
+pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
-        ("", "namespaces") => |object, now| aged(object, now, [text(object, &["status", "phase"]).into()]),
+        ("", "namespaces") => |object, now| row_with_age(object, now, [text(object, &["status", "phase"]).into()]),
         ("", "nodes") => nodes::node,
-        ("" | "events.k8s.io", "events") => events::event,
+        ("" | "events.k8s.io", "events") => events::event_row,
         ("coordination.k8s.io", "leases") => {
-            |object, now| aged(object, now, [text(object, &["spec", "holderIdentity"]).into()])
+            |object, now| row_with_age(object, now, [text(object, &["spec", "holderIdentity"]).into()])
         }
         ("scheduling.k8s.io", "priorityclasses") => |object, now| {
             let mut row =
-                aged(object, now, [count(object, &["value"]).into(), (object["globalDefault"] == true).into()]);
-            row.push(or(object, &["preemptionPolicy"], ""));
+                row_with_age(object, now, [count(object, &["value"]).into(), (object["globalDefault"] == true).into()]);
+            row.push(text_or(object, &["preemptionPolicy"], ""));
             row
         },
-        ("node.k8s.io", "runtimeclasses") => |object, now| aged(object, now, [text(object, &["handler"]).into()]),
+        ("node.k8s.io", "runtimeclasses") => {
+            |object, now| row_with_age(object, now, [text(object, &["handler"]).into()])
+        }
         ("apiregistration.k8s.io", "apiservices") => |object, now| {
             let service = at(object, &["spec", "service"]);
             let service =
                 service.map(|service| format!("{}/{}", text(service, &["namespace"]), text(service, &["name"])));
-            let available =
-                items(object, &["status", "conditions"]).iter().find(|own| text(own, &["type"]) == "Available");
+            let available = items(object, &["status", "conditions"])
+                .iter()
+                .find(|condition| text(condition, &["type"]) == "Available");
             let available = available.map_or("Unknown".to_owned(), |condition| match text(condition, &["status"]) {
                 "False" => format!("False ({})", text(condition, &["reason"])),
                 status => status.to_owned(),
             });
-            aged(object, now, [service.unwrap_or_else(|| "Local".to_owned()).into(), available.into()])
+            row_with_age(object, now, [service.unwrap_or_else(|| "Local".to_owned()).into(), available.into()])
         },
         ("resource.k8s.io", "deviceclasses" | "resourceclaimtemplates") => only_age,
-        ("resource.k8s.io", "resourceclaims") => |object, now| aged(object, now, [claim_state(object).into()]),
+        ("resource.k8s.io", "resourceclaims") => |object, now| row_with_age(object, now, [claim_state(object).into()]),
         ("resource.k8s.io", "resourceslices") => |object, now| {
-            let word = |path: &[&str]| or(object, path, "");
-            aged(
+            let field_text = |path: &[&str]| text_or(object, path, "");
+            row_with_age(
                 object,
                 now,
                 [
-                    or(object, &["spec", "nodeName"], super::format::UNSET),
-                    word(&["spec", "driver"]),
-                    word(&["spec", "pool", "name"]),
+                    text_or(object, &["spec", "nodeName"], super::format::UNSET),
+                    field_text(&["spec", "driver"]),
+                    field_text(&["spec", "pool", "name"]),
                 ],
             )
         },
         ("", "componentstatuses") => |object, _| {
-            let healthy = if is_true(object, "Healthy") { "Healthy" } else { "Unhealthy" };
+            let healthy = if is_condition_true(object, "Healthy") { "Healthy" } else { "Unhealthy" };
             vec![name(object).into(), healthy.into(), "".into(), "".into()]
         },
         _ => return None,
     })
 }
 
+/// Returns the state of a ResourceClaim, such as `allocated,reserved`.
 fn claim_state(object: &Value) -> String {
     let mut states = Vec::new();
     if crate::object::is_deleting(object) {

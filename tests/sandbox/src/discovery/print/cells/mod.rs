@@ -1,4 +1,4 @@
-//! Prints the table cells of built-in kinds, after the printers of kubectl.
+//! Prints the table cells of built-in kinds, like `pkg/printers/internalversion` of kube-apiserver.
 
 pub(super) use format::Cells;
 use jiff::Timestamp;
@@ -18,11 +18,18 @@ mod storage;
 mod workloads;
 
 /// Returns the printer of a kind; a kind without a printer shows the name and the creation time.
-pub(super) fn of(group: &str, plural: &str) -> Cells {
-    [workloads::of, network::of, storage::of, policy::of, rights::of, cluster::of]
-        .iter()
-        .find_map(|of| of(group, plural))
-        .unwrap_or(name_and_creation)
+pub(super) fn printer_for(group: &str, plural: &str) -> Cells {
+    [
+        workloads::printer_for,
+        network::printer_for,
+        storage::printer_for,
+        policy::printer_for,
+        rights::printer_for,
+        cluster::printer_for,
+    ]
+    .iter()
+    .find_map(|printer_for| printer_for(group, plural))
+    .unwrap_or(name_and_creation)
 }
 
 /// Returns the row condition of a completed Pod, by which kubectl can leave it out.
@@ -37,6 +44,7 @@ pub(super) fn conditions(object: &Value) -> Option<Value> {
     is_pod.then(|| json!([{"type": "Completed", "status": "True", "reason": phase, "message": message}]))
 }
 
+/// Prints the row of a kind without a printer.
 fn name_and_creation(object: &Value, _: Timestamp) -> Vec<Value> {
     vec![name(object).into(), text(object, &["metadata", "creationTimestamp"]).into()]
 }

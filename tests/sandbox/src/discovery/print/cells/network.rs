@@ -1,18 +1,19 @@
-//! Prints the table cells of Services, Endpoints, Ingresses and NetworkPolicies.
+//! Prints the table cells of Services, Endpoints, Ingresses and NetworkPolicies, and of ServiceAccounts.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    format::{Cells, NONE, UNKNOWN, UNSET, aged, count, items, labels, or, selector, some_of},
+    format::{Cells, NONE, UNKNOWN, UNSET, count, items, join_first, labels, row_with_age, selector, text_or},
     workloads::only_age,
 };
 use crate::object::{at, number, text};
 
 /// The maximum number of list items in a cell.
-const SHOWN: usize = 3;
+const MAX_ITEMS: usize = 3;
 
-pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+/// Returns the printer of a kind of this module; `None` for other kinds.
+pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("", "services") => service,
         ("", "endpoints") => endpoints,
@@ -22,48 +23,56 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
         ("networking.k8s.io", "networkpolicies") => network_policy,
         ("networking.k8s.io", "servicecidrs") => |object, now| {
             let ranges: Vec<&str> = items(object, &["spec", "cidrs"]).iter().filter_map(Value::as_str).collect();
-            aged(object, now, [ranges.join(",").into()])
+            row_with_age(object, now, [ranges.join(",").into()])
         },
         ("networking.k8s.io", "ipaddresses") => |object, now| {
             let part = |field| text(object, &["spec", "parentRef", field]);
             let parts = [part("group"), part("resource"), part("namespace"), part("name")];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
             // The table has no column for the age.
-            aged(object, now, [parts.join("/").into()])
+            row_with_age(object, now, [parts.join("/").into()])
         },
         ("", "serviceaccounts") => only_age,
         _ => return None,
     })
 }
 
+/// Prints the row of a Service.
 fn service(object: &Value, now: Timestamp) -> Vec<Value> {
-    let own = items(object, &["spec", "clusterIPs"]).first().and_then(Value::as_str);
+    let cluster_ip = items(object, &["spec", "clusterIPs"]).first().and_then(Value::as_str);
     let ports = items(object, &["spec", "ports"]).iter().map(|port| {
-        let node = count(port, &["nodePort"]);
-        let node = if node > 0 { format!(":{node}") } else { String::new() };
-        format!("{}{node}/{}", count(port, &["port"]), text(port, &["protocol"]))
+        let node_port = count(port, &["nodePort"]);
+        let node_port = if node_port > 0 { format!(":{node_port}") } else { String::new() };
+        format!("{}{node_port}/{}", count(port, &["port"]), text(port, &["protocol"]))
     });
     let ports = ports.collect::<Vec<_>>().join(",");
     let ports = if ports.is_empty() { NONE.to_owned() } else { ports };
-    let cells = [or(object, &["spec", "type"], ""), own.unwrap_or(NONE).into(), external(object).into(), ports.into()];
-    let mut row = aged(object, now, cells);
+    let cells = [
+        text_or(object, &["spec", "type"], ""),
+        cluster_ip.unwrap_or(NONE).into(),
+        external_ips(object).into(),
+        ports.into(),
+    ];
+    let mut row = row_with_age(object, now, cells);
     row.push(labels(object, &["spec", "selector"]).into());
     row
 }
 
-fn external(object: &Value) -> String {
-    let own: Vec<&str> = items(object, &["spec", "externalIPs"]).iter().filter_map(Value::as_str).collect();
+/// Returns the external addresses of a Service, as its type determines them: its external IPs, its load balancers or
+/// its external name.
+fn external_ips(object: &Value) -> String {
+    let external_ips: Vec<&str> = items(object, &["spec", "externalIPs"]).iter().filter_map(Value::as_str).collect();
     match text(object, &["spec", "type"]) {
         "ClusterIP" | "NodePort" => {
-            if own.is_empty() {
+            if external_ips.is_empty() {
                 NONE.to_owned()
             } else {
-                own.join(",")
+                external_ips.join(",")
             }
         }
         "LoadBalancer" => {
-            let balanced = balancers(object);
-            let all: Vec<&str> = balanced.iter().map(String::as_str).chain(own).collect();
+            let addresses = load_balancers(object);
+            let all: Vec<&str> = addresses.iter().map(String::as_str).chain(external_ips).collect();
             if all.is_empty() { "<pending>".to_owned() } else { all.join(",") }
         }
         "ExternalName" => text(object, &["spec", "externalName"]).to_owned(),
@@ -72,17 +81,22 @@ fn external(object: &Value) -> String {
 }
 
 /// Returns the addresses or names of the load balancers, sorted and without duplicates.
-fn balancers(object: &Value) -> Vec<String> {
+fn load_balancers(object: &Value) -> Vec<String> {
     let ingress = items(object, &["status", "loadBalancer", "ingress"]).iter();
     let mut all: Vec<String> = ingress
-        .map(|one| if text(one, &["ip"]).is_empty() { text(one, &["hostname"]) } else { text(one, &["ip"]) }.to_owned())
-        .filter(|one| !one.is_empty())
+        .map(|ingress| match text(ingress, &["ip"]) {
+            "" => text(ingress, &["hostname"]),
+            ip => ip,
+        })
+        .filter(|address| !address.is_empty())
+        .map(str::to_owned)
         .collect();
     all.sort();
     all.dedup();
     all
 }
 
+/// Prints the row of Endpoints with the first ready addresses.
 fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
     let mut all = Vec::new();
     for subset in items(object, &["subsets"]) {
@@ -95,27 +109,30 @@ fn endpoints(object: &Value, now: Timestamp) -> Vec<Value> {
             all.extend(ports.iter().map(|port| format!("{ip}:{}", count(port, &["port"]))));
         }
     }
-    aged(object, now, [some_of(all, SHOWN, NONE).into()])
+    row_with_age(object, now, [join_first(all, MAX_ITEMS, NONE).into()])
 }
 
+/// Prints the row of an EndpointSlice with its first ports and addresses.
 fn endpoint_slice(object: &Value, now: Timestamp) -> Vec<Value> {
     let ports = items(object, &["ports"]).iter();
     let ports = ports.map(|port| number(port, &["port"]).map_or_else(|| "*".to_owned(), |port| port.to_string()));
-    let ports = some_of(ports.collect(), SHOWN, UNSET);
+    let ports = join_first(ports.collect(), MAX_ITEMS, UNSET);
     let addresses = items(object, &["endpoints"]).iter().flat_map(|endpoint| items(endpoint, &["addresses"]));
     let addresses = addresses.filter_map(Value::as_str).map(str::to_owned).collect();
-    let addresses = some_of(addresses, SHOWN, UNSET);
-    aged(object, now, [text(object, &["addressType"]).into(), ports.into(), addresses.into()])
+    let addresses = join_first(addresses, MAX_ITEMS, UNSET);
+    row_with_age(object, now, [text(object, &["addressType"]).into(), ports.into(), addresses.into()])
 }
 
+/// Prints the row of an Ingress.
 fn ingress(object: &Value, now: Timestamp) -> Vec<Value> {
     let hosts = items(object, &["spec", "rules"]).iter().map(|rule| text(rule, &["host"]).to_owned());
-    let hosts = some_of(hosts.filter(|host| !host.is_empty()).collect(), SHOWN, "*");
+    let hosts = join_first(hosts.filter(|host| !host.is_empty()).collect(), MAX_ITEMS, "*");
     let ports = if items(object, &["spec", "tls"]).is_empty() { "80" } else { "80, 443" };
-    let class = or(object, &["spec", "ingressClassName"], NONE);
-    aged(object, now, [class, hosts.into(), balancers(object).join(",").into(), ports.into()])
+    let class = text_or(object, &["spec", "ingressClassName"], NONE);
+    row_with_age(object, now, [class, hosts.into(), load_balancers(object).join(",").into(), ports.into()])
 }
 
+/// Prints the row of an IngressClass with the reference to its parameters.
 fn ingress_class(object: &Value, now: Timestamp) -> Vec<Value> {
     let parameters = at(object, &["spec", "parameters"]).map_or_else(
         || NONE.to_owned(),
@@ -125,14 +142,15 @@ fn ingress_class(object: &Value, now: Timestamp) -> Vec<Value> {
             format!("{}{dot}{group}/{}", text(parameters, &["kind"]), text(parameters, &["name"]))
         },
     );
-    aged(object, now, [text(object, &["spec", "controller"]).into(), parameters.into()])
+    row_with_age(object, now, [text(object, &["spec", "controller"]).into(), parameters.into()])
 }
 
+/// Prints the row of a NetworkPolicy.
 fn network_policy(object: &Value, now: Timestamp) -> Vec<Value> {
-    aged(object, now, [selector(object, &["spec", "podSelector"]).into()])
+    row_with_age(object, now, [selector(object, &["spec", "podSelector"]).into()])
 }
 
-/// Returns a Node's address of the given type.
+/// Returns a Node's address of the given type, such as `InternalIP`; `None` if it has none.
 pub(super) fn address<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
     let found = items(object, &["status", "addresses"]).iter().find(|address| text(address, &["type"]) == kind)?;
     Some(text(found, &["address"]))

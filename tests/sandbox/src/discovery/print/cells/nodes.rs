@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{
-    format::{NONE, UNKNOWN, age, items, or},
+    format::{NONE, UNKNOWN, age, items, text_or},
     network::address,
 };
 use crate::object::{labels, name, text};
@@ -13,20 +13,21 @@ use crate::object::{labels, name, text};
 const ROLE: &str = "node-role.kubernetes.io/";
 const OLD_ROLE: &str = "kubernetes.io/role";
 
+/// Prints the row of a Node.
 pub(super) fn node(object: &Value, now: Timestamp) -> Vec<Value> {
-    let ready = items(object, &["status", "conditions"]).iter().find(|own| text(own, &["type"]) == "Ready");
+    let ready = items(object, &["status", "conditions"]).iter().find(|condition| text(condition, &["type"]) == "Ready");
     let status = match ready.map(|condition| text(condition, &["status"])) {
         Some("True") => "Ready",
         Some(_) => "NotReady",
         None => "Unknown",
     };
-    let closed = if object["spec"]["unschedulable"] == true { ",SchedulingDisabled" } else { "" };
-    let info = |field, none| or(object, &["status", "nodeInfo", field], none);
+    let cordoned = if object["spec"]["unschedulable"] == true { ",SchedulingDisabled" } else { "" };
+    let info = |field, default| text_or(object, &["status", "nodeInfo", field], default);
     let internal = address(object, "InternalIP").unwrap_or(NONE).into();
     let external = address(object, "ExternalIP").unwrap_or(NONE).into();
     vec![
         name(object).into(),
-        format!("{status}{closed}").into(),
+        format!("{status}{cordoned}").into(),
         roles(object).into(),
         age(object, now),
         info("kubeletVersion", ""),
@@ -38,6 +39,7 @@ pub(super) fn node(object: &Value, now: Timestamp) -> Vec<Value> {
     ]
 }
 
+/// Returns the roles that the labels name, sorted and joined with commas; `<none>` if there are none.
 fn roles(object: &Value) -> String {
     let mut roles: Vec<&str> = labels(object)
         .filter_map(|(key, value)| if key == OLD_ROLE { Some(value) } else { key.strip_prefix(ROLE) })

@@ -1,12 +1,13 @@
-//! Prints the table cells of role bindings and certificate signing requests.
+//! Prints the table cells of RoleBindings, ClusterRoleBindings and CertificateSigningRequests.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::format::{Cells, aged, items};
+use super::format::{Cells, items, row_with_age};
 use crate::object::text;
 
-pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+/// Returns the printer of a kind of this module; `None` for other kinds.
+pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => binding,
         ("certificates.k8s.io", "certificatesigningrequests") => signing_request,
@@ -14,9 +15,10 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
     })
 }
 
+/// Prints the row of a RoleBinding or ClusterRoleBinding: its role, and its subjects by kind.
 fn binding(object: &Value, now: Timestamp) -> Vec<Value> {
     let role = format!("{}/{}", text(object, &["roleRef", "kind"]), text(object, &["roleRef", "name"]));
-    let mut row = aged(object, now, [role.into()]);
+    let mut row = row_with_age(object, now, [role.into()]);
     for kind in ["User", "Group", "ServiceAccount"] {
         let subjects = items(object, &["subjects"]).iter().filter(|subject| text(subject, &["kind"]) == kind);
         let names = subjects.map(|subject| match kind {
@@ -28,9 +30,10 @@ fn binding(object: &Value, now: Timestamp) -> Vec<Value> {
     row
 }
 
+/// Prints the row of a CertificateSigningRequest; its status follows from the conditions and the certificate.
 fn signing_request(object: &Value, now: Timestamp) -> Vec<Value> {
-    let request = crate::object::number(object, &["spec", "expirationSeconds"]);
-    let request = request.map_or_else(
+    let expiration = crate::object::number(object, &["spec", "expirationSeconds"]);
+    let expiration = expiration.map_or_else(
         || super::format::NONE.to_owned(),
         |seconds| {
             super::super::duration::between(Timestamp::UNIX_EPOCH, Timestamp::from_second(seconds).unwrap_or(now))
@@ -55,9 +58,9 @@ fn signing_request(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![
         crate::object::name(object).into(),
         super::format::age(object, now),
-        super::format::or(object, &["spec", "signerName"], super::format::NONE),
+        super::format::text_or(object, &["spec", "signerName"], super::format::NONE),
         text(object, &["spec", "username"]).into(),
-        request.into(),
+        expiration.into(),
         status.into(),
     ]
 }

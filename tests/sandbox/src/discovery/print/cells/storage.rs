@@ -1,36 +1,37 @@
-//! Prints the table cells of volumes, claims and storage classes.
+//! Prints the table cells of volumes, claims, storage classes and CSI objects, and of ConfigMaps and Secrets.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::format::{Cells, UNSET, aged, items, length, or, plain};
+use super::format::{Cells, UNSET, items, length, row_with_age, scalar_text, text_or};
 use crate::object::{at, is_deleting, text};
 
-pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+/// Returns the printer of a kind of this module; `None` for other kinds.
+pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
-        ("", "configmaps") => {
-            |object, now| aged(object, now, [(length(object, &["data"]) + length(object, &["binaryData"])).into()])
-        }
+        ("", "configmaps") => |object, now| {
+            row_with_age(object, now, [(length(object, &["data"]) + length(object, &["binaryData"])).into()])
+        },
         ("", "secrets") => {
-            |object, now| aged(object, now, [text(object, &["type"]).into(), length(object, &["data"]).into()])
+            |object, now| row_with_age(object, now, [text(object, &["type"]).into(), length(object, &["data"]).into()])
         }
         ("", "persistentvolumeclaims") => claim,
         ("", "persistentvolumes") => volume,
-        ("storage.k8s.io", "storageclasses") => class,
+        ("storage.k8s.io", "storageclasses") => storage_class,
         ("storage.k8s.io", "csinodes") => {
-            |object, now| aged(object, now, [length(object, &["spec", "drivers"]).into()])
+            |object, now| row_with_age(object, now, [length(object, &["spec", "drivers"]).into()])
         }
-        ("storage.k8s.io", "csidrivers") => driver,
-        ("storage.k8s.io", "volumeattachments") => attachment,
+        ("storage.k8s.io", "csidrivers") => csi_driver,
+        ("storage.k8s.io", "volumeattachments") => volume_attachment,
         ("storage.k8s.io", "volumeattributesclasses") => {
-            |object, now| aged(object, now, [text(object, &["driverName"]).into()])
+            |object, now| row_with_age(object, now, [text(object, &["driverName"]).into()])
         }
         _ => return None,
     })
 }
 
-/// Formats access modes as `RWO,ROX`.
-fn modes(object: &Value, path: &[&str]) -> String {
+/// Formats the access modes at a path as `RWO,ROX`.
+fn access_modes(object: &Value, path: &[&str]) -> String {
     let short = |mode: &Value| match mode.as_str().unwrap_or_default() {
         "ReadWriteOnce" => "RWO",
         "ReadOnlyMany" => "ROX",
@@ -41,56 +42,60 @@ fn modes(object: &Value, path: &[&str]) -> String {
     items(object, path).iter().map(short).collect::<Vec<_>>().join(",")
 }
 
+/// Returns the phase of a claim or volume; `Terminating` if it is being deleted.
 fn phase(object: &Value) -> Value {
     if is_deleting(object) { "Terminating".into() } else { text(object, &["status", "phase"]).into() }
 }
 
+/// Prints the row of a PersistentVolumeClaim; capacity and access modes are empty until it is bound.
 fn claim(object: &Value, now: Timestamp) -> Vec<Value> {
     let volume = text(object, &["spec", "volumeName"]);
-    let bound = !volume.is_empty();
-    let capacity = if bound { plain(object, &["status", "capacity", "storage"], "") } else { String::new() };
-    let access = if bound { modes(object, &["status", "accessModes"]) } else { String::new() };
+    let is_bound = !volume.is_empty();
+    let capacity = if is_bound { scalar_text(object, &["status", "capacity", "storage"], "") } else { String::new() };
+    let modes = if is_bound { access_modes(object, &["status", "accessModes"]) } else { String::new() };
     let class = text(object, &["spec", "storageClassName"]);
     let cells = [
         phase(object),
         volume.into(),
         capacity.into(),
-        access.into(),
+        modes.into(),
         class.into(),
-        or(object, &["spec", "volumeAttributesClassName"], UNSET),
+        text_or(object, &["spec", "volumeAttributesClassName"], UNSET),
     ];
-    let mut row = aged(object, now, cells);
-    row.push(or(object, &["spec", "volumeMode"], UNSET));
+    let mut row = row_with_age(object, now, cells);
+    row.push(text_or(object, &["spec", "volumeMode"], UNSET));
     row
 }
 
+/// Prints the row of a PersistentVolume.
 fn volume(object: &Value, now: Timestamp) -> Vec<Value> {
-    let claimed = at(object, &["spec", "claimRef"]);
-    let claimed = claimed.map(|claim| format!("{}/{}", text(claim, &["namespace"]), text(claim, &["name"])));
+    let claim_key = at(object, &["spec", "claimRef"]);
+    let claim_key = claim_key.map(|claim| format!("{}/{}", text(claim, &["namespace"]), text(claim, &["name"])));
     let cells = [
-        plain(object, &["spec", "capacity", "storage"], "0").into(),
-        modes(object, &["spec", "accessModes"]).into(),
+        scalar_text(object, &["spec", "capacity", "storage"], "0").into(),
+        access_modes(object, &["spec", "accessModes"]).into(),
         text(object, &["spec", "persistentVolumeReclaimPolicy"]).into(),
         phase(object),
-        claimed.unwrap_or_default().into(),
+        claim_key.unwrap_or_default().into(),
         text(object, &["spec", "storageClassName"]).into(),
-        or(object, &["spec", "volumeAttributesClassName"], UNSET),
+        text_or(object, &["spec", "volumeAttributesClassName"], UNSET),
         text(object, &["status", "reason"]).into(),
     ];
-    let mut row = aged(object, now, cells);
-    row.push(or(object, &["spec", "volumeMode"], UNSET));
+    let mut row = row_with_age(object, now, cells);
+    row.push(text_or(object, &["spec", "volumeMode"], UNSET));
     row
 }
 
-fn class(object: &Value, now: Timestamp) -> Vec<Value> {
-    let expands = object["allowVolumeExpansion"] == true;
+/// Prints the row of a StorageClass; the default class is marked at its name.
+fn storage_class(object: &Value, now: Timestamp) -> Vec<Value> {
+    let allows_expansion = object["allowVolumeExpansion"] == true;
     let cells = [
         text(object, &["provisioner"]).into(),
-        or(object, &["reclaimPolicy"], "Delete"),
-        or(object, &["volumeBindingMode"], "Immediate"),
-        expands.into(),
+        text_or(object, &["reclaimPolicy"], "Delete"),
+        text_or(object, &["volumeBindingMode"], "Immediate"),
+        allows_expansion.into(),
     ];
-    let mut row = aged(object, now, cells);
+    let mut row = row_with_age(object, now, cells);
     let is_default = "storageclass.kubernetes.io/is-default-class";
     if text(object, &["metadata", "annotations", is_default]) == "true" {
         row[0] = format!("{} (default)", crate::object::name(object)).into();
@@ -98,33 +103,34 @@ fn class(object: &Value, now: Timestamp) -> Vec<Value> {
     row
 }
 
-fn driver(object: &Value, now: Timestamp) -> Vec<Value> {
-    let truth =
-        |field, otherwise: bool| at(object, &["spec", field]).and_then(Value::as_bool).unwrap_or(otherwise).into();
-    let list = |path: &[&str], of: &[&str]| {
+/// Prints the row of a CSIDriver.
+fn csi_driver(object: &Value, now: Timestamp) -> Vec<Value> {
+    let flag = |field, default: bool| at(object, &["spec", field]).and_then(Value::as_bool).unwrap_or(default).into();
+    let list = |path: &[&str], item_path: &[&str]| {
         let words: Vec<&str> = items(object, path)
             .iter()
-            .map(|item| if of.is_empty() { item.as_str().unwrap_or_default() } else { text(item, of) })
+            .map(|item| if item_path.is_empty() { item.as_str().unwrap_or_default() } else { text(item, item_path) })
             .collect();
         if words.is_empty() { UNSET.to_owned() } else { words.join(",") }
     };
     let cells = [
-        truth("attachRequired", true),
-        truth("podInfoOnMount", false),
-        truth("storageCapacity", false),
+        flag("attachRequired", true),
+        flag("podInfoOnMount", false),
+        flag("storageCapacity", false),
         list(&["spec", "tokenRequests"], &["audience"]).into(),
-        truth("requiresRepublish", false),
+        flag("requiresRepublish", false),
         list(&["spec", "volumeLifecycleModes"], &[]).into(),
     ];
-    aged(object, now, cells)
+    row_with_age(object, now, cells)
 }
 
-fn attachment(object: &Value, now: Timestamp) -> Vec<Value> {
+/// Prints the row of a VolumeAttachment.
+fn volume_attachment(object: &Value, now: Timestamp) -> Vec<Value> {
     let cells = [
         text(object, &["spec", "attacher"]).into(),
         text(object, &["spec", "source", "persistentVolumeName"]).into(),
         text(object, &["spec", "nodeName"]).into(),
         (object["status"]["attached"] == true).into(),
     ];
-    aged(object, now, cells)
+    row_with_age(object, now, cells)
 }

@@ -5,12 +5,16 @@ use serde_json::{Value, json};
 
 use super::{
     super::duration::{between, since},
-    format::{Cells, NONE, UNSET, age, aged, count, is_true, joined, labels, length, or, plain, selector},
+    format::{
+        Cells, NONE, UNSET, age, count, is_condition_true, join_texts, labels, length, row_with_age, scalar_text,
+        selector, text_or,
+    },
     pods,
 };
 use crate::object::{at, is_deleting, name, number, text};
 
-pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
+/// Returns the printer of a kind of this module; `None` for other kinds.
+pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("", "pods") => pods::pod,
         ("", "podtemplates") => pod_template,
@@ -27,51 +31,57 @@ pub(super) fn of(group: &str, plural: &str) -> Option<Cells> {
     })
 }
 
-/// Returns the names and the images of the containers.
+/// Returns the cells with the names and the images of the containers of a pod template.
 fn containers(object: &Value, template: &[&str]) -> [Value; 2] {
     let path: Vec<&str> = template.iter().copied().chain(["spec", "containers"]).collect();
-    [joined(object, &path, &["name"]).into(), joined(object, &path, &["image"]).into()]
+    [join_texts(object, &path, &["name"]).into(), join_texts(object, &path, &["image"]).into()]
 }
 
+/// The path of the pod template in most workloads.
 const TEMPLATE: [&str; 2] = ["spec", "template"];
 
+/// Prints the row of a PodTemplate, which has no age.
 fn pod_template(object: &Value, _: Timestamp) -> Vec<Value> {
     let [names, images] = containers(object, &["template"]);
     vec![name(object).into(), names, images, labels(object, &["template", "metadata", "labels"]).into()]
 }
 
-fn replicas(object: &Value, now: Timestamp, selector: String) -> Vec<Value> {
+/// Prints the row of a ReplicaSet or ReplicationController, which differ only in the form of their selector.
+fn replica_row(object: &Value, now: Timestamp, selector: String) -> Vec<Value> {
     let counts = [["spec", "replicas"], ["status", "replicas"], ["status", "readyReplicas"]];
-    let mut row = aged(object, now, counts.map(|path| count(object, &path).into()));
+    let mut row = row_with_age(object, now, counts.map(|path| count(object, &path).into()));
     row.extend(containers(object, &TEMPLATE));
     row.push(selector.into());
     row
 }
 
 fn replication_controller(object: &Value, now: Timestamp) -> Vec<Value> {
-    replicas(object, now, labels(object, &["spec", "selector"]))
+    replica_row(object, now, labels(object, &["spec", "selector"]))
 }
 
 fn replica_set(object: &Value, now: Timestamp) -> Vec<Value> {
-    replicas(object, now, selector(object, &["spec", "selector"]))
+    replica_row(object, now, selector(object, &["spec", "selector"]))
 }
 
+/// Prints the row of a Deployment.
 fn deployment(object: &Value, now: Timestamp) -> Vec<Value> {
     let ready = format!("{}/{}", count(object, &["status", "readyReplicas"]), count(object, &["spec", "replicas"]));
     let status = |field| count(object, &["status", field]).into();
-    let mut row = aged(object, now, [ready.into(), status("updatedReplicas"), status("availableReplicas")]);
+    let mut row = row_with_age(object, now, [ready.into(), status("updatedReplicas"), status("availableReplicas")]);
     row.extend(containers(object, &TEMPLATE));
     row.push(selector(object, &["spec", "selector"]).into());
     row
 }
 
+/// Prints the row of a StatefulSet.
 fn stateful_set(object: &Value, now: Timestamp) -> Vec<Value> {
     let ready = format!("{}/{}", count(object, &["status", "readyReplicas"]), count(object, &["spec", "replicas"]));
-    let mut row = aged(object, now, [ready.into()]);
+    let mut row = row_with_age(object, now, [ready.into()]);
     row.extend(containers(object, &TEMPLATE));
     row
 }
 
+/// Prints the row of a DaemonSet.
 fn daemon_set(object: &Value, now: Timestamp) -> Vec<Value> {
     let counts = [
         "desiredNumberScheduled",
@@ -82,12 +92,13 @@ fn daemon_set(object: &Value, now: Timestamp) -> Vec<Value> {
     ];
     let counts = counts.map(|field| count(object, &["status", field]).into());
     let nodes = labels(object, &["spec", "template", "spec", "nodeSelector"]).into();
-    let mut row = aged(object, now, counts.into_iter().chain([nodes]));
+    let mut row = row_with_age(object, now, counts.into_iter().chain([nodes]));
     row.extend(containers(object, &TEMPLATE));
     row.push(selector(object, &["spec", "selector"]).into());
     row
 }
 
+/// Prints the row of a ControllerRevision with its controller, such as `statefulset.apps/web`.
 fn controller_revision(object: &Value, now: Timestamp) -> Vec<Value> {
     let owners = crate::object::owners(object);
     let controller = owners.iter().find(|owner| owner.controller).map_or_else(
@@ -97,14 +108,15 @@ fn controller_revision(object: &Value, now: Timestamp) -> Vec<Value> {
             format!("{}{group}/{}", owner.kind.to_lowercase(), owner.name)
         },
     );
-    aged(object, now, [controller.into(), count(object, &["revision"]).into()])
+    row_with_age(object, now, [controller.into(), count(object, &["revision"]).into()])
 }
 
+/// Prints the row of a Job with its completions and its duration.
 fn job(object: &Value, now: Timestamp) -> Vec<Value> {
-    let known = ["Complete", "Failed", "", "Suspended", "FailureTarget", "SuccessCriteriaMet"];
-    let status = known.into_iter().find(|condition| match *condition {
+    let conditions_by_priority = ["Complete", "Failed", "", "Suspended", "FailureTarget", "SuccessCriteriaMet"];
+    let status = conditions_by_priority.into_iter().find(|condition| match *condition {
         "" => is_deleting(object),
-        condition => is_true(object, condition),
+        condition => is_condition_true(object, condition),
     });
     let status = status.map_or("Running", |status| if status.is_empty() { "Terminating" } else { status });
     let succeeded = count(object, &["status", "succeeded"]);
@@ -116,12 +128,13 @@ fn job(object: &Value, now: Timestamp) -> Vec<Value> {
     };
     let time = |field| text(object, &["status", field]).parse::<Timestamp>().ok();
     let duration = time("startTime").map(|start| between(start, time("completionTime").unwrap_or(now)));
-    let mut row = aged(object, now, [status.into(), completions.into(), duration.unwrap_or_default().into()]);
+    let mut row = row_with_age(object, now, [status.into(), completions.into(), duration.unwrap_or_default().into()]);
     row.extend(containers(object, &TEMPLATE));
     row.push(selector(object, &["spec", "selector"]).into());
     row
 }
 
+/// Prints the row of a CronJob with its last schedule time.
 fn cron_job(object: &Value, now: Timestamp) -> Vec<Value> {
     let suspended = match at(object, &["spec", "suspend"]).and_then(Value::as_bool) {
         Some(true) => "True",
@@ -131,8 +144,8 @@ fn cron_job(object: &Value, now: Timestamp) -> Vec<Value> {
     let last = text(object, &["status", "lastScheduleTime"]);
     let last = if last.is_empty() { NONE.to_owned() } else { since(last, now) };
     let schedule = text(object, &["spec", "schedule"]).into();
-    let zone = or(object, &["spec", "timeZone"], NONE);
-    let mut row = aged(
+    let zone = text_or(object, &["spec", "timeZone"], NONE);
+    let mut row = row_with_age(
         object,
         now,
         [schedule, zone, suspended.into(), length(object, &["status", "active"]).into(), last.into()],
@@ -142,16 +155,22 @@ fn cron_job(object: &Value, now: Timestamp) -> Vec<Value> {
     row
 }
 
+/// Prints the row of a HorizontalPodAutoscaler.
 fn autoscaler(object: &Value, now: Timestamp) -> Vec<Value> {
     let target = |field| text(object, &["spec", "scaleTargetRef", field]);
     let reference = format!("{}/{}", target("kind"), target("name"));
-    let least = number(object, &["spec", "minReplicas"]).map_or_else(|| UNSET.to_owned(), |number| number.to_string());
-    let most = count(object, &["spec", "maxReplicas"]);
+    let min_replicas =
+        number(object, &["spec", "minReplicas"]).map_or_else(|| UNSET.to_owned(), |number| number.to_string());
+    let max_replicas = count(object, &["spec", "maxReplicas"]);
     let current = count(object, &["status", "currentReplicas"]);
-    aged(object, now, [reference.into(), metrics(object).into(), least.into(), most.into(), current.into()])
+    row_with_age(
+        object,
+        now,
+        [reference.into(), metrics(object).into(), min_replicas.into(), max_replicas.into(), current.into()],
+    )
 }
 
-/// Formats the metrics of an autoscaler: `cpu: 10%/80% + 1 more...`.
+/// Formats the current and target values of the first two metrics of an autoscaler: `cpu: 10%/80% + 1 more...`.
 fn metrics(object: &Value) -> String {
     if let Some(percent) = number(object, &["spec", "targetCPUUtilizationPercentage"]) {
         let current = number(object, &["status", "currentCPUUtilizationPercentage"]);
@@ -160,7 +179,7 @@ fn metrics(object: &Value) -> String {
             current.map_or_else(|| super::format::UNKNOWN.to_owned(), |now| format!("{now}%"))
         );
     }
-    let described = super::format::items(object, &["spec", "metrics"]).iter().enumerate().map(|(index, metric)| {
+    let formatted = super::format::items(object, &["spec", "metrics"]).iter().enumerate().map(|(index, metric)| {
         let kind = text(metric, &["type"]);
         let field =
             format!("{}{}", kind.get(..1).unwrap_or_default().to_lowercase(), kind.get(1..).unwrap_or_default());
@@ -172,24 +191,24 @@ fn metrics(object: &Value) -> String {
             "Resource" | "ContainerResource" => format!("{}: ", text(spec, &["name"])),
             _ => String::new(),
         };
-        let of = |value: &Value| match number(value, &["averageUtilization"]) {
+        let amount = |value: &Value| match number(value, &["averageUtilization"]) {
             Some(percent) => format!("{percent}%"),
-            None if at(value, &["averageValue"]).is_some() => plain(value, &["averageValue"], ""),
-            None => plain(value, &["value"], super::format::UNKNOWN),
+            None if at(value, &["averageValue"]).is_some() => scalar_text(value, &["averageValue"], ""),
+            None => scalar_text(value, &["value"], super::format::UNKNOWN),
         };
         let average = if kind == "External" && at(spec, &["target", "averageValue"]).is_some() { " (avg)" } else { "" };
-        format!("{label}{}/{}{average}", of(current), of(&spec["target"]))
+        format!("{label}{}/{}{average}", amount(current), amount(&spec["target"]))
     });
-    let all: Vec<String> = described.collect();
-    let more = all.len().saturating_sub(2);
-    match all.len() {
+    let metrics: Vec<String> = formatted.collect();
+    let more = metrics.len().saturating_sub(2);
+    match metrics.len() {
         0 => NONE.to_owned(),
-        _ if more > 0 => format!("{} + {more} more...", all.get(..2).unwrap_or_default().join(", ")),
-        _ => all.join(", "),
+        _ if more > 0 => format!("{} + {more} more...", metrics.get(..2).unwrap_or_default().join(", ")),
+        _ => metrics.join(", "),
     }
 }
 
-/// Prints the row of a kind that shows only its age.
+/// Prints the row of a kind that shows only its name and age.
 pub(super) fn only_age(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![name(object).into(), age(object, now)]
 }

@@ -1,4 +1,4 @@
-//! Normalizes a built-in object as decoding into Go's types does: omitted fields, quantities, times and defaults.
+//! Normalizes a built-in object like a round trip through Go's types: omitted fields, quantities, times and defaults.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -10,7 +10,7 @@ use crate::{
     environment,
     kind::Kind,
     quantity::Quantity,
-    schema::{Definition, Fields, Others, Scalar, Schema, Shape, builtin},
+    schema::{Definition, Fields, OtherFields, Scalar, Schema, Shape, builtin},
 };
 
 /// The serialization rules of the API's Go types (`omitempty`, pointers), one definition a line.
@@ -28,6 +28,7 @@ struct SerializationRow {
     omitted_structs: Vec<String>,
 }
 
+/// The serialization rules, by the name of the definition.
 static ROWS: LazyLock<HashMap<String, SerializationRow>> =
     LazyLock::new(|| serde_json::from_str(TEXT).unwrap_or_default());
 
@@ -36,8 +37,8 @@ const QUANTITY: &str = "io.k8s.apimachinery.pkg.api.resource.Quantity";
 const TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Time";
 const MICRO_TIME: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime";
 
-/// The top-level or spec lists that are null if a client omits them.
-const WRITTEN_EMPTY: [(&str, &str); 6] = [
+/// The lists of a definition that are stored as null if they are empty.
+const NULL_IF_EMPTY: [(&str, &str); 6] = [
     ("io.k8s.api.core.v1.LimitRangeSpec", "limits"),
     ("io.k8s.api.discovery.v1.EndpointSlice", "endpoints"),
     ("io.k8s.api.discovery.v1.EndpointSlice", "ports"),
@@ -46,65 +47,71 @@ const WRITTEN_EMPTY: [(&str, &str); 6] = [
     ("io.k8s.api.storage.v1.CSINodeSpec", "drivers"),
 ];
 
-/// Stores such lists as null if they are empty.
-pub(super) fn forget_empty(kind: &Kind, object: &mut Value) {
-    let (place, key) = match kind.plural.as_str() {
+/// Replaces empty lists by null before an object is stored, in the fields of [`NULL_IF_EMPTY`].
+pub(super) fn null_empty_lists(kind: &Kind, object: &mut Value) {
+    let (parent, key) = match kind.plural.as_str() {
         _ if kind.custom().is_some() => return,
         "limitranges" => (object.get_mut("spec"), "limits"),
         "csinodes" => (object.get_mut("spec"), "drivers"),
         "clusterroles" | "roles" => (Some(object), "rules"),
         "endpointslices" => {
-            forget_at(Some(&mut *object), "ports");
+            null_if_empty(Some(&mut *object), "ports");
             (Some(object), "endpoints")
         }
         _ => return,
     };
-    forget_at(place, key);
+    null_if_empty(parent, key);
 }
 
-fn forget_at(place: Option<&mut Value>, key: &str) {
-    if let Some(list) = place.and_then(|place| place.get_mut(key))
+/// Replaces the list at a key by null if it is empty.
+fn null_if_empty(parent: Option<&mut Value>, key: &str) {
+    if let Some(list) = parent.and_then(|parent| parent.get_mut(key))
         && list.as_array().is_some_and(Vec::is_empty)
     {
         *list = Value::Null;
     }
 }
 
-/// Normalizes a value of a definition.
-pub(super) fn definition(definition: &'static Definition, value: &mut Value) {
-    walk(definition.schema(), definition.name, value);
+/// Normalizes a value by its definition.
+pub(super) fn normalize(definition: &'static Definition, value: &mut Value) {
+    normalize_value(definition.schema(), definition.name, value);
 }
 
 /// Returns the fields of a definition that are encoded as null if they were never set.
-pub(crate) fn null_in(definition: &str) -> &'static [String] {
+pub(crate) fn null_fields(definition: &str) -> &'static [String] {
     ROWS.get(definition).map_or(&[][..], |row| &row.null)
 }
 
 /// Normalizes the metadata of an object of any kind.
-pub(super) fn metadata(object: &mut Value) {
+pub(super) fn normalize_metadata(object: &mut Value) {
     if let (Some(known), Some(metadata)) = (builtin::definition(METADATA), object.get_mut("metadata")) {
-        definition(known, metadata);
+        normalize(known, metadata);
     }
 }
 
-fn walk(schema: &Schema, name: &'static str, value: &mut Value) {
+/// Normalizes a value and everything below it by its schema. `definition_name` selects the serialization rules and
+/// defaults of an object's fields; it is empty for an inline schema, which has none.
+fn normalize_value(schema: &Schema, definition_name: &'static str, value: &mut Value) {
     match (&schema.shape, value) {
         (Shape::Named(definition), value) => match definition.name {
-            QUANTITY => rewrite_quantity(value, false),
-            TIME | MICRO_TIME => rewrite_time(value, definition.name == MICRO_TIME),
-            name => walk(definition.schema(), name, value),
+            QUANTITY => normalize_quantity(value, false),
+            TIME | MICRO_TIME => normalize_time(value, definition.name == MICRO_TIME),
+            name => normalize_value(definition.schema(), name, value),
         },
-        (Shape::Object(fields), Value::Object(map)) => object(fields, name, map),
-        (Shape::List(list), Value::Array(items)) => items.iter_mut().for_each(|item| walk(&list.items, "", item)),
+        (Shape::Object(fields), Value::Object(map)) => normalize_object(fields, definition_name, map),
+        (Shape::List(list), Value::Array(items)) => {
+            items.iter_mut().for_each(|item| normalize_value(&list.items, "", item))
+        }
         _ => {}
     }
 }
 
-fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
-    if let (Others::Each(each), true) = (&fields.others, fields.known.is_empty()) {
-        return each_value(each, map);
+/// Normalizes an object: removes fields that Go omits, sets defaults, and normalizes the remaining fields.
+fn normalize_object(fields: &Fields, definition_name: &'static str, map: &mut Map<String, Value>) {
+    if let (OtherFields::Each(each), true) = (&fields.others, fields.known.is_empty()) {
+        return normalize_map(each, map);
     }
-    let row = ROWS.get(name);
+    let row = ROWS.get(definition_name);
     let nulls = row.map_or(&[][..], |row| &row.null);
     map.retain(|key, value| {
         // An empty `managedFields` is not the same as a missing one: it resets the managers.
@@ -112,21 +119,21 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
             return true;
         }
         // An empty list of these fields stays a list until it is stored; therefore its writer owns it.
-        if value.is_array() && WRITTEN_EMPTY.contains(&(name, key)) {
+        if value.is_array() && NULL_IF_EMPTY.contains(&(definition_name, key)) {
             return true;
         }
-        let omitted = is_zero(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));
+        let omitted = is_zero_scalar(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));
         !is_empty(fields.known.get(key.as_str()), value) && !omitted
     });
     for key in nulls {
         map.entry(key.as_str()).or_insert(Value::Null);
     }
-    for rule in defaults::of(name) {
+    for rule in defaults::rules_of(definition_name) {
         rule.apply(map);
     }
     for (key, value) in &mut *map {
         if let Some(schema) = fields.field(key) {
-            walk(schema, "", value);
+            normalize_value(schema, "", value);
         }
     }
     for key in row.map_or(&[][..], |row| &row.omitted_structs) {
@@ -134,20 +141,20 @@ fn object(fields: &Fields, name: &'static str, map: &mut Map<String, Value>) {
             map.remove(key);
         }
     }
-    special::complete(name, map);
+    special::set_dependent_defaults(definition_name, map);
 }
 
 /// Normalizes the values of a map.
-fn each_value(each: &Schema, map: &mut Map<String, Value>) {
-    let of_amounts = matches!(&each.shape, Shape::Named(definition) if definition.name == QUANTITY);
-    let of_text = matches!(each.resolve().shape, Shape::Scalar(Scalar::Text));
+fn normalize_map(value_schema: &Schema, map: &mut Map<String, Value>) {
+    let is_quantity = matches!(&value_schema.shape, Shape::Named(definition) if definition.name == QUANTITY);
+    let is_text = matches!(value_schema.resolve().shape, Shape::Scalar(Scalar::Text));
     for value in map.values_mut() {
-        if of_amounts {
-            rewrite_quantity(value, true);
-        } else if of_text && value.is_null() {
+        if is_quantity {
+            normalize_quantity(value, true);
+        } else if is_text && value.is_null() {
             *value = "".into();
         } else {
-            walk(each, "", value);
+            normalize_value(value_schema, "", value);
         }
     }
 }
@@ -162,11 +169,13 @@ fn is_empty(schema: Option<&Schema>, value: &Value) -> bool {
     }
 }
 
+/// Whether an object is a map with values of one type.
 fn is_map(fields: &Fields) -> bool {
-    fields.known.is_empty() && matches!(fields.others, Others::Each(_))
+    fields.known.is_empty() && matches!(fields.others, OtherFields::Each(_))
 }
 
-fn is_zero(value: &Value) -> bool {
+/// Whether a scalar has the zero value of its Go type.
+fn is_zero_scalar(value: &Value) -> bool {
     match value {
         Value::String(text) => text.is_empty(),
         Value::Bool(bit) => !bit,
@@ -175,7 +184,9 @@ fn is_zero(value: &Value) -> bool {
     }
 }
 
-fn rewrite_quantity(value: &mut Value, thousandths: bool) {
+/// Rewrites a quantity in its canonical form; leaves an invalid one. `thousandths` is whether it is rounded up to
+/// thousandths.
+fn normalize_quantity(value: &mut Value, thousandths: bool) {
     let text = match &*value {
         Value::String(text) => Quantity::rewritten(text, thousandths),
         Value::Number(number) => Quantity::rewritten(&number.to_string(), thousandths),
@@ -186,7 +197,8 @@ fn rewrite_quantity(value: &mut Value, thousandths: bool) {
     }
 }
 
-fn rewrite_time(value: &mut Value, micro: bool) {
+/// Rewrites a time in UTC with seconds, or with microseconds if `micro`; leaves an invalid one.
+fn normalize_time(value: &mut Value, micro: bool) {
     let Some(text) = value.as_str() else { return };
     // `2026-01-01T00:00:00Z` has 20 characters.
     if text.ends_with('Z') && text.len() == if micro { 27 } else { 20 } {
