@@ -67,7 +67,7 @@ fn check_number(field: &Field, warn: &mut Warn<'_>) {
         warn("integer", format!("`{ident}` depends on the platform"), "use `i32` or `i64`".into());
     } else if number == "f32" || number == "f64" {
         let fix = "use an integer of a smaller unit, or a quantity".into();
-        warn("float", format!("`{ident}` is `{number}`, and floats lose precision in other languages"), fix);
+        warn("float", format!("`{ident}` is `{number}`, but floats lose precision in other languages"), fix);
     }
 }
 

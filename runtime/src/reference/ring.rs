@@ -181,7 +181,7 @@ impl fmt::Display for Ring {
         }
         match self.youngest().filter(|_| self.is_dead) {
             Some(youngest) => write!(f, "; the operator releases the references of the youngest, {youngest}, first"),
-            None => f.write_str("; it is broken once all of these and all referrers of them are deleted"),
+            None => f.write_str("; it is broken once all of these and their referrers are deleted"),
         }
     }
 }

@@ -205,7 +205,7 @@ async fn passes_are_noted_from_beginning_to_end() {
             "pass 1 over configmaps default/a begins",
             "call 1: POST /api/v1/namespaces/default/configmaps -> 201",
             "pass 1 over configmaps default/a ends: done",
-            "pass 2 over configmaps default/a asks for nothing: nothing to do",
+            "pass 2 over configmaps default/a makes no request: nothing to do",
             "pass 3 over namespaces a begins",
             "the process was ended",
         ]

@@ -172,7 +172,7 @@ async fn unable_to_look(plane: Arc<Plane>) {
     says(&site, "Forbidden", &lack.sentence(&site)).await;
     lack.ends(&site, &operator).await;
     let sentence =
-        "exists and belongs to somebody else; delete or rename it, choose another name, or let the node adopt it";
+        "exists and belongs to another client; delete or rename it, choose another name, or let the node adopt it";
     says(&site, "NotOwned", &format!("ConfigMap {}/one {sentence}", site.namespace)).await;
     site.delete::<ConfigMap>("one").await;
     says(&site, "Provisioned", "").await;

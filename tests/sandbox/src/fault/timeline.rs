@@ -218,7 +218,7 @@ impl fmt::Display for ObservedPass {
         match part {
             PassPhase::Beginning => f.write_str("begins"),
             PassPhase::End { outcome } => write!(f, "ends: {outcome}"),
-            PassPhase::Whole { outcome } => write!(f, "asks for nothing: {outcome}"),
+            PassPhase::Whole { outcome } => write!(f, "makes no request: {outcome}"),
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) const SIGNS: [(&str, &str, &str); 14] = [
     ("\u{2212}", "event", "told: deleted"),
     ("[", "pass", "a pass begins"),
     ("]", "pass", "it ends"),
-    ("=", "pass", "a pass that asks for nothing"),
+    ("=", "pass", "a pass without requests"),
     ("?", "read", "another call"),
 ];
 

@@ -101,7 +101,7 @@ async fn holds(plane: Arc<Plane>) {
     site.patch::<Desk>("a", &json!({"metadata": {"finalizers": null}})).await;
     wait::until_gone(&site.api::<Desk>(), "a").await;
     let stuck = cause(&site, &operator, "net", "blue").await;
-    assert!(stuck.starts_with("desks.reference.example.com a named it and is gone"), "{stuck}");
+    assert!(stuck.starts_with("desks.reference.example.com a referenced it and is gone"), "{stuck}");
     site.patch::<ConfigMap>("a", &json!({"metadata": {"finalizers": null}})).await;
     let _running = site.run(&operator, opgen::RunOptions::default()).await;
     wait::until_gone(&site.api::<Net>(), "blue").await;

@@ -153,7 +153,7 @@ async fn ring(plane: Arc<Plane>) {
     let sentence = available(one.status.as_ref()).map(|(_, _, sentence)| sentence.to_owned());
     let by = format!("it is referenced by rings.reference.example.com {}/two", site.namespace);
     let members = ["one", "two"].map(|name| format!("Ring {}/{name}", site.namespace)).join(", ");
-    let end = "it is broken once all of these and all referrers of them are deleted";
+    let end = "it is broken once all of these and their referrers are deleted";
     assert_eq!(sentence, Some(format!("{by}, in a cycle of references: {members}; {end}")));
     running.signal();
     running.end().await.unwrap();

@@ -169,7 +169,7 @@ async fn not_adopted(plane: Arc<Plane>) {
     let _running = site.start(&site.operator().controls::<Shop, PlainTree>()).await;
     site.create(&shop(ShopSpec::default())).await;
     let wanted = format!(
-        "ConfigMap {}/config exists and belongs to somebody else; delete or rename it, choose another name, or let the \
+        "ConfigMap {}/config exists and belongs to another client; delete or rename it, choose another name, or let the \
          node adopt it",
         site.namespace
     );
