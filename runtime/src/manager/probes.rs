@@ -174,7 +174,7 @@ mod tests {
         let targets = targets_of(&lead);
         assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead\n".to_owned()));
         lead.set(LeadState::Waiting { holder: Some("other".to_owned()) });
-        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead, held by other holds\n".to_owned()));
+        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead, held by other\n".to_owned()));
         let overdue = tokio::time::Instant::now() + Duration::from_secs(25);
         lead.set(LeadState::Held(Tenure { deadline: overdue, give_up: overdue, overdue }));
         assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));

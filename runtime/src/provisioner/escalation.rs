@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(
             refused(verb),
             "RoleBeyondDeclared: node role builds a role that may delete configmaps of the core group, which its field \
-             doesn't declare; add it to `grants(...)`, or leave the rules to the declaration"
+             doesn't declare; add it to `grants(...)`, or remove the rules from the object"
         );
         let unnamed = json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}]);
         assert!(refused(unnamed).contains("may get secrets of the core group,"));

@@ -193,7 +193,7 @@ data:
         let message = problem(&no_yaml);
         assert!(message.starts_with("agent.yaml:1"), "{message}");
         assert!(message.ends_with("(document 3): the YAML is invalid") && !message.contains("hidden"), "{message}");
-        assert!(problem("---\n- a\n").starts_with("agent.yaml:1 (document 1): an object has"));
+        assert!(problem("---\n- a\n").starts_with("agent.yaml:1 (document 1): an object needs"));
         assert!(problem("kind: Pod\napiVersion: v1\n").contains("`metadata.name`"));
         let twice = format!("{TEXT}apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: agent}}\n");
         assert_eq!(problem(&twice), "agent.yaml:14 (document 3): the object is a duplicate of line 6");

@@ -92,7 +92,7 @@ struct Unknown {
 
 #[tokio::test]
 async fn a_file_that_cannot_be_understood_stops_the_generator_and_the_start() {
-    const SAID: &str = "suites/tree/gauge.yaml:5 (document 2): Gauge of gauge.example.org/v1 is no kind";
+    const SAID: &str = "suites/tree/gauge.yaml:5 (document 2): Gauge of gauge.example.org/v1 is not";
     let operator = Operator::new("gauges").controls::<App, Unknown>();
     let generated = manifest::files(&operator.project().unwrap());
     let Err(ManifestError::Invalid(findings)) = generated else { panic!("{generated:?}") };
