@@ -1,36 +1,35 @@
-//! `Codec`: compresses the JSON of cached objects with a dictionary trained on their kind.
+//! `Codec`: compresses the JSON of cached objects, with the first objects of their kind as the dictionary.
 
-use super::{
-    dictionary::{Contexts, Dictionary},
-    strip::strip,
-};
+use super::strip::strip;
+use lz4_flex::block;
 use parking_lot::Mutex;
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-};
+use std::{fmt, sync::OnceLock};
 
-/// The limits of the samples for a dictionary: training starts when one of them is reached. Until then objects stay uncompressed.
-const MAX_SAMPLES: usize = 128;
-const MAX_SAMPLE_BYTES: usize = 512 * 1024;
-/// Smaller objects stay uncompressed, because the overhead of a frame exceeds the gain.
+/// The number of objects in a dictionary. They stay uncompressed themselves.
+///
+/// Objects of one kind have most of their JSON in common, so one object is nearly as good a dictionary as sixteen. The others are
+/// for kinds whose objects differ, for example Pods of several Deployments.
+const DICTIONARY_OBJECTS: usize = 4;
+/// The size limit of a dictionary. Each compression reads all of it.
+const DICTIONARY_BYTES: usize = 16 * 1024;
+/// Smaller objects stay uncompressed, because there is nothing to gain.
 const MIN_COMPRESSED_BYTES: usize = 128;
 
 /// Encodes the objects of one kind.
 ///
-/// The first objects stay uncompressed and serve as samples. [`Codec::train`] creates a dictionary from them, and the codec then
-/// compresses further objects with it. An object that compression hardly shrinks stays uncompressed.
+/// The first objects stay uncompressed and become the dictionary, with which the codec compresses all further ones. An object
+/// that compression hardly shrinks stays uncompressed.
+#[derive(Default)]
 pub struct Codec {
-    dictionary: OnceLock<Dictionary>,
+    dictionary: OnceLock<Box<[u8]>>,
     samples: Mutex<Samples>,
-    contexts: Arc<Contexts>,
 }
 
-/// The first objects of the kind, concatenated, with their lengths.
+/// The first objects of the kind, concatenated.
 #[derive(Default)]
 struct Samples {
     bytes: Vec<u8>,
-    lengths: Vec<usize>,
+    count: usize,
 }
 
 /// One encoded object.
@@ -41,25 +40,15 @@ pub struct Encoded(
 );
 
 const PLAIN_FORMAT: u8 = 0;
-const ZSTD_FORMAT: u8 = 1;
+/// A block of LZ4, after its uncompressed size as a little-endian `u32`.
+const LZ4_FORMAT: u8 = 1;
 
 /// The error of an encoded object that could not be decompressed.
 #[derive(Debug, thiserror::Error)]
 #[error("failed to decompress a cached object: {0}")]
 pub struct DecodeError(String);
 
-impl Default for Codec {
-    fn default() -> Self {
-        Self::new(Arc::default())
-    }
-}
-
 impl Codec {
-    /// Returns a codec for one kind. Codecs with the same `contexts` share their working memory.
-    pub fn new(contexts: Arc<Contexts>) -> Self {
-        Self { dictionary: OnceLock::new(), samples: Mutex::default(), contexts }
-    }
-
     /// Encodes an object's JSON without its managedFields.
     ///
     /// # Errors
@@ -67,68 +56,34 @@ impl Codec {
     pub fn encode(&self, json: &[u8]) -> serde_json::Result<Encoded> {
         let mut plain = vec![PLAIN_FORMAT];
         strip(json, &mut plain)?;
-        if self.dictionary.get().is_none() {
-            self.samples.lock().add(&plain[1..]);
-        }
-        Ok(self.compress(plain))
-    }
-
-    /// Encodes an object again that was encoded before the training.
-    pub fn encode_again(&self, encoded: &Encoded) -> Encoded {
-        match encoded.plain() {
-            Some(_) => self.compress(encoded.0.to_vec()),
-            None => encoded.clone(),
-        }
-    }
-
-    /// Compresses an object if there is a dictionary and compression saves enough.
-    fn compress(&self, plain: Vec<u8>) -> Encoded {
-        let frame = match self.dictionary.get() {
-            // Compression has to save an eighth of the size to be worth the time of decompression.
-            Some(dictionary) if plain.len() > MIN_COMPRESSED_BYTES => {
-                self.contexts.compress(dictionary, &plain[1..], plain.len() * 7 / 8)
-            }
-            _ => None,
+        let Some(dictionary) = self.dictionary.get() else {
+            self.add_sample(&plain[1..]);
+            return Ok(Encoded(plain.into()));
         };
-        match frame {
-            Some(frame) => Encoded([&[ZSTD_FORMAT], &*frame].concat().into()),
-            None => Encoded(plain.into()),
+        if plain.len() <= MIN_COMPRESSED_BYTES {
+            return Ok(Encoded(plain.into()));
         }
+        let compressed = block::compress_prepend_size_with_dict(&plain[1..], dictionary);
+        // Compression has to save an eighth of the size to be worth the time of decompression.
+        let is_smaller = compressed.len() < plain.len() * 7 / 8;
+        Ok(Encoded(if is_smaller { [&[LZ4_FORMAT], &*compressed].concat().into() } else { plain.into() }))
     }
 
-    /// Whether there are enough samples for [`Codec::train`].
-    pub fn can_train(&self) -> bool {
-        self.dictionary.get().is_none() && self.samples.lock().is_full()
-    }
-
-    /// Whether [`Codec::train`] was called; objects encoded after it need not be encoded again.
-    pub fn trained(&self) -> bool {
-        self.dictionary.get().is_some()
-    }
-
-    /// Creates the dictionary from the samples so far; takes about 25 ms, once.
-    pub fn train(&self) {
-        let samples = std::mem::take(&mut *self.samples.lock());
-        self.dictionary.get_or_init(|| Dictionary::train(&samples.bytes, &samples.lengths));
+    /// Adds an object to the dictionary, which is complete after the last of them.
+    fn add_sample(&self, plain: &[u8]) {
+        let mut samples = self.samples.lock();
+        let room = DICTIONARY_BYTES - samples.bytes.len();
+        samples.bytes.extend_from_slice(&plain[..plain.len().min(room)]);
+        samples.count += 1;
+        if samples.count >= DICTIONARY_OBJECTS || samples.bytes.len() >= DICTIONARY_BYTES {
+            let bytes = std::mem::take(&mut *samples).bytes;
+            self.dictionary.get_or_init(|| bytes.into());
+        }
     }
 
     /// Returns the memory size of the dictionary, in bytes.
     pub fn dictionary_bytes(&self) -> usize {
-        self.dictionary.get().map_or(0, Dictionary::size)
-    }
-}
-
-impl Samples {
-    /// Adds an object, unless there are enough samples.
-    fn add(&mut self, plain: &[u8]) {
-        if !self.is_full() {
-            self.bytes.extend_from_slice(plain);
-            self.lengths.push(plain.len());
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.lengths.len() >= MAX_SAMPLES || self.bytes.len() >= MAX_SAMPLE_BYTES
+        self.dictionary.get().map_or(0, |dictionary| dictionary.len())
     }
 }
 
@@ -147,15 +102,19 @@ impl Encoded {
     /// # Errors
     /// As [`Encoded::decode`].
     pub fn decode_into(&self, codec: &Codec, json: &mut Vec<u8>) -> Result<(), DecodeError> {
+        json.clear();
         if let Some(plain) = self.plain() {
-            json.clear();
             json.extend_from_slice(plain);
             return Ok(());
         }
         let Some(dictionary) = codec.dictionary.get() else {
             return Err(DecodeError("it was encoded by another codec".to_owned()));
         };
-        codec.contexts.decompress(dictionary, &self.0[1..], json).map_err(DecodeError)
+        let decode_error = |error: block::DecompressError| DecodeError(error.to_string());
+        let (size, compressed) = block::uncompressed_size(&self.0[1..]).map_err(decode_error)?;
+        json.resize(size, 0);
+        block::decompress_into_with_dict(compressed, json, dictionary).map_err(decode_error)?;
+        Ok(())
     }
 
     /// Returns the size of the encoded form, in bytes.
@@ -178,77 +137,79 @@ impl fmt::Debug for Encoded {
 
 impl fmt::Debug for Codec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Codec").field("trained", &self.trained()).finish_non_exhaustive()
+        f.debug_struct("Codec").field("dictionary_bytes", &self.dictionary_bytes()).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{Codec, Encoded, MAX_SAMPLES};
+    use super::{Codec, DICTIONARY_BYTES, DICTIONARY_OBJECTS, Encoded};
 
     fn object(number: usize) -> String {
         let spec = format!(r#"{{"image":"registry.example.com/app:{number}","replicas":{number},"paused":false}}"#);
         format!(r#"{{"metadata":{{"name":"app-{number}","labels":{{"app.kubernetes.io/name":"app"}}}},"spec":{spec}}}"#)
     }
 
-    fn trained() -> (Codec, Vec<Encoded>) {
+    fn encode(codec: &Codec, number: usize) -> Encoded {
+        codec.encode(object(number).as_bytes()).unwrap()
+    }
+
+    /// A codec with a dictionary, and the objects of the dictionary.
+    fn with_dictionary() -> (Codec, Vec<Encoded>) {
         let codec = Codec::default();
-        let samples = (0..MAX_SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
-        assert!(codec.can_train());
-        codec.train();
+        let samples = (0..DICTIONARY_OBJECTS).map(|number| encode(&codec, number)).collect();
+        assert!(codec.dictionary_bytes() > 0);
         (codec, samples)
     }
 
     #[test]
-    fn every_object_comes_back_as_it_was() {
-        let (codec, samples) = trained();
-        let fresh: Vec<_> = (0..MAX_SAMPLES).map(|number| codec.encode(object(number).as_bytes()).unwrap()).collect();
-        let again: Vec<_> = samples.iter().map(|sample| codec.encode_again(sample)).collect();
-        for forms in [&samples, &fresh, &again] {
-            for (number, encoded) in forms.iter().enumerate() {
-                assert_eq!(encoded.decode(&codec).unwrap(), object(number).as_bytes());
-            }
+    fn each_object_decodes_to_its_json() {
+        let (codec, mut encoded) = with_dictionary();
+        encoded.extend((encoded.len()..200).map(|number| encode(&codec, number)));
+        for (number, encoded) in encoded.iter().enumerate() {
+            assert_eq!(encoded.decode(&codec).unwrap(), object(number).as_bytes());
         }
     }
 
     #[test]
-    fn what_the_kind_has_in_common_takes_no_room() {
-        let (codec, samples) = trained();
-        let encoded = codec.encode(object(7).as_bytes()).unwrap();
-        assert!(encoded.plain().is_none() && samples[7].plain().is_some());
-        assert!(encoded.size() * 3 < object(7).len(), "{} of {}", encoded.size(), object(7).len());
-        assert_eq!(codec.encode_again(&samples[7]), encoded);
+    fn the_text_that_a_kind_has_in_common_is_not_stored_again() {
+        let (codec, samples) = with_dictionary();
+        let encoded = encode(&codec, 77);
+        assert!(encoded.plain().is_none() && samples.iter().all(|sample| sample.plain().is_some()));
+        assert!(encoded.size() * 3 < object(77).len(), "{} of {}", encoded.size(), object(77).len());
     }
 
     #[test]
-    fn object_that_compression_does_not_shrink_is_held_plain() {
-        let (codec, _) = trained();
+    fn an_object_that_compression_does_not_shrink_stays_uncompressed() {
+        let (codec, _) = with_dictionary();
         let small = r#"{"metadata":{"name":"a"}}"#;
         assert_eq!(codec.encode(small.as_bytes()).unwrap().plain(), Some(small.as_bytes()));
+        let random: String = (0..200).map(|_| fastrand::alphanumeric()).collect();
+        let random = format!(r#"{{"{random}":1}}"#);
+        assert!(codec.encode(random.as_bytes()).unwrap().plain().is_some());
     }
 
     #[test]
-    fn few_large_objects_are_compressed_without_a_dictionary() {
+    fn a_large_object_fills_the_dictionary_alone() {
         let codec = Codec::default();
         let large = format!(r#"{{"metadata":{{"name":"a"}},"data":{{"text":"{}"}}}}"#, "line of text ".repeat(50_000));
         codec.encode(large.as_bytes()).unwrap();
-        assert!(codec.can_train());
-        codec.train();
+        assert_eq!(codec.dictionary_bytes(), DICTIONARY_BYTES);
         let encoded = codec.encode(large.as_bytes()).unwrap();
         assert!(encoded.size() * 10 < large.len());
         assert_eq!(encoded.decode(&codec).unwrap(), large.as_bytes());
     }
 
     #[test]
-    fn another_codec_is_an_error_and_no_nonsense() {
-        let (codec, _) = trained();
-        let encoded = codec.encode(object(1).as_bytes()).unwrap();
+    fn another_codec_is_an_error() {
+        let (codec, _) = with_dictionary();
+        let encoded = encode(&codec, 9);
         assert!(encoded.decode(&Codec::default()).is_err());
     }
 
     #[test]
-    fn content_is_not_shown() {
+    fn debug_output_omits_the_content() {
         let encoded = Codec::default().encode(br#"{"data":{"password":"hunter2"}}"#).unwrap();
         assert_eq!(format!("{encoded:?}"), "Encoded { size: 32, .. }");
     }

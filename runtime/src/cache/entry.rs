@@ -26,11 +26,6 @@ impl<V> Entry<V> {
         Self { header, value, listing: AtomicU32::default() }
     }
 
-    /// Returns the same object with another value.
-    pub(super) fn with_value(&self, value: V) -> Self {
-        Self { header: self.header.clone(), value, listing: self.listing().into() }
-    }
-
     /// Returns the number of the last list that contained the object.
     pub(super) fn listing(&self) -> u32 {
         self.listing.load(Ordering::Relaxed)

@@ -7,7 +7,6 @@
 
 mod change;
 mod codec;
-mod dictionary;
 mod entry;
 mod header;
 mod index;
@@ -31,7 +30,6 @@ mod version;
 
 pub use change::Change;
 pub use codec::{Codec, DecodeError, Encoded};
-pub use dictionary::Contexts;
 pub use entry::Entry;
 pub use header::{ANNOTATION_PREFIX, Header, HeaderError, OwnerReference};
 pub use key::ObjectKey;

@@ -166,14 +166,6 @@ impl<V> Store<V> {
         }
     }
 
-    /// Replaces the value of `entry`, unless the object has changed since.
-    pub fn replace_value(&self, entry: &Arc<Entry<V>>, value: V) {
-        let mut state = self.state.write();
-        if state.get(&entry.header.key).is_some_and(|current| Arc::ptr_eq(current, entry)) {
-            state.replace(Arc::new(entry.with_value(value)));
-        }
-    }
-
     /// Removes an object after its deletion event; ignored if the store has a newer object with that name.
     pub fn delete(&self, header: &Header) -> Change<V> {
         let mut state = self.state.write();

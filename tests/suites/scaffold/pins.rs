@@ -64,7 +64,7 @@ fn a_project_has_the_lints_and_the_profiles_of_the_workspace() {
 }
 
 /// What only an operator links: a crate of kinds is for clients, too.
-const OPERATOR_ONLY: [&str; 7] = ["axum", "clap", "kube-client", "kube-runtime", "opgen", "tokio", "zstd"];
+const OPERATOR_ONLY: [&str; 7] = ["axum", "clap", "kube-client", "kube-runtime", "lz4_flex", "opgen", "tokio"];
 
 #[test]
 fn a_crate_of_kinds_links_no_part_of_an_operator() {
