@@ -23,14 +23,15 @@ use kube::{
     client::Body,
 };
 pub(crate) use selectors::PAGE_SIZE;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
 pub(crate) use target::Target;
 
 /// The result of an apply: the object, and whether the apply created it.
 #[derive(Debug)]
-pub(crate) struct Applied {
-    pub(crate) object: Value,
+pub(crate) struct Applied<T> {
+    pub(crate) object: T,
     pub(crate) created: bool,
 }
 
@@ -121,24 +122,24 @@ impl Client {
     }
 
     /// Reads an object; `None` if it does not exist.
-    pub(crate) async fn get(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
+    pub(crate) async fn get<T: DeserializeOwned>(&self, target: Target<'_>) -> Result<Option<T>, CallError> {
         let request = target.requests().get(&target.segment(), &Default::default()).map_err(kube::Error::BuildRequest);
         self.get_or_none(target, request).await
     }
 
     /// Reads the metadata of an object; `None` if it does not exist.
-    pub(crate) async fn get_metadata(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
+    pub(crate) async fn get_metadata<T: DeserializeOwned>(&self, target: Target<'_>) -> Result<Option<T>, CallError> {
         let request =
             target.requests().get_metadata(&target.segment(), &Default::default()).map_err(kube::Error::BuildRequest);
         self.get_or_none(target, request).await
     }
 
     /// Sends a read request and turns the response 404 into `None`.
-    async fn get_or_none(
+    async fn get_or_none<T: DeserializeOwned>(
         &self,
         target: Target<'_>,
         request: Result<Request<Vec<u8>>, kube::Error>,
-    ) -> Result<Option<Value>, CallError> {
+    ) -> Result<Option<T>, CallError> {
         match self.json(request).await {
             Ok(object) => Ok(Some(object)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
@@ -155,7 +156,12 @@ impl Client {
     }
 
     /// Applies an object by server-side apply, and takes conflicting fields over from other managers.
-    pub(crate) async fn apply(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Applied, CallError> {
+    pub(crate) async fn apply<T: DeserializeOwned>(
+        &self,
+        target: Target<'_>,
+        object: &Value,
+        manager: &str,
+    ) -> Result<Applied<T>, CallError> {
         let params = PatchParams { field_validation: NO_FIELD_VALIDATION, ..PatchParams::apply(manager).force() };
         let request = target
             .requests()
@@ -183,7 +189,7 @@ impl Client {
     /// Deletes an object.
     pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<Deletion, CallError> {
         let request = target.requests().delete(&target.segment(), params).map_err(kube::Error::BuildRequest);
-        match self.json(request).await {
+        match self.json::<Value>(request).await {
             // The server responds with the object while something delays its removal, and with a status once it is removed.
             Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Deleted),
             Ok(_) => Ok(Deletion::Started),
@@ -192,13 +198,16 @@ impl Client {
         }
     }
 
-    /// Sends a request and returns the JSON body of the response.
-    async fn json(&self, request: Result<Request<Vec<u8>>, kube::Error>) -> Result<Value, kube::Error> {
+    /// Sends a request and returns the body of the response, parsed as JSON. A caller that needs the bytes chooses `RawValue`.
+    async fn json<T: DeserializeOwned>(
+        &self,
+        request: Result<Request<Vec<u8>>, kube::Error>,
+    ) -> Result<T, kube::Error> {
         Ok(self.send(request?).await?.1)
     }
 
     /// Sends a request. Returns the status and the body, parsed as JSON.
-    async fn send(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Value), kube::Error> {
+    async fn send<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, T), kube::Error> {
         let (status, body) = self.bytes(request).await?;
         Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?))
     }

@@ -3,10 +3,28 @@
 use super::{CallError, Client, Target, segment};
 use crate::{client::selectors::Selectors, shape::Verb};
 use kube::api::ListParams;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 
 /// The number of times that a list restarts after its continue token has expired. The API server keeps tokens for some minutes.
 const RESTARTS: usize = 3;
+
+/// One page of a list.
+#[derive(Deserialize)]
+struct Page<I> {
+    #[serde(default)]
+    metadata: PageMetadata,
+    /// A server may send null for an empty list.
+    items: Option<Vec<I>>,
+}
+
+/// The metadata of a page.
+#[derive(Default, Deserialize)]
+struct PageMetadata {
+    /// The token of the next page; empty on the last page.
+    #[serde(rename = "continue", default)]
+    next: String,
+}
 
 impl Client {
     /// Returns the same client with another page size.
@@ -14,28 +32,26 @@ impl Client {
         Self { page_size, ..self }
     }
 
-    /// Reads a list page by page, and collects what `read` returns for each object.
+    /// Reads a list page by page, and collects what `read` returns for each object, which is decoded as `I`.
     ///
     /// # Errors
     /// Fails if a call fails, or if the continue token expires several times.
-    pub(crate) async fn list_each<T>(
+    pub(crate) async fn list_each<I: DeserializeOwned, T>(
         &self,
         target: Target<'_>,
         selectors: Selectors<'_>,
-        mut read: impl FnMut(Value) -> Option<T>,
+        mut read: impl FnMut(I) -> Option<T>,
     ) -> Result<Vec<T>, CallError> {
         let (mut items, mut token, mut restarts) = (Vec::new(), None::<String>, 0);
         loop {
             let is_first = token.is_none();
-            match self.page(target, selectors, token.take()).await {
-                Ok(mut page) => {
-                    if let Value::Array(page_items) = page["items"].take() {
-                        items.extend(page_items.into_iter().filter_map(&mut read));
+            match self.page::<I>(target, selectors, token.take()).await {
+                Ok(page) => {
+                    items.extend(page.items.into_iter().flatten().filter_map(&mut read));
+                    if page.metadata.next.is_empty() {
+                        return Ok(items);
                     }
-                    match page["metadata"]["continue"].as_str() {
-                        None | Some("") => return Ok(items),
-                        Some(next) => token = Some(next.to_owned()),
-                    }
+                    token = Some(page.metadata.next);
                 }
                 // The list restarts, since objects on earlier pages may be deleted by now.
                 Err(error) if error.code() == 410 && !is_first && restarts < RESTARTS => {
@@ -48,12 +64,12 @@ impl Client {
     }
 
     /// Reads one page of a list.
-    async fn page(
+    async fn page<I: DeserializeOwned>(
         &self,
         target: Target<'_>,
         selectors: Selectors<'_>,
         token: Option<String>,
-    ) -> Result<Value, CallError> {
+    ) -> Result<Page<I>, CallError> {
         let owned = |selector: Option<&str>| selector.map(str::to_owned);
         let params = ListParams {
             label_selector: owned(selectors.labels),
@@ -66,8 +82,12 @@ impl Client {
         self.json(request).await.map_err(|source| target.call_error(Verb::List, "", source))
     }
 
-    /// Returns the objects with these labels, as JSON.
-    pub(crate) async fn list(&self, target: Target<'_>, labels: Option<&str>) -> Result<Vec<Value>, CallError> {
+    /// Returns the objects with these labels.
+    pub(crate) async fn list<I: DeserializeOwned>(
+        &self,
+        target: Target<'_>,
+        labels: Option<&str>,
+    ) -> Result<Vec<I>, CallError> {
         self.list_each(target, Selectors { labels, fields: None }, Some).await
     }
 
@@ -120,7 +140,7 @@ mod tests {
     async fn numbers(client: &Client) -> Result<Vec<u64>, CallError> {
         let kind = kind_of::<Pod>();
         let target = Target { kind: &kind, namespace: None, name: "" };
-        client.list_each(target, Selectors { labels: Some("app=web"), fields: None }, |item| item.as_u64()).await
+        client.list_each(target, Selectors { labels: Some("app=web"), fields: None }, Some).await
     }
 
     #[tokio::test]

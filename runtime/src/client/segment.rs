@@ -50,6 +50,7 @@ mod tests {
         api::{DeleteParams, Patch},
         client::Body,
     };
+    use serde::de::IgnoredAny;
     use serde_json::json;
 
     use super::{field_selector_value, segment};
@@ -84,9 +85,9 @@ mod tests {
         for name in ["a?x=y", "a/status", "../b", "..", "a#b", "a%2Fb", "a b"] {
             let target = Target { kind: &kind_of::<ConfigMap>(), namespace: Some("n?/s"), name };
             let (object, patch) = (json!({}), Patch::Merge(json!({})));
-            drop(client.get(target).await.unwrap());
-            drop(client.get_metadata(target).await.unwrap());
-            drop(client.apply(target, &object, "demo").await.unwrap());
+            client.get::<IgnoredAny>(target).await.unwrap();
+            client.get_metadata::<IgnoredAny>(target).await.unwrap();
+            drop(client.apply::<IgnoredAny>(target, &object, "demo").await.unwrap());
             client.patch(target, &patch, "demo").await.unwrap();
             client.delete(target, &DeleteParams::default()).await.unwrap();
             let requested_paths = std::mem::take(&mut *requested_paths.lock().unwrap());

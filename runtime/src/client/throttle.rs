@@ -93,6 +93,7 @@ mod tests {
     };
     use futures::future::join_all;
     use k8s_openapi::api::core::v1::ConfigMap;
+    use serde::de::IgnoredAny;
 
     type Answer = (u16, Option<&'static str>);
 
@@ -120,7 +121,7 @@ mod tests {
 
     async fn get(client: &Client) -> bool {
         let kind = kind_of::<ConfigMap>();
-        client.get(Target { kind: &kind, namespace: Some("shop"), name: "web" }).await.is_ok()
+        client.get::<IgnoredAny>(Target { kind: &kind, namespace: Some("shop"), name: "web" }).await.is_ok()
     }
 
     #[tokio::test(start_paused = true)]

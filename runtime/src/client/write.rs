@@ -3,6 +3,7 @@
 use super::{CallError, Client, Target, subresource::post_params, to_bytes};
 use crate::shape::Verb;
 use kube::api::{DeleteParams, ListParams, Patch};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 impl Client {
@@ -26,7 +27,7 @@ impl Client {
         let requests = target.requests();
         let request =
             requests.delete_collection(&DeleteParams::background(), &params).map_err(kube::Error::BuildRequest);
-        let response = self.json(request).await;
+        let response = self.json::<IgnoredAny>(request).await;
         response.map(drop).map_err(|source| target.call_error(Verb::DeleteCollection, "", source))
     }
 }

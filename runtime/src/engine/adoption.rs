@@ -66,7 +66,7 @@ impl PassCore<'_> {
         desired: &Desired,
     ) -> Result<()> {
         let target = Target { kind: &children.kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        let Some(found) = self.shared.client.get(target).await? else {
+        let Some(found) = self.shared.client.get::<Value>(target).await? else {
             return Err(Error::yielding("AdoptedGone", "the object to adopt no longer exists"));
         };
         let operator = &self.shared.operator;

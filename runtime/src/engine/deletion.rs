@@ -11,6 +11,7 @@ use crate::{
     kind::Kind,
 };
 use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
+use serde_json::Value;
 
 impl PassCore<'_> {
     /// Deletes a child unless it is being deleted already, and records the pending deletion.
@@ -62,7 +63,7 @@ impl PassCore<'_> {
     /// Whether the object with this uid exists, by a live read.
     async fn exists(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
-        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(false) };
+        let Some(found) = self.shared.client.get_metadata::<Value>(target).await? else { return Ok(false) };
         Ok(found["metadata"]["uid"].as_str() == Some(uid.to_string().as_str()))
     }
 }

@@ -31,7 +31,7 @@ impl PassCore<'_> {
             return Ok(false);
         }
         let target = Target { kind: &children.kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        let Some(found) = self.shared.client.get(target).await? else { return Ok(false) };
+        let Some(found) = self.shared.client.get::<Value>(target).await? else { return Ok(false) };
         let mut items = Vec::new();
         for field in &fields {
             let sets = field_sets(&found);

@@ -28,7 +28,7 @@ use crate::{
     readiness::Readiness,
     shape::ResourceOptions,
 };
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use std::sync::Arc;
 
 impl PassCore<'_> {
@@ -259,16 +259,16 @@ impl PassCore<'_> {
             ApplyPrecondition::ConfirmedAbsent => {}
             ApplyPrecondition::Uid(uid) => object["metadata"]["uid"] = uid.to_string().into(),
         }
-        let applied = self.shared.client.apply(target, &object, manager).await?;
-        let bytes = serde_json::to_vec(&applied.object)?;
-        let header = child_header(&bytes)?;
+        let applied = self.shared.client.apply::<Box<RawValue>>(target, &object, manager).await?;
+        let bytes = applied.object.get().as_bytes();
+        let header = child_header(bytes)?;
         self.record_child_write(children, &header);
         if !matches!(precondition, ApplyPrecondition::Uid(_)) && !applied.created {
             // The server ignored the resourceVersion, or another client created the object between the live read and the apply:
             // now both own it, which the node has not asked for.
             return Err(not_owned_error(kind, &header.key, &header, false));
         }
-        let child = Child::project(kind, &self.shared.operator, &header, &bytes, children.keeps_objects)?;
+        let child = Child::project(kind, &self.shared.operator, &header, bytes, children.keeps_objects)?;
         if let Some(json) = &child.object {
             let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
             let output = OutputObject { key: header.key.clone(), uid, version, json: json.clone() };
@@ -291,8 +291,9 @@ impl PassCore<'_> {
     /// Reads the metadata of the object with a name from the API server.
     async fn look_up_name(&self, kind: &Kind, key: &ObjectKey) -> Result<NameLookup> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
-        let Some(found) = self.shared.client.get_metadata(target).await? else { return Ok(NameLookup::Free) };
-        let header = child_header(&serde_json::to_vec(&found)?)?;
+        let found = self.shared.client.get_metadata::<Box<RawValue>>(target).await?;
+        let Some(found) = found else { return Ok(NameLookup::Free) };
+        let header = child_header(found.get().as_bytes())?;
         match self.is_owner_of(&header) {
             _ if header.deleting => Ok(NameLookup::Terminating),
             true => Ok(NameLookup::Own(header)),

@@ -14,7 +14,7 @@ use crate::{
     kind::Kind,
 };
 use futures::future::{BoxFuture, FutureExt};
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// The primaries of one kind in a Kubernetes API. It protects them from deletion by a finalizer.
@@ -125,8 +125,8 @@ impl Source for KubernetesSource {
             let mut keys = BTreeSet::new();
             for (labels, fields) in self.selection.inverse_selectors() {
                 let selectors = Selectors { labels: labels.as_deref(), fields: fields.as_deref() };
-                let key_if_finalizer = |item: Value| {
-                    let header = Header::parse(item.to_string().as_bytes())
+                let key_if_finalizer = |item: Box<RawValue>| {
+                    let header = Header::parse(item.get().as_bytes())
                         .inspect_err(
                             |error| tracing::error!(kind = %self.kind, %error, "failed to decode an object of a list"),
                         )

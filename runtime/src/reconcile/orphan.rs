@@ -92,7 +92,7 @@ impl Loop {
     /// collector may be changing it.
     async fn release_child(&self, kind: &Kind, key: &ObjectKey, uid: &Uid, owner: &Uid) -> Result<bool, CallError> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
-        let live = self.shared.client.get_metadata(target).await?;
+        let live = self.shared.client.get_metadata::<Value>(target).await?;
         let operator = &self.shared.operator;
         let Some(metadata) = live.and_then(|live| release_patch(&live["metadata"], uid, owner, operator)) else {
             return Ok(false);

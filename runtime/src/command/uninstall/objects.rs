@@ -16,7 +16,7 @@ use crate::{
 };
 use kube::api::DeleteParams;
 use serde::de::Error as _;
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The objects of one controlled kind.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(crate) async fn list_objects(client: &Client, operator: &Operator) -> Result
 /// Lists the metadata of all objects of a kind.
 async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError> {
     // An object whose metadata can't be parsed is an error: the definition must not be deleted with it.
-    let header = |item: Value| Some(Header::parse(item.to_string().as_bytes()));
+    let header = |item: Box<RawValue>| Some(Header::parse(item.get().as_bytes()));
     let target = Target { kind, namespace: None, name: "" };
     match client.metadata_client().list_each(target, Selectors::default(), header).await {
         // Without its definition a kind has no objects.
@@ -173,18 +173,13 @@ impl Run {
                 Err(Error::Conflict(_)) => {}
                 Err(error) => return Err(UninstallError::Loop(error)),
             }
-            let Some(read) = self.client.get(target).await? else { return Ok(()) };
-            match parse_header(&read) {
-                Some(header) if header.uid == listed.uid => object = header,
+            let Some(read) = self.client.get::<Box<RawValue>>(target).await? else { return Ok(()) };
+            match Header::parse(read.get().as_bytes()) {
+                Ok(header) if header.uid == listed.uid => object = header,
                 _ => return Ok(()),
             }
         }
     }
-}
-
-/// Parses the header of an object; `None` if the object has no valid metadata.
-fn parse_header(object: &Value) -> Option<Header> {
-    Header::parse(object.to_string().as_bytes()).ok()
 }
 
 #[cfg(test)]
@@ -196,7 +191,7 @@ mod tests {
     use k8s_openapi::api::core::v1::{Namespace, Secret};
     use kube::client::Body;
     use parking_lot::Mutex;
-    use serde_json::json;
+    use serde_json::{Value, json};
     use std::{
         convert::Infallible,
         future::{Ready, ready},

@@ -9,6 +9,7 @@ use crate::{
     manifest::OutputFormat,
 };
 use kube::api::DeleteParams;
+use serde::de::IgnoredAny;
 use serde_json::json;
 use std::io::Write;
 use std::{io, time::Duration};
@@ -47,7 +48,7 @@ impl Run {
     /// Deletes an object in the foreground; an object that does not exist is fine.
     pub(super) async fn delete(&self, target: Target<'_>) -> Result<(), UninstallError> {
         if self.dry_run {
-            return match self.client.get_metadata(target).await? {
+            return match self.client.get_metadata::<IgnoredAny>(target).await? {
                 Some(_) => self.report("would delete", target),
                 None => Ok(()),
             };
@@ -67,7 +68,7 @@ impl Run {
             return Ok(());
         }
         let until_gone = async {
-            while self.client.get_metadata(target).await?.is_some() {
+            while self.client.get_metadata::<IgnoredAny>(target).await?.is_some() {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
             Ok(())

@@ -13,6 +13,7 @@ use crate::{
     },
     reference,
 };
+use serde_json::Value;
 
 /// The finalizer with which the garbage collector waits for dependents.
 const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
@@ -61,8 +62,11 @@ impl Examiner<'_> {
         else {
             return Ok(Why::new(message, "references it; another operator has to remove this finalizer"));
         };
-        let object =
-            self.client.get(Target { kind, namespace: key.namespace(), name: key.name() }).await.map_err(call_error)?;
+        let object = self
+            .client
+            .get::<Value>(Target { kind, namespace: key.namespace(), name: key.name() })
+            .await
+            .map_err(call_error)?;
         let Some(object) = object else {
             let says = "referenced it and is gone; the operator removes this finalizer within a minute of its start";
             return Ok(Why::new(message, says));

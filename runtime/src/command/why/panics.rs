@@ -28,7 +28,7 @@ impl Examiner<'_> {
         let target = Target { kind: &kind, namespace: examined.namespace(), name: "" };
         let reason = format!("reason={PANICKED}");
         let selectors = Selectors { labels: None, fields: Some(&reason) };
-        let events = match self.client.list_each(target, selectors, Some).await {
+        let events = match self.client.list_each(target, selectors, Some::<Value>).await {
             Ok(events) => events,
             Err(error) if error.is_forbidden() => return Ok(Vec::new()),
             Err(error) => return Err(call_error(error)),

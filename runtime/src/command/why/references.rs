@@ -13,6 +13,7 @@ use crate::{
     kind::Kind,
     reference::{Pointer, PointerTarget, ScopedSelector},
 };
+use serde_json::Value;
 
 impl Examiner<'_> {
     /// Explains all objects that a spec references.
@@ -45,13 +46,14 @@ impl Examiner<'_> {
     ) -> Result<Vec<Why>, LiveError> {
         let target = Target { kind, namespace: selector.namespace.as_deref(), name: "" };
         let labels = selector.to_string();
-        let list = match self.client.list(target, Some(labels.as_str()).filter(|labels| !labels.is_empty())).await {
-            Ok(list) => list,
-            Err(error) if error.is_forbidden() => {
-                return Ok(vec![Why::new(field, format!("selects {kind} objects, which you can't list"))]);
-            }
-            Err(error) => return Err(call_error(error)),
-        };
+        let list =
+            match self.client.list::<Value>(target, Some(labels.as_str()).filter(|labels| !labels.is_empty())).await {
+                Ok(list) => list,
+                Err(error) if error.is_forbidden() => {
+                    return Ok(vec![Why::new(field, format!("selects {kind} objects, which you can't list"))]);
+                }
+                Err(error) => return Err(call_error(error)),
+            };
         let mut because = Vec::new();
         for object in list {
             let text = |field: &str| object["metadata"][field].as_str();

@@ -7,6 +7,7 @@ use crate::{
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use {super::Calls, crate::context::calls::permission::Permission};
 
 impl<P> Calls<'_, P> {
@@ -32,8 +33,8 @@ impl<P> Calls<'_, P> {
     ) -> BoxFuture<'c, Result<Option<K>>> {
         async move {
             let (kind, permission) = (kind_of::<K>(), Permission::on_object("get", <K as access::Get<P>>::WITHIN));
-            let found = self.client().get(self.target(&kind, name, &[permission])?).await?;
-            Ok(found.map(serde_json::from_value).transpose()?)
+            let found = self.client().get::<Box<RawValue>>(self.target(&kind, name, &[permission])?).await?;
+            Ok(found.map(|object| serde_json::from_str(object.get())).transpose()?)
         }
         .boxed()
     }
@@ -49,8 +50,9 @@ impl<P> Calls<'_, P> {
         async move {
             let (kind, permission) = (kind_of::<K>(), Permission::on_object("list", <K as access::List<P>>::WITHIN));
             let selector = Some(labels).filter(|labels| !labels.is_empty());
-            let list = self.client().list(self.target(&kind, "", &[permission])?, selector).await?;
-            Ok(serde_json::from_value(list.into())?)
+            let target = self.target(&kind, "", &[permission])?;
+            let list = self.client().list::<Box<RawValue>>(target, selector).await?;
+            Ok(list.iter().map(|object| serde_json::from_str(object.get())).collect::<Result<_, _>>()?)
         }
         .boxed()
     }
