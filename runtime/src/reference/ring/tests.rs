@@ -157,6 +157,6 @@ fn the_text_of_a_ring_names_the_members_and_the_youngest() {
     let ring = Ring::of(all[0].clone(), alive).unwrap();
     assert!(!ring.is_dead());
     let text = "a cycle of references: ConfigMap shop/a, ConfigMap shop/b, ConfigMap shop/c; it is broken once all of these \
-                and all referrers of them are deleted";
+                and their referrers are deleted";
     assert_eq!(ring.to_string(), text);
 }
