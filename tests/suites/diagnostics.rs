@@ -1,4 +1,4 @@
-//! The messages of the macros as a body: enough of them, none empty, each with a remedy.
+//! Checks all messages of the macros: none is empty, and each says how to fix the mistake.
 //!
 //! The messages themselves are compared by the unit tests of `opgen-macros`, which alone can call a macro without a compiler.
 
@@ -8,14 +8,6 @@ use std::{
 };
 
 const MARKER: &str = "//# ";
-/// How many mistakes have to be covered.
-const ENOUGH: usize = 100;
-
-#[test]
-fn a_hundred_mistakes_or_more_give_their_messages() {
-    let mistakes = outputs().iter().map(|file| cases(file).len()).sum::<usize>();
-    assert!(mistakes >= ENOUGH, "{mistakes} mistakes are covered");
-}
 
 #[test]
 fn every_message_says_how_to_mend_it() {

@@ -1,15 +1,11 @@
-//! The suites that need nothing but this workspace.
+//! The fast suites: they need nothing but this workspace and end within seconds.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod diagnostics;
 mod examples;
-mod generate;
 mod hygiene;
-mod life;
 mod metrics;
-mod scaffold;
 mod schema;
 mod surface;
 mod tidy;
 mod tree;
-mod ui;

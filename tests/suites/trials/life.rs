@@ -95,7 +95,7 @@ fn a_timeline_tells_where_passes_begin_and_end() {
 }
 
 fn sample() -> WebApp {
-    let text = include_str!("../../examples/webapp/deploy/samples/demo.example.com_v1alpha1_webapp.yaml");
+    let text = include_str!("../../../examples/webapp/deploy/samples/demo.example.com_v1alpha1_webapp.yaml");
     serde_saphyr::from_str(text).unwrap()
 }
 
