@@ -74,7 +74,7 @@ pub(super) struct ProbeOptions {
     /// Address of /healthz and /readyz; `0` disables them [default: 0.0.0.0:8081]
     #[arg(long, env = "PROBE_ADDRESS", value_name = "ADDRESS")]
     #[serde(rename = "address", deserialize_with = "BindAddress::optional")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("type" = ["string", "integer", "null"]))]
     pub(super) probe_address: Option<BindAddress>,
 }
 

@@ -14,7 +14,7 @@ pub(super) struct MetricsOptions {
     /// Address of /metrics, for example :8443; `0` disables it [default: 0]
     #[arg(long, env = "METRICS_BIND_ADDRESS", value_name = "ADDRESS")]
     #[serde(rename = "address", deserialize_with = "BindAddress::optional")]
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<String>", extend("type" = ["string", "integer", "null"]))]
     metrics_bind_address: Option<BindAddress>,
     /// Serve /metrics over HTTPS, and only to authorized clients [default: true, except on a loopback address]
     #[arg(long, env = "METRICS_SECURE", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]

@@ -70,7 +70,7 @@ fn a_wrong_value_is_refused_with_the_path_of_the_key() {
         ("probes: {address: localhost}", "probes.address: \"localhost\" is no address; use one such as :8443"),
         ("metrics: {address: [1]}", "metrics.address: expected an address"),
         ("log: {format: xml}", "log.format: unknown variant `xml`, expected `text` or `json`"),
-        ("log: {filter: 'a=b=c'}", "log.filter: invalid filter directive"),
+        ("log: {filter: 'a=b=c'}", "log.filter: error parsing level filter"),
         ("namespaces: web", "namespaces: invalid type: string \"web\", expected a sequence"),
     ] {
         let (text, hint) = refusal(&format!("{HEADER}{body}\n"));
