@@ -69,7 +69,7 @@ struct ProcessArgs {
 }
 
 /// The exit status of the operator's binary after [`RunError::LeadLost`]: another replica may lead, and a restart is expected. Other
-/// errors have the status 1, and errors of the command line 2.
+/// errors have the status 1, and errors of the command line and of the configuration 2.
 pub const LEAD_LOST_STATUS: u8 = 3;
 
 /// Implements the `main` of an operator's binary.

@@ -15,7 +15,7 @@ use std::{num::NonZeroU32, time::Duration};
 
 /// The requests to the API server.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct ClientOptions {
     /// Timeout of a connection to the API server, including TLS [default: the operator's, else 10s]

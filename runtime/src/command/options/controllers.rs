@@ -12,7 +12,7 @@ use std::{num::NonZeroUsize, time::Duration};
 
 /// The options of controllers, of all of them or of the one of a kind.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct ControllerOptions {
     /// Number of objects that each controller reconciles at a time [default: the controller's, else 16]

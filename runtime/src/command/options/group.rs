@@ -19,7 +19,7 @@ use std::{collections::BTreeMap, time::Duration};
 ///
 /// A flag overrides an environment variable, which overrides the file, which overrides the code of the operator.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct ManagerOptions {
     /// Watch these namespaces only, separated by commas; an empty text is all [default: all, or the operator's own if it is namespaced]
@@ -68,7 +68,7 @@ overriding!(ManagerOptions {
 
 /// The server of the health and readiness probes.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct ProbeOptions {
     /// Address of /healthz and /readyz; `0` disables them [default: 0.0.0.0:8081]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Leader election: of several replicas, only one writes.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct LeaderElectionOptions {
     /// Enable leader election, so that only one replica writes [default: the operator's, else false]

@@ -8,7 +8,7 @@ use tracing_subscriber::EnvFilter;
 
 /// The log, which is written to standard error.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct LogOptions {
     /// Log filter, by module and level; in the file, a change takes effect without a restart [default: info]

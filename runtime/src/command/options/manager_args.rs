@@ -22,8 +22,7 @@ use std::path::PathBuf;
 /// struct Cli {
 ///     #[command(flatten)]
 ///     manager: ManagerArgs,
-///     /// An option of your own
-///     #[arg(long)]
+///     #[arg(long, help = "An option of your own")]
 ///     region: String,
 /// }
 ///

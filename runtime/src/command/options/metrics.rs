@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// The server of `/metrics`.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
 pub(super) struct MetricsOptions {
     /// Address of /metrics, for example :8443; `0` disables it [default: 0]

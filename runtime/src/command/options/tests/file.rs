@@ -59,7 +59,7 @@ fn a_wrong_value_is_refused_with_the_path_of_the_key() {
     for (body, error) in [
         ("controllers: {workers: many}", "controllers.workers: invalid type: string \"many\", expected"),
         ("controllers: {workers: 0}", "controllers.workers: invalid value: integer `0`, expected a nonzero"),
-        ("controllers: 5", "controllers: invalid type: integer `5`, expected struct"),
+        ("controllers: 5", "controllers: invalid type: integer `5`, expected a mapping"),
         (
             "kinds: {Secret: {requeueAfter: 5}}",
             "kinds.Secret.requeueAfter: invalid type: integer `5`, expected a string",
