@@ -40,7 +40,9 @@ fn command(plane: &Plane, access: &Access, name: &str, options: &Value) -> (Comm
     write(&path, options);
     let mut command = Command::new(program::path(&WEBAPP));
     command.arg("run").arg("--config").arg(&path).env("KUBECONFIG", access.kubeconfig());
-    VARIABLES.iter().for_each(|variable| drop(command.env_remove(variable)));
+    for variable in VARIABLES {
+        command.env_remove(variable);
+    }
     (command, path)
 }
 
