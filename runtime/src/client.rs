@@ -5,6 +5,7 @@
 
 mod finalizer;
 mod list;
+pub(crate) mod rate_limit;
 mod segment;
 pub(crate) mod selectors;
 mod subresource;

@@ -99,6 +99,7 @@ mod managed;
 mod manager;
 pub mod manifest;
 pub mod metrics;
+mod nearest;
 mod panic;
 pub mod patch;
 mod predicate;

@@ -2,12 +2,10 @@
 
 pub(crate) mod cli;
 pub(crate) mod connect;
-mod duration;
-mod leader_election;
 pub(crate) mod live;
 pub(crate) mod lookup;
-mod metrics_args;
 pub(crate) mod object_arg;
+mod options;
 pub(crate) mod rbac;
 pub(crate) mod reconcile;
 pub(crate) mod relay;
@@ -17,4 +15,9 @@ pub(crate) mod tree;
 pub(crate) mod uninstall;
 pub(crate) mod why;
 
-pub use {cli::LEAD_LOST_STATUS, lookup::LiveError, why::cause::Why};
+pub use {
+    cli::LEAD_LOST_STATUS,
+    lookup::LiveError,
+    options::{ConfigurationError, LogReload, ManagerArgs, OperatorConfiguration, configuration_schema},
+    why::cause::Why,
+};

@@ -4,6 +4,7 @@ pub(crate) mod channel;
 pub(crate) mod factory;
 pub(crate) mod lister_source;
 pub(crate) mod mapped;
+pub(crate) mod overrides;
 mod watches;
 pub(crate) mod worker;
 

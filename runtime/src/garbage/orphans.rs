@@ -23,7 +23,10 @@ use crate::{
     counters::Counters,
     engine::{child::Child, deletion::delete_params, owner_mark::OwnerMark},
     error::{Error, Result},
-    informer::watch::{Health, WatchState, WatchedKind},
+    informer::{
+        namespaces::Namespaces,
+        watch::{Health, WatchState, WatchedKind},
+    },
     kind::Kind,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -93,8 +96,7 @@ impl OrphanRequests {
 /// The collector, with the stores and controllers that it examines.
 pub(crate) struct OrphanCollector {
     pub(crate) client: Client,
-    /// The only namespace that is watched, if there is one.
-    pub(crate) namespace: Option<String>,
+    pub(crate) namespaces: Namespaces,
     pub(crate) children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
     pub(crate) controllers: Vec<Arc<RunningController>>,
     pub(crate) counters: Counters,
@@ -278,7 +280,7 @@ impl OrphanCollector {
         if is_healthy(control_loop.source.health())
             && control_loop.shared.targets.values().all(|targets| is_healthy(&targets.watched.health))
         {
-            control_loop.release_stale_references(self.namespace.as_deref()).await?;
+            control_loop.release_stale_references(self.namespaces.of_requests()).await?;
         }
         Ok(())
     }
@@ -286,7 +288,7 @@ impl OrphanCollector {
     /// Returns the kind of the owner of a mark. `None` if the cache has the owner, if its kind has no cache, or if that cache
     /// isn't reliable.
     fn uncached_owner_kind(&self, mark: &OwnerMark<'_>) -> Option<Kind> {
-        if self.namespace.as_deref().is_some_and(|namespace| namespace != mark.namespace) {
+        if !self.namespaces.contains(mark.namespace) {
             return None;
         }
         let mut sources = self.controllers.iter().map(|controller| &controller.control_loop.source);

@@ -12,6 +12,7 @@ use crate::{
     error::Result,
     informer::{
         event_handler::EventHandler,
+        namespaces::Namespaces,
         reflector::{self, WatchScope},
         watch::WatchedKind,
     },
@@ -99,11 +100,11 @@ pub(crate) async fn run(
     client: &Client,
     children: &WatchedKind<Child>,
     operator: &str,
-    namespace: Option<&str>,
+    namespaces: &Namespaces,
     on_owner: OnOwner<'_>,
 ) {
     let labels = format!("{MANAGED_BY_LABEL}={operator}");
-    let scope = WatchScope { labels: Some(&labels), ..WatchScope::all(client, namespace) };
+    let scope = WatchScope { labels: Some(&labels), ..WatchScope::all(client, namespaces) };
     let sink = ChildHandler { children, operator, on_owner };
     // Of a kind without a status to wait for, the metadata is enough; so the cache never holds the content of a Secret.
     let client = client.watch_client(is_ready_once_created(&children.kind) && !children.keeps_objects);

@@ -5,6 +5,7 @@ pub(crate) mod event_handler;
 pub(crate) mod fan_out;
 pub(crate) mod lister;
 pub(crate) mod mapped;
+pub(crate) mod namespaces;
 pub(crate) mod primary;
 pub(crate) mod projection;
 pub(crate) mod reference;

@@ -7,6 +7,7 @@ use crate::{
     informer::{
         event_handler::EventHandler,
         fan_out::FanOut,
+        namespaces::Namespaces,
         reflector::WatchScope,
         source::{OnChange, Selection, Source, StatusFields, UncachedObject},
         watch::Health,
@@ -24,23 +25,23 @@ pub(crate) struct KubernetesSource {
     client: Client,
     /// The name of the operator, which is also its field manager.
     operator: String,
-    namespace: Option<String>,
+    namespaces: Namespaces,
     selection: Selection,
     objects: PrimaryCache,
     health: Health,
 }
 
 impl KubernetesSource {
-    /// Creates the source of the selected objects of `kind` in one namespace, or in all.
+    /// Creates the source of the selected objects of `kind` in these namespaces.
     pub(crate) fn new(
         client: Client,
         kind: Kind,
         operator: &str,
-        namespace: Option<String>,
+        namespaces: Namespaces,
         selection: Selection,
     ) -> Self {
         let (objects, health) = (PrimaryCache::default(), Health::new(kind.clone()));
-        Self { kind, client, operator: operator.to_owned(), namespace, selection, objects, health }
+        Self { kind, client, operator: operator.to_owned(), namespaces, selection, objects, health }
     }
 
     /// Replaces the health, so that it is shared with the other users of the watch.
@@ -57,7 +58,7 @@ impl KubernetesSource {
         let scope = WatchScope {
             labels: labels.as_deref(),
             fields: fields.as_deref(),
-            ..WatchScope::all(&self.client, self.namespace.as_deref())
+            ..WatchScope::all(&self.client, &self.namespaces)
         };
         let mut sinks: FanOut<'_> = other_sinks.clone();
         sinks.push(Arc::new(PrimaryHandler { kind: &self.kind, objects: &self.objects, on_change }));
@@ -120,7 +121,7 @@ impl Source for KubernetesSource {
     fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         async move {
             let client = self.client.metadata_client();
-            let namespace = self.namespace.as_deref().filter(|_| self.kind.namespaced);
+            let namespace = self.namespaces.of_requests().filter(|_| self.kind.namespaced);
             let target = Target { kind: &self.kind, namespace, name: "" };
             let mut keys = BTreeSet::new();
             for (labels, fields) in self.selection.inverse_selectors() {
@@ -131,7 +132,8 @@ impl Source for KubernetesSource {
                             |error| tracing::error!(kind = %self.kind, %error, "failed to decode an object of a list"),
                         )
                         .ok()?;
-                    header.finalizers.contains(finalizer).then_some(header.key)
+                    let is_watched = header.key.namespace().is_none_or(|namespace| self.namespaces.contains(namespace));
+                    (is_watched && header.finalizers.contains(finalizer)).then_some(header.key)
                 };
                 keys.extend(client.list_each(target, selectors, key_if_finalizer).await?);
             }

@@ -4,7 +4,10 @@ use crate::{
     cache::ResourceVersion,
     client::{CallError, Client},
     error::Chain,
-    informer::watch::{Health, WatchState},
+    informer::{
+        namespaces::Namespaces,
+        watch::{Health, WatchState},
+    },
     kind::Kind,
     shape::Verb,
 };
@@ -17,10 +20,10 @@ use serde_json::value::RawValue;
 use std::{borrow::Cow, time::Duration};
 use tokio::time::Instant;
 
-/// The scope of a watch: namespace, selectors and page size.
+/// The scope of a watch: namespaces, selectors and page size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchScope<'a> {
-    pub(crate) namespace: Option<&'a str>,
+    pub(crate) namespaces: &'a Namespaces,
     pub(crate) labels: Option<&'a str>,
     pub(crate) fields: Option<&'a str>,
     /// The maximum number of objects in one page of the list.
@@ -28,9 +31,9 @@ pub(crate) struct WatchScope<'a> {
 }
 
 impl<'a> WatchScope<'a> {
-    /// Returns all objects of one namespace, or of all namespaces, with the client's page size.
-    pub(crate) fn all(client: &Client, namespace: Option<&'a str>) -> Self {
-        Self { namespace, labels: None, fields: None, page_size: client.page_size() }
+    /// Returns all objects of these namespaces, with the client's page size.
+    pub(crate) fn all(client: &Client, namespaces: &'a Namespaces) -> Self {
+        Self { namespaces, labels: None, fields: None, page_size: client.page_size() }
     }
 }
 
@@ -57,7 +60,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
         plural: kind.plural.to_string(),
     };
     let client = reporting_open_watches(client, health.clone());
-    let api: Api<WatchedObject> = match scope.namespace.filter(|_| kind.namespaced) {
+    let api: Api<WatchedObject> = match scope.namespaces.of_requests().filter(|_| kind.namespaced) {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
@@ -72,8 +75,10 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
     while let Some(event) = events.next().await {
         match event {
             Ok(watcher::Event::Init) => sink.begin(),
-            Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
             Ok(watcher::Event::InitDone) => sink.finish(),
+            Ok(watcher::Event::InitApply(object) | watcher::Event::Apply(object) | watcher::Event::Delete(object))
+                if !scope.namespaces.contains_object(object.json()) => {}
+            Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
             Ok(watcher::Event::Apply(object)) => sink.apply(object.json(), false),
             Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
             Err(error) => {
@@ -183,7 +188,7 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchS
         verb,
         kind: kind.clone(),
         subresource: "",
-        namespace: scope.namespace.filter(|_| kind.namespaced).map(str::to_owned),
+        namespace: scope.namespaces.of_requests().filter(|_| kind.namespaced).map(str::to_owned),
         name: String::new(),
         source: Box::new(source),
     };

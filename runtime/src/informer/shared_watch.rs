@@ -8,6 +8,7 @@ use crate::{
     client::Client,
     informer::{
         fan_out::FanOut,
+        namespaces::Namespaces,
         reflector::{self, Sink, WatchScope},
         watch::Health,
     },
@@ -60,8 +61,8 @@ impl SharedWatches {
 
 impl SharedWatch {
     /// Runs the watch. It never returns.
-    pub(crate) async fn run(&self, client: Client, kind: Kind, namespace: Option<String>, health: Health) {
-        let scope = WatchScope::all(&client, namespace.as_deref());
+    pub(crate) async fn run(&self, client: Client, kind: Kind, namespaces: Namespaces, health: Health) {
+        let scope = WatchScope::all(&client, &namespaces);
         reflector::run(client.watch_client(!self.needs_objects), &kind, scope, &self.sinks, &health).await;
     }
 }

@@ -1,10 +1,11 @@
 //! `Operator` builds an operator from controllers and settings, and describes it for the generation of manifests.
 
 use crate::{
-    client::{selectors::PAGE_SIZE, timeouts::Timeouts},
+    client::{rate_limit::RateLimit, selectors::PAGE_SIZE, timeouts::Timeouts},
     controller::{
-        Controller,
+        Controller, Settings,
         factory::{Factory, TreeFactory, round_trip},
+        overrides::SettingOverrides,
     },
     counters::Counters,
     environment::Environment,
@@ -20,7 +21,7 @@ use crate::{
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
-use std::{marker::PhantomData, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, marker::PhantomData, sync::Arc, time::Duration};
 
 /// An operator: the kinds it controls, each with its tree, and its settings. A binary runs it, and the manifests are generated
 /// from it.
@@ -57,12 +58,15 @@ pub struct Operator {
     pub(crate) shutdown: Duration,
     pub(crate) timeouts: Timeouts,
     pub(crate) page_size: u32,
+    pub(crate) rate_limit: Option<RateLimit>,
     pub(crate) objects: u32,
     pub(crate) environment: Environment,
     pub(crate) counters: Counters,
     pub(crate) metrics: Metrics,
     pub(crate) leader_election: Option<LeaderElection>,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
+    /// Settings of controllers by kind, from outside the code.
+    pub(crate) overrides: BTreeMap<Kind, SettingOverrides>,
     /// The kinds whose definition is installed and that have no controller.
     pub(crate) defined: Vec<DefinedKind>,
 }
@@ -85,11 +89,13 @@ impl Operator {
             shutdown: SHUTDOWN_TIMEOUT,
             timeouts: Timeouts::default(),
             page_size: PAGE_SIZE,
+            rate_limit: None,
             objects: DEFAULT_OBJECTS,
             environment: Environment::system(),
             counters,
             leader_election: None,
             factories: Vec::new(),
+            overrides: BTreeMap::new(),
             defined: Vec::new(),
         }
     }
@@ -142,6 +148,15 @@ impl Operator {
     #[must_use]
     pub fn page_size(mut self, objects: u32) -> Self {
         self.page_size = objects.max(1);
+        self
+    }
+
+    /// Limits the requests to the API server: `qps` on average a second, and up to `burst` at once, at least one. A watch is one
+    /// request, and the requests of leader election are not limited. A rate that is not positive is no limit. Default: no limit;
+    /// the API server shares its capacity fairly by itself (API Priority and Fairness).
+    #[must_use]
+    pub fn rate_limit(mut self, qps: f64, burst: u32) -> Self {
+        self.rate_limit = RateLimit::new(qps, burst);
         self
     }
 
@@ -202,7 +217,7 @@ impl Operator {
     /// after a conflict.
     pub fn longest_pause(&self) -> Duration {
         let delays = self.factories.iter().map(|factory| {
-            let settings = factory.settings();
+            let settings = self.settings_of(factory.as_ref());
             settings.requeue_after.max(settings.backoff.after(u32::MAX)).max(settings.resync_period.unwrap_or_default())
         });
         delays.max().unwrap_or_default().max(AFTER_CONFLICT.after(u32::MAX))
@@ -247,6 +262,15 @@ impl Operator {
     pub fn controls_by(mut self, factory: impl Factory) -> Self {
         self.factories.push(Arc::new(factory));
         self
+    }
+
+    /// Returns the settings of a controller, with the overrides from outside the code.
+    pub(crate) fn settings_of(&self, factory: &dyn Factory) -> Settings {
+        let mut settings = factory.settings().clone();
+        if let Some(overrides) = self.overrides.get(&factory.kind()) {
+            overrides.apply_to(&mut settings);
+        }
+        settings
     }
 
     /// Returns the namespace of the operator in the manifests.

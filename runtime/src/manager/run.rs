@@ -11,6 +11,7 @@
 use crate::{
     client::Client,
     controller::worker::RunningController,
+    informer::namespaces::Namespaces,
     lease::options::LeaderElection,
     manager::run_error::RunError,
     metrics::{MetricsServer, live::LiveOperator},
@@ -36,8 +37,8 @@ use {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
-    /// The only namespace that is watched. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
-    pub namespace: Option<String>,
+    /// The only namespaces that are watched. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
+    pub namespaces: Vec<String>,
     /// The address at which `/healthz` and `/readyz` are served. Default: none.
     pub probes: Option<SocketAddr>,
     /// The server of `/metrics`. Default: none.
@@ -51,8 +52,16 @@ pub struct RunOptions {
 impl RunOptions {
     /// Watches this namespace only.
     #[must_use]
-    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
-        self.namespace = Some(namespace.into());
+    pub fn namespace(self, namespace: impl Into<String>) -> Self {
+        self.namespaces([namespace])
+    }
+
+    /// Watches these namespaces only; without any, all of them. One namespace is watched with requests for it. Several are watched
+    /// with requests for all namespaces, which need a ClusterRole, and objects of other namespaces are dropped when they arrive, so
+    /// they cost no memory.
+    #[must_use]
+    pub fn namespaces<N: Into<String>>(mut self, namespaces: impl IntoIterator<Item = N>) -> Self {
+        self.namespaces = namespaces.into_iter().map(Into::into).collect();
         self
     }
 
@@ -138,16 +147,17 @@ impl Operator {
         let mut leadership = leadership.map_err(RunError::LeaderElection)?;
         let client = self.timeouts.wrap(leadership.guard(client), self.counters.clone());
         let client = self.metrics.calls().wrap(client);
+        let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
         if !leadership.is_elected() {
             self.run_hooks(&client).await?;
         }
-        let namespace = options.namespace.or_else(|| self.namespaced.then(|| own_namespace.clone()));
+        let namespaces = self.watched_namespaces(options.namespaces, &own_namespace);
         let mut tasks = Tasks::new(self.counters.clone());
         let (orphan_requests, mut searches) = OrphanRequests::new();
         let kube_client = client.clone();
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
         let client = client.with_page_size(self.page_size);
-        let wiring = self.wire(client.clone(), own_namespace, namespace, orphan_requests, &mut tasks);
+        let wiring = self.wire(client.clone(), own_namespace, namespaces, orphan_requests, &mut tasks);
         // The metrics read it as long as the operator runs.
         let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
         self.metrics.observe(&observed);
@@ -195,6 +205,12 @@ impl Operator {
         leadership.release().await?;
         tracing::info!("stopped");
         Ok(())
+    }
+
+    /// Returns the namespaces to watch: the chosen ones, else its own if it is namespaced, else all.
+    fn watched_namespaces(&self, chosen: Vec<String>, own: &str) -> Namespaces {
+        let chosen = Namespaces::new(chosen);
+        if chosen.is_all() && self.namespaced { Namespaces::new(vec![own.to_owned()]) } else { chosen }
     }
 
     /// Runs the hooks of the factories.

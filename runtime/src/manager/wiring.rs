@@ -12,6 +12,7 @@ use crate::{
         child::{self, OwnerRef},
         fan_out::FanOut,
         mapped::MappedHandler,
+        namespaces::Namespaces,
         primary::KubernetesSource,
         projection::ListerHandler,
         reference,
@@ -42,7 +43,7 @@ impl Operator {
         &self,
         client: Client,
         operator_namespace: String,
-        namespace: Option<String>,
+        namespaces: Namespaces,
         orphan_requests: OrphanRequests,
         tasks: &mut Tasks,
     ) -> Wiring {
@@ -55,7 +56,7 @@ impl Operator {
         let mut sources: Vec<Arc<KubernetesSource>> = Vec::new();
         let kinds: Vec<_> = self.factories.iter().map(|factory| factory.kind()).collect();
         let controllers = self.factories.iter().zip(controller_names(&kinds)).map(|(factory, name)| {
-            let settings = factory.settings().clone();
+            let settings = self.settings_of(factory.as_ref());
             let state = ControllerState {
                 client: client.clone(),
                 operator: self.name.clone(),
@@ -78,9 +79,9 @@ impl Operator {
             let kind = factory.kind();
             // Controllers of one kind with the same selection share a source, so its watch and its cache.
             let source = sources.iter().find(|source| source.serves(&kind, &selection)).cloned().unwrap_or_else(|| {
-                let namespace = namespace.clone();
+                let namespaces = namespaces.clone();
                 let health = healths.of(&kind);
-                let source = KubernetesSource::new(client.clone(), kind, &self.name, namespace, selection.clone());
+                let source = KubernetesSource::new(client.clone(), kind, &self.name, namespaces, selection.clone());
                 let source = Arc::new(if selection.is_all() { source.with_health(health) } else { source });
                 sources.push(source.clone());
                 source
@@ -101,7 +102,7 @@ impl Operator {
             client,
             operator: self.name.clone(),
             counters: self.counters.clone(),
-            namespace,
+            namespaces,
             children,
             targets,
             mapped_handlers,
@@ -163,8 +164,7 @@ pub(crate) struct Wiring {
     client: Client,
     operator: String,
     counters: Counters,
-    /// The only namespace that is watched, if there is one.
-    namespace: Option<String>,
+    namespaces: Namespaces,
     children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
     targets: BTreeMap<Kind, Arc<Targets>>,
     mapped_handlers: Vec<Arc<MappedHandler>>,
@@ -203,11 +203,11 @@ impl Wiring {
         }
         for (kind, shared_watch) in shared_watches.into_watches() {
             let (health, shared_watch) = (self.healths.of(&kind), Arc::new(shared_watch));
-            let (client, namespace, task_health) = (self.client.clone(), self.namespace.clone(), health.clone());
+            let (client, namespaces, task_health) = (self.client.clone(), self.namespaces.clone(), health.clone());
             tasks.spawn(format!("informer of {kind}"), Some(health), OnEnd::Restart, move || {
                 let (shared_watch, client, kind) = (shared_watch.clone(), client.clone(), kind.clone());
-                let (namespace, health) = (namespace.clone(), task_health.clone());
-                async move { shared_watch.run(client, kind, namespace, health).await }.boxed()
+                let (namespaces, health) = (namespaces.clone(), task_health.clone());
+                async move { shared_watch.run(client, kind, namespaces, health).await }.boxed()
             });
         }
     }
@@ -247,15 +247,15 @@ impl Wiring {
         tasks.spawn(format!("health of {kind}"), None, OnEnd::Finish, move || {
             retry_when_available(watched.clone(), controllers.clone()).boxed()
         });
-        let (client, operator, namespace) = (self.client.clone(), self.operator.clone(), self.namespace.clone());
+        let (client, operator, namespaces) = (self.client.clone(), self.operator.clone(), self.namespaces.clone());
         let (watched, controllers) = (children.clone(), self.controllers.clone());
         let name = format!("informer of {kind} with the operator's label");
         tasks.spawn(name, Some(children.health.clone()), OnEnd::Restart, move || {
-            let (client, operator, namespace) = (client.clone(), operator.clone(), namespace.clone());
+            let (client, operator, namespaces) = (client.clone(), operator.clone(), namespaces.clone());
             let (watched, controllers) = (watched.clone(), controllers.clone());
             let run = async move {
                 let on_owner = |owner: &OwnerRef, from_list| enqueue_owner(&controllers, owner, from_list);
-                child::run(&client, &watched, &operator, namespace.as_deref(), &on_owner).await;
+                child::run(&client, &watched, &operator, &namespaces, &on_owner).await;
             };
             run.boxed()
         });
@@ -289,10 +289,10 @@ impl Wiring {
 
     /// Spawns the orphan collector, which processes the requested `searches`. A restart of its task reuses the receiver.
     pub(crate) fn spawn_orphan_collector(&self, searches: mpsc::UnboundedReceiver<OrphanSearch>, tasks: &mut Tasks) {
-        let (client, namespace) = (self.client.clone(), self.namespace.clone());
+        let (client, namespaces) = (self.client.clone(), self.namespaces.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());
         let counters = self.counters.clone();
-        let collector = Arc::new(OrphanCollector { client, namespace, children, controllers, counters });
+        let collector = Arc::new(OrphanCollector { client, namespaces, children, controllers, counters });
         let searches = Arc::new(Mutex::new(searches));
         tasks.spawn("collection of orphans", None, OnEnd::Finish, move || {
             let (collector, searches) = (collector.clone(), searches.clone());

@@ -57,6 +57,12 @@ impl MetricsServer {
         Self { address, secure: None, files: None }
     }
 
+    /// Returns the same server at another address.
+    pub(crate) fn at(mut self, address: SocketAddr) -> Self {
+        self.address = address;
+        self
+    }
+
     /// Whether to serve HTTPS, and to require a token whose user may get `/metrics`. Default: yes, unless the address is a
     /// loopback address. Plain HTTP is possible on a loopback address only.
     #[must_use]

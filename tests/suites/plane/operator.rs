@@ -16,6 +16,7 @@ pub(crate) mod tally;
 mod backlog;
 mod brake;
 mod conditions;
+mod configuration;
 mod deletion;
 mod fight;
 pub(crate) mod fleet;
@@ -45,6 +46,7 @@ use libtest_mimic::Trial;
 pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         run::cases(),
+        configuration::cases(),
         kill::cases(),
         stop::cases(),
         measure::cases(),

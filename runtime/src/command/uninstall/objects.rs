@@ -6,6 +6,7 @@ use crate::{
     command::uninstall::{error::UninstallError, run::Run},
     error::Error,
     informer::{
+        namespaces::Namespaces,
         primary::KubernetesSource,
         source::{Selection, Source},
     },
@@ -113,7 +114,7 @@ impl Run {
                 self.client.clone(),
                 kind_objects.kind.clone(),
                 &operator.name,
-                None,
+                Namespaces::default(),
                 Selection::default(),
             );
             for object in
@@ -139,8 +140,13 @@ impl Run {
             .map(|object| reference::finalizer_name(&kind_objects.kind, &object.key))
             .collect();
         for kind in &kind_objects.references {
-            let source =
-                KubernetesSource::new(self.client.clone(), kind.clone(), &operator.name, None, Selection::default());
+            let source = KubernetesSource::new(
+                self.client.clone(),
+                kind.clone(),
+                &operator.name,
+                Namespaces::default(),
+                Selection::default(),
+            );
             for object in headers(&self.client, kind).await? {
                 let target = Target { kind, namespace: object.key.namespace(), name: object.key.name() };
                 let is_present = |reference: &&String| object.finalizers.contains(reference);

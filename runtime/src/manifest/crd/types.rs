@@ -5,6 +5,7 @@
 
 mod kubernetes;
 
+use crate::nearest::nearest;
 use opgen_schema::keyword::{INT_OR_STRING, KEYWORDS};
 use std::collections::BTreeSet;
 
@@ -171,23 +172,7 @@ fn nearest_keyword(key: &str) -> Option<&'static str> {
     if key == "x-kubernetes-struct-type" {
         return Some("x-kubernetes-map-type");
     }
-    let is_near = |known: &&&'static str| edit_distance(key, known) <= 1 + key.len() / 5;
-    KEYWORDS.iter().filter(is_near).min_by_key(|known| edit_distance(key, known)).copied()
-}
-
-/// Returns the Levenshtein distance of two words.
-fn edit_distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut distances: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut distances[0], index + 1);
-        for (index_in_other, known) in other.iter().enumerate() {
-            let changed = diagonal + usize::from(letter != *known);
-            diagonal = distances[index_in_other + 1];
-            distances[index_in_other + 1] = changed.min(diagonal + 1).min(distances[index_in_other] + 1);
-        }
-    }
-    distances[other.len()]
+    nearest(key, KEYWORDS.iter().copied())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl Running {
         let (client, namespace) = (access.client(), namespace.map(str::to_owned));
         let task = tokio::spawn(async move {
             let mut options = RunOptions::default();
-            options.namespace = namespace;
+            options.namespaces = namespace.into_iter().collect();
             let stopped = async {
                 let _ = stopped.await;
             };

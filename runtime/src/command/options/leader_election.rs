@@ -1,38 +1,62 @@
-//! Defines the flags of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
+//! Defines the options of leader election, with the names that kubebuilder and the controllers of Kubernetes use.
 
-use super::duration::duration;
+use super::{
+    duration::{duration, optional},
+    merge::overriding,
+};
 use crate::lease::options::LeaderElection;
 use clap::{ArgAction, Args};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::time::Duration;
 
-/// Options of leader election that override those of the operator.
-#[derive(Debug, Default, Args)]
+/// Leader election: of several replicas, only one writes.
+#[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default, expecting = "a mapping")]
 #[group(skip)]
-pub(super) struct LeaderElectionArgs {
+pub(super) struct LeaderElectionOptions {
     /// Enable leader election, so that only one replica writes [default: the operator's, else false]
     #[arg(long, env = "LEADER_ELECT", value_name = "BOOL", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "true", action = ArgAction::Set)]
+    #[serde(rename = "enabled")]
     leader_elect: Option<bool>,
     /// Time after the last renewal until another replica takes the lead, in whole seconds [default: the operator's, else 15s]
     #[arg(long, env = "LEADER_ELECT_LEASE_DURATION", value_name = "DURATION", value_parser = duration)]
+    #[serde(rename = "leaseDuration", deserialize_with = "optional")]
+    #[schemars(with = "Option<String>")]
     leader_elect_lease_duration: Option<Duration>,
     /// How long the leader retries to renew the Lease before it stops and exits [default: the operator's, else 10s]
     #[arg(long, env = "LEADER_ELECT_RENEW_DEADLINE", value_name = "DURATION", value_parser = duration)]
+    #[serde(rename = "renewDeadline", deserialize_with = "optional")]
+    #[schemars(with = "Option<String>")]
     leader_elect_renew_deadline: Option<Duration>,
     /// Time between two attempts to acquire or renew the Lease [default: the operator's, else 2s]
     #[arg(long, env = "LEADER_ELECT_RETRY_PERIOD", value_name = "DURATION", value_parser = duration)]
+    #[serde(rename = "retryPeriod", deserialize_with = "optional")]
+    #[schemars(with = "Option<String>")]
     leader_elect_retry_period: Option<Duration>,
     /// The name of the Lease [default: the operator's, else `NAME.opgen.dev`]
     #[arg(long, env = "LEADER_ELECT_LEASE_NAME", value_name = "NAME")]
+    #[serde(rename = "leaseName")]
     leader_elect_lease_name: Option<String>,
     /// The namespace of the Lease [default: the operator's, else the namespace of the Pod]
     #[arg(long, env = "LEADER_ELECT_NAMESPACE", value_name = "NAMESPACE")]
+    #[serde(rename = "namespace")]
     leader_elect_namespace: Option<String>,
 }
 
-impl LeaderElectionArgs {
-    /// Overrides the options of the operator with those of the command line; `None` turns leader election off. The flags with a
-    /// value change the election, but only `--leader-elect` turns it on or off.
+overriding!(LeaderElectionOptions {
+    leader_elect,
+    leader_elect_lease_duration,
+    leader_elect_renew_deadline,
+    leader_elect_retry_period,
+    leader_elect_lease_name,
+    leader_elect_namespace,
+});
+
+impl LeaderElectionOptions {
+    /// Overrides the options of the operator with these; `None` turns leader election off. The options with a value
+    /// change the election, but only `--leader-elect` turns it on or off.
     pub(super) fn override_options(&self, operator: Option<LeaderElection>) -> Option<LeaderElection> {
         let is_on = self.leader_elect.unwrap_or(operator.is_some());
         let mut options = operator.unwrap_or_default();
@@ -64,7 +88,7 @@ mod tests {
     #[derive(Debug, Parser)]
     struct Command {
         #[command(flatten)]
-        args: LeaderElectionArgs,
+        args: LeaderElectionOptions,
     }
 
     fn with(flags: &[&str], operator: Option<LeaderElection>) -> Option<LeaderElection> {

@@ -1,0 +1,118 @@
+//! `OperatorConfiguration`: the effective options of an operator's process, which it applies to an operator.
+
+use super::{
+    address::BindAddress, controllers::ControllerOptions, error::ConfigurationError, file::ConfigurationFile,
+    group::ManagerOptions, log_reload::LogReload,
+};
+use crate::{
+    kind::Kind,
+    manager::{operator::Operator, run::RunOptions},
+    nearest::nearest,
+};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// The address of the probes if no option sets one.
+const DEFAULT_PROBE_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 8081);
+
+/// The options of an operator's process from the command line, the environment and the configuration file.
+///
+/// [`ManagerArgs::load`](super::ManagerArgs::load) creates it.
+#[derive(Clone, Debug)]
+pub struct OperatorConfiguration {
+    /// The flags and the environment variables.
+    pub(super) flags: ManagerOptions,
+    pub(super) file: Option<ConfigurationFile>,
+}
+
+impl OperatorConfiguration {
+    /// Applies the options to an operator and to the options of its run. An option that is not set keeps the value of the code.
+    /// Without an address of the probes, they are served at `0.0.0.0:8081`.
+    ///
+    /// # Errors
+    /// Fails if the file has options for a kind that the operator does not control, or if the options of leader election contradict
+    /// each other.
+    pub fn apply_to(
+        &self,
+        mut operator: Operator,
+        mut run: RunOptions,
+    ) -> Result<(Operator, RunOptions), ConfigurationError> {
+        let options = self.options();
+        if let Some(namespaces) = options.namespaces {
+            run.namespaces = namespaces;
+        }
+        run.probes = match options.probes.probe_address {
+            Some(BindAddress(address)) => address,
+            None => run.probes.or(Some(DEFAULT_PROBE_ADDRESS)),
+        };
+        run.metrics = options.metrics.override_server(run.metrics);
+        operator.shutdown = options.shutdown_timeout.unwrap_or(operator.shutdown);
+        options.client.apply_to(&mut operator);
+        let election = run.leader_election.take().or(operator.leader_election.take());
+        operator.leader_election = options.leader_election.override_options(election);
+        if let Some(election) = &operator.leader_election {
+            election.check().map_err(ConfigurationError::LeaderElection)?;
+        }
+        self.check_kinds(&operator)?;
+        let kinds = operator.factories.iter().map(|factory| factory.kind());
+        operator.overrides = kinds.map(|kind| (kind.clone(), self.controller_options(&kind).overrides())).collect();
+        Ok((operator, run))
+    }
+
+    /// Starts the log of the process on standard error, with the filter and the format of the options. Keep the returned value
+    /// running, so that a change of the filter in the file takes effect.
+    ///
+    /// # Errors
+    /// Fails if the process has a log already.
+    pub fn start_log(&self) -> Result<LogReload, ConfigurationError> {
+        LogReload::start(self.flags.log.clone(), self.file.clone())
+    }
+
+    /// Returns the effective options of the log.
+    #[cfg(test)]
+    pub(super) fn log_options(&self) -> super::log_options::LogOptions {
+        self.options().log
+    }
+
+    /// Returns the effective options: those of the flags and the environment, else those of the file.
+    fn options(&self) -> ManagerOptions {
+        let file = self.file.as_ref().map(|file| file.options.clone()).unwrap_or_default();
+        self.flags.clone().or(file)
+    }
+
+    /// Returns the effective options of the controllers of a kind. In the file, those of the kind with its group override those of
+    /// the kind, which override those of all controllers.
+    fn controller_options(&self, kind: &Kind) -> ControllerOptions {
+        let mut options = self.flags.controllers.clone();
+        let Some(file) = &self.file else { return options };
+        let kinds = file.options.kinds.iter();
+        for name in [name_with_group(kind), kind.kind.to_string()] {
+            if let Some(of_kind) = kinds.clone().find_map(|kinds| kinds.get(&name)) {
+                options = options.or(of_kind.clone());
+            }
+        }
+        options.or(file.options.controllers.clone())
+    }
+
+    /// Checks that the operator controls all kinds of the file.
+    fn check_kinds(&self, operator: &Operator) -> Result<(), ConfigurationError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let kinds: Vec<_> = operator.factories.iter().map(|factory| factory.kind()).collect();
+        let is_known = |name: &&String| kinds.iter().any(|kind| kind.kind == **name || name_with_group(kind) == **name);
+        let mut names = file.options.kinds.iter().flat_map(|kinds| kinds.keys());
+        let Some(unknown) = names.find(|name| !is_known(name)) else { return Ok(()) };
+        let mut known: Vec<_> = kinds.iter().map(|kind| kind.kind.to_string()).collect();
+        known.dedup();
+        Err(ConfigurationError::UnknownKind {
+            path: file.path.clone(),
+            kind: unknown.clone(),
+            operator: operator.name.clone(),
+            nearest: nearest(unknown, known.iter().map(String::as_str)).map(str::to_owned),
+            known,
+        })
+    }
+}
+
+/// Returns the name of a kind with its group, for example `WebApp.demo.example.com`.
+fn name_with_group(kind: &Kind) -> String {
+    if kind.group.is_empty() { kind.kind.to_string() } else { format!("{}.{}", kind.kind, kind.group) }
+}

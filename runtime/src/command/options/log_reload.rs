@@ -1,0 +1,134 @@
+//! `LogReload` starts the log of the process, and follows changes of the log filter in the configuration file.
+
+use super::{
+    error::ConfigurationError,
+    file::{ConfigurationFile, read_text},
+    group::ManagerOptions,
+    log_options::{LogFormat, LogOptions, parse_filter},
+};
+use std::{io::IsTerminal, time::Duration};
+use tracing::Subscriber;
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry,
+    fmt::{self, MakeWriter},
+    layer::SubscriberExt,
+    reload,
+    util::SubscriberInitExt,
+};
+
+/// How often the file is read. A mounted ConfigMap replaces its files by a link, so there is no signal of the change.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The log of the process, whose filter can change.
+pub struct LogReload {
+    handle: reload::Handle<EnvFilter, Registry>,
+    flags: LogOptions,
+    file: Option<ConfigurationFile>,
+    /// The current filter.
+    filter: String,
+    /// The content of the file when it was last read.
+    text: String,
+}
+
+impl LogReload {
+    /// Starts the log on standard error.
+    ///
+    /// # Errors
+    /// Fails if the process has a log already.
+    pub(super) fn start(flags: LogOptions, file: Option<ConfigurationFile>) -> Result<Self, ConfigurationError> {
+        let is_colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        let (reload, subscriber) = Self::new(flags, file, std::io::stderr, is_colored)?;
+        subscriber.try_init().map_err(|error| ConfigurationError::Log(error.to_string()))?;
+        Ok(reload)
+    }
+
+    /// Creates the subscriber of the log, and the handle of its filter.
+    pub(super) fn new<W>(
+        flags: LogOptions,
+        file: Option<ConfigurationFile>,
+        writer: W,
+        is_colored: bool,
+    ) -> Result<(Self, impl Subscriber + Send + Sync), ConfigurationError>
+    where
+        W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+    {
+        let options = effective(&flags, file.as_ref().map(|file| &file.options));
+        let filter = options.filter().to_owned();
+        let (layer, handle) = reload::Layer::new(parse_filter(&filter).map_err(ConfigurationError::Log)?);
+        let lines = fmt::layer().with_writer(writer).with_ansi(is_colored);
+        let lines = match options.log_format.unwrap_or_default() {
+            LogFormat::Json => lines.json().boxed(),
+            LogFormat::Text => lines.boxed(),
+        };
+        let text = file.as_ref().map(|file| file.text.clone()).unwrap_or_default();
+        let subscriber = tracing_subscriber::registry().with(layer).with(lines);
+        Ok((Self { handle, flags, file, filter, text }, subscriber))
+    }
+
+    /// Reads the configuration file every five seconds, and applies a changed log filter. It never returns. A file that can't be used
+    /// changes nothing and is reported in the log. Other options take effect at the next start.
+    pub async fn follow_file(mut self) {
+        let mut ticks = tokio::time::interval(RELOAD_INTERVAL);
+        loop {
+            ticks.tick().await;
+            self.reload();
+        }
+    }
+
+    /// Reads the file, and applies its log filter if it has changed.
+    fn reload(&mut self) {
+        let Some(file) = &self.file else { return };
+        let text = match read_text(&file.path) {
+            Ok(text) if text == self.text => return,
+            Ok(text) => text,
+            // The file may be missing for a moment while it is replaced.
+            Err(error) => return tracing::debug!(%error, "the configuration file was not read"),
+        };
+        self.text.clone_from(&text);
+        match ConfigurationFile::parse(&file.path, text) {
+            Ok(changed) => self.apply(&changed),
+            Err(error) => {
+                let hint = error.hint();
+                tracing::warn!(%error, hint, "the changed configuration file is refused; the log filter stays");
+            }
+        }
+    }
+
+    /// Applies the log filter of a changed file.
+    fn apply(&mut self, changed: &ConfigurationFile) {
+        let options = effective(&self.flags, Some(&changed.options));
+        let filter = options.filter();
+        if filter != self.filter {
+            let applied =
+                parse_filter(filter).and_then(|filter| self.handle.reload(filter).map_err(|error| error.to_string()));
+            match applied {
+                Ok(()) => {
+                    tracing::info!(filter, "changed the log filter");
+                    self.filter = filter.to_owned();
+                }
+                Err(error) => tracing::warn!(filter, error, "failed to change the log filter"),
+            }
+        }
+        let without_filter = |options: &ManagerOptions| {
+            let mut options = options.clone();
+            options.log.log = None;
+            options
+        };
+        let is_restart_needed =
+            self.file.as_ref().is_some_and(|file| without_filter(&file.options) != without_filter(&changed.options));
+        if is_restart_needed {
+            tracing::info!("the configuration file has other changes, which take effect at the next start");
+        }
+    }
+}
+
+/// Returns the options of the log: those of the flags, else those of the file.
+fn effective(flags: &LogOptions, file: Option<&ManagerOptions>) -> LogOptions {
+    flags.clone().or(file.map(|file| file.log.clone()).unwrap_or_default())
+}
+
+impl std::fmt::Debug for LogReload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LogReload").field("filter", &self.filter).finish_non_exhaustive()
+    }
+}
