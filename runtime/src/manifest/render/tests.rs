@@ -222,9 +222,9 @@ fn bad_names_are_errors_with_a_fix() {
     project.image = String::new();
     project.controllers[0].finalizer = "widget".into();
     let text = invalid(&project);
-    assert!(text.contains("name: `My Operator` is not a DNS label; take at most 63"), "{text}");
+    assert!(text.contains("name: `My Operator` is not a DNS label; use at most 63"), "{text}");
     assert!(text.contains("image: `` is not an image"), "{text}");
-    assert!(text.contains("Widget: `widget` is not a valid finalizer; take a domain, `/` and a name"), "{text}");
+    assert!(text.contains("Widget: `widget` is not a valid finalizer; use a domain, `/` and a name"), "{text}");
 }
 
 #[test]
