@@ -63,8 +63,8 @@ pub const ALERTS: &[Alert] = &[
         severity: AlertSeverity::Warning,
         expression: "max by (controller) (opgen_oldest_unconverged_seconds{$operator}) > 900",
         minutes: 0,
-        summary: "An object of $operator is not ready for more than 15 minutes",
-        description: "The oldest unready object of the controller {{ $labels.controller }} is unready for {{ $value | humanizeDuration }}.",
+        summary: "An object of $operator has not been ready for more than 15 minutes",
+        description: "The oldest unready object of {{ $labels.controller }} has been unready for {{ $value | humanizeDuration }}.",
         runbook: "List the objects whose condition Ready is not True, and run `opgen why KIND/NAME` for the oldest of them.",
     },
     Alert {
@@ -73,7 +73,7 @@ pub const ALERTS: &[Alert] = &[
         expression: "sum by (controller, reason) (increase(opgen_errors_total{$operator}[20m])) > 0",
         minutes: 30,
         summary: "Passes of $operator fail again and again",
-        description: "Passes of the controller {{ $labels.controller }} fail with the reason {{ $labels.reason }} for 30 minutes.",
+        description: "Passes of the controller {{ $labels.controller }} have failed with the reason {{ $labels.reason }} for 30 minutes.",
         runbook: "Search the logs for \"the pass failed\" with this reason, and run `opgen why KIND/NAME` for the object of that line.",
     },
     Alert {
@@ -82,7 +82,7 @@ pub const ALERTS: &[Alert] = &[
         expression: "sum by (controller) (increase(opgen_fights_total{$operator}[10m])) > 0",
         minutes: 10,
         summary: "Another client undoes the writes of $operator, or a pass never comes to rest",
-        description: "The controller {{ $labels.controller }} writes the same children again and again for 10 minutes.",
+        description: "The controller {{ $labels.controller }} has written the same children again and again for 10 minutes.",
         runbook: "Find the objects with the reason Fighting. Their conditions name the field and its other manager; stop that client.",
     },
     Alert {
@@ -109,7 +109,7 @@ pub const ALERTS: &[Alert] = &[
         expression: "max by (resource, state) (opgen_watches{$operator,state=~\"forbidden|failing\"}) > 0",
         minutes: 10,
         summary: "A watch of $operator does not follow its resource",
-        description: "A watch of {{ $labels.resource }} is {{ $labels.state }} for 10 minutes; its controllers miss changes.",
+        description: "A watch of {{ $labels.resource }} has been {{ $labels.state }} for 10 minutes; its controllers miss changes.",
         runbook: "If it is forbidden, apply the generated roles again. Otherwise search the logs for \"the watch failed\".",
     },
     Alert {
@@ -136,7 +136,7 @@ pub const ALERTS: &[Alert] = &[
         expression: "sum(increase(opgen_throttled_total{$operator}[10m])) > 0",
         minutes: 15,
         summary: "The API server throttles $operator",
-        description: "The API server answers calls with Retry-After for 15 minutes, and the operator waits each time.",
+        description: "The API server has answered calls with Retry-After for 15 minutes, and the operator waits each time.",
         runbook: "Check the load of the API server and its FlowSchemas, and find the resource with the most calls.",
     },
 ];

@@ -146,15 +146,15 @@ fn test_of(cause: &Cause) -> Value {
 fn test(name: &str, series: BTreeMap<&str, &str>, expected: &[(u32, Option<&str>)]) -> Value {
     let series: Vec<_> =
         series.iter().map(|(name, values)| json!({"series": name.replace('$', TARGET), "values": values})).collect();
-    let expected: Vec<_> = expected.iter().map(|(minute, alert)| {
-        let samples = alert.iter().map(|alert| json!({"labels": format!("{{alertname=\"{alert}\"}}"), "value": 1}));
-        json!({
-            "expr": "count by (alertname) (ALERTS{alertstate=\"firing\",operator=\"webapp\",namespace=\"webapp-system\"})",
-            "eval_time": format!("{minute}m"),
-            "exp_samples": samples.collect::<Vec<_>>(),
+    let firing = "count by (alertname) (ALERTS{alertstate=\"firing\",operator=\"webapp\",namespace=\"webapp-system\"})";
+    let one = |alert: &str| json!({"labels": format!("{{alertname=\"{alert}\"}}"), "value": 1});
+    let expected: Vec<_> = expected
+        .iter()
+        .map(|(minute, alert)| {
+            let samples: Vec<_> = alert.iter().map(|alert| one(alert)).collect();
+            json!({"expr": firing, "eval_time": format!("{minute}m"), "exp_samples": samples})
         })
-    });
-    let expected: Vec<_> = expected.collect();
+        .collect();
     json!({"name": name, "interval": "30s", "input_series": series, "promql_expr_test": expected})
 }
 

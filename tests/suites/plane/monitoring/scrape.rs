@@ -22,11 +22,7 @@ use opgen_tests::{
 use serde_json::{Value, json};
 
 use super::{dashboard, manifest, prometheus::Prometheus, promtool};
-use crate::operator::{
-    example::WEBAPP,
-    fleet::{self, Fleet},
-    program::Program,
-};
+use crate::operator::{example::WEBAPP, fleet::Fleet, program::Program};
 
 pub(super) fn cases() -> Vec<Trial> {
     vec![case_on("monitoring_a_prometheus_scrapes_an_operator_and_its_alerts_fire", Options::served(), monitored)]
@@ -129,7 +125,7 @@ async fn one_alert_fires(prometheus: &Prometheus) {
     });
     assert_eq!(alert["labels"], expected);
     let description = alert["annotations"]["description"].as_str().unwrap_or_default();
-    let start = "The oldest unready object of the controller webapp is unready for ";
+    let start = "The oldest unready object of webapp has been unready for ";
     assert!(description.strip_prefix(start).is_some_and(|rest| rest.ends_with("s.")), "{description}");
 }
 
@@ -159,7 +155,7 @@ impl Scraper {
         let spec = TokenRequestSpec { expiration_seconds: Some(3600), ..TokenRequestSpec::default() };
         let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
         let answer = accounts.create_token_request(name, &PostParams::default(), &request).await.unwrap();
-        let token = answer.status.map(|status| status.token).expect("a token");
+        let token = answer.status.and_then(|status| status.token).expect("a token");
         let file = plane.folder().join(format!("{name}.token"));
         fs::write(&file, &token).unwrap();
         Self { namespace: namespace.to_owned(), name, token, file }
