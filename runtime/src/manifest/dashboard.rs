@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 /// The path of the dashboard.
 pub(crate) const DASHBOARD_PATH: &str = "grafana/dashboard.json";
 
-/// The version of the format, which Grafana 10.2 and newer read. Newer ones migrate it.
+/// The version of the format, which Grafana 10 and newer read.
 const SCHEMA_VERSION: u32 = 38;
 
 /// The maximum length of the uid of a dashboard.
