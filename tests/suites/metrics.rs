@@ -1,13 +1,13 @@
-//! `runtime/METRICS.md` is the table of metrics in the code.
+//! The tables in `runtime/METRICS.md` are those of metrics and alerts in the code.
 
 use std::{env, fmt::Write as _, fs, path::PathBuf};
 
-use opgen::metrics::TABLE;
+use opgen::metrics::{ALERTS, TABLE};
 
-const BEGIN: &str = "<!-- begin of the generated table -->\n";
-const END: &str = "<!-- end of the generated table -->\n";
+const METRICS: [&str; 2] = ["<!-- begin of the generated table -->\n", "<!-- end of the generated table -->\n"];
+const ALERTING: [&str; 2] = ["<!-- begin of the table of alerts -->\n", "<!-- end of the table of alerts -->\n"];
 
-fn table() -> String {
+fn metrics() -> String {
     let mut text = "| metric | type | labels | unit | meaning |\n|---|---|---|---|---|\n".to_owned();
     for metric in TABLE {
         let labels: Vec<_> = metric.labels.iter().map(|label| format!("`{label}`")).collect();
@@ -18,16 +18,31 @@ fn table() -> String {
     text
 }
 
+fn alerts() -> String {
+    let mut text = "| alert | severity | time | meaning | what to do |\n|---|---|---|---|---|\n".to_owned();
+    for alert in ALERTS {
+        let time = if alert.minutes > 0 { format!("{} min", alert.minutes) } else { String::new() };
+        let [summary, runbook] = [alert.summary, alert.runbook].map(|said| said.replace("$operator", "the operator"));
+        writeln!(text, "| `{}` | {} | {time} | {summary} | {runbook} |", alert.name, alert.severity.as_str()).unwrap();
+    }
+    text
+}
+
+/// The page with this table between its two lines.
+fn with_table(page: &str, [begin, end]: [&str; 2], table: &str) -> String {
+    let (before, rest) = page.split_once(begin).expect("the begin of the table");
+    let (_, after) = rest.split_once(end).expect("the end of the table");
+    format!("{before}{begin}{table}{end}{after}")
+}
+
 #[test]
-fn the_page_of_metrics_is_the_table_in_the_code() {
+fn the_page_of_metrics_has_the_tables_in_the_code() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../runtime/METRICS.md");
     let page = fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("the begin of the table");
-    let (_, after) = rest.split_once(END).expect("the end of the table");
-    let expected = format!("{before}{BEGIN}{}{END}{after}", table());
+    let expected = with_table(&with_table(&page, METRICS, &metrics()), ALERTING, &alerts());
     if env::var_os("OPGEN_BLESS").is_some() {
         fs::write(&path, &expected).unwrap();
     } else {
-        assert!(page == expected, "runtime/METRICS.md is not the table in the code; `cargo bless` writes it");
+        assert!(page == expected, "runtime/METRICS.md has other tables than the code; `cargo bless` writes them");
     }
 }

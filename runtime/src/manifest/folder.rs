@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::render::Rendered;
-use super::yaml::HEADER;
+use super::{json, yaml};
 
 /// The change of a file, done or needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -63,8 +63,8 @@ pub struct Drift {
 ///
 /// # Errors
 ///
-/// Fails with the error of the operating system and the path. It also fails if a file to replace doesn't begin with [`HEADER`],
-/// because somebody wrote that file by hand.
+/// Fails with the error of the operating system and the path. It also fails if a file to replace doesn't have the header of
+/// generated files ([`HEADER`](super::HEADER), in a JSON file as its description), because somebody wrote that file by hand.
 pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<FileChange>> {
     let existing = generated_files(dir)?;
     let changes = plan(rendered, dir, &existing)?;
@@ -108,7 +108,7 @@ fn plan(rendered: &Rendered, dir: &Path, existing: &BTreeMap<String, String>) ->
         };
         let target = dir.join(&file.path);
         if action == Action::Created && target.exists() {
-            let problem = "is not a generated file; move it, or add the header of generated files as its first line";
+            let problem = "is not a generated file; move it, or add the header of generated files";
             return Err(with_path(&target, io::Error::new(io::ErrorKind::AlreadyExists, problem)));
         }
         changes.push(FileChange { path: file.path.clone(), action });
@@ -145,10 +145,10 @@ fn stage(rendered: &Rendered, dir: &Path, changes: &[FileChange]) -> io::Result<
     Ok(temporaries)
 }
 
-/// Reads the files below `dir` that begin with the header, by their path.
+/// Reads the files below `dir` that have the header of generated files, by their path.
 fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    for folder in ["", "crds", "prometheus", "samples"] {
+    for folder in ["", "crds", "grafana", "prometheus", "samples"] {
         let listed = match fs::read_dir(dir.join(folder)) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -157,12 +157,17 @@ fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
         for entry in listed {
             let path = entry.map_err(|error| with_path(dir, error))?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if !name.ends_with(".yaml") || !path.is_file() {
+            let is_generated = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("yaml") => yaml::is_generated,
+                Some("json") => json::is_generated,
+                _ => continue,
+            };
+            if !path.is_file() {
                 continue;
             }
             let bytes = fs::read(&path).map_err(|error| with_path(&path, error))?;
             let Ok(text) = String::from_utf8(bytes) else { continue };
-            if text.lines().next() == Some(HEADER) {
+            if is_generated(&text) {
                 let path = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
                 files.insert(path, text);
             }

@@ -6,18 +6,25 @@ use serde_json::{Value, json};
 /// The port of `/metrics`.
 pub const METRICS_PORT: u16 = 8443;
 
-/// The folder of the manifests that need the kinds of the Prometheus operator.
+/// The path of the ServiceMonitor, whose kind belongs to the Prometheus operator.
 pub(crate) const MONITOR_PATH: &str = "prometheus/monitor.yaml";
 
 /// Returns the labels that the ServiceMonitor selects the Service by.
-fn component_labels(project: &Project) -> Value {
+pub(super) fn component_labels(project: &Project) -> Value {
     let mut labels = project.labels();
     labels["app.kubernetes.io/component"] = json!("metrics");
     labels
 }
 
-fn service_name(project: &Project) -> String {
+/// Returns the name of the Service, of the ServiceMonitor and of the PrometheusRule.
+pub(super) fn service_name(project: &Project) -> String {
     format!("{}-metrics", project.name)
+}
+
+/// Returns the label matchers of PromQL that select the series of the operator. The Prometheus operator gives them these labels:
+/// the job is the name of the Service.
+pub(super) fn matchers(project: &Project) -> String {
+    format!("job=\"{}\",namespace=\"{}\"", service_name(project), project.namespace)
 }
 
 /// Returns the Service of the metrics.
@@ -61,3 +68,6 @@ pub(crate) fn service_monitor(project: &Project) -> Value {
         },
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Generates, lints, writes and compares the YAML manifests of an operator.
 //!
-//! [`files`] turns a [`Project`] into files: CustomResourceDefinitions, RBAC roles, Deployment, samples and finalizer policy.
+//! [`files`] turns a [`Project`] into files: CustomResourceDefinitions, RBAC roles, Deployment, samples, finalizer policy, the
+//! objects of the Prometheus operator and a dashboard.
 //! It fixes the schemas that `kube` derives where the API server would refuse them or warn about them, and lints the rest: a
 //! schema without findings is accepted by the API server. [`write()`] writes the files to a folder, [`compare()`] diffs them
 //! with a folder, and [`generate()`] does both for the command line. All three produce the same bytes.
@@ -18,12 +19,14 @@
 
 mod build_script;
 mod crd;
+mod dashboard;
 mod decode;
 mod deployment;
 
 #[cfg(test)]
 mod fixture;
 mod folder;
+mod json;
 mod lint;
 mod metrics;
 mod policy;
@@ -31,6 +34,7 @@ mod project;
 mod rbac;
 mod render;
 mod roles;
+mod rules;
 mod sample;
 mod target;
 mod tree;

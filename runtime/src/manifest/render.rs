@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::lint::{Finding, ManifestError, Severity};
 use super::project::Project;
-use super::{Findings, crd, decode, deployment, metrics, policy, rbac, roles, sample, yaml};
+use super::{Findings, crd, dashboard, decode, deployment, metrics, policy, rbac, roles, rules, sample, yaml};
 use crate::dns_name::{is_dns_label, is_dns_subdomain};
 
 /// A generated file.
@@ -54,7 +54,6 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let rbac = rbac::documents(project);
     let roles = roles::documents(project, &definitions);
     let policy = policy::documents(project);
-    let monitor = metrics::service_monitor(project);
     let deployment = deployment::documents(project);
 
     let mut set = FileSet::default();
@@ -65,8 +64,10 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     set.add("roles.yaml", &roles)?;
     set.add("operator.yaml", &deployment)?;
     set.add("finalizer-policy.yaml", &policy)?;
-    // Not in `install.yaml`: a cluster without the Prometheus operator does not have its kind.
-    set.add(metrics::MONITOR_PATH, [&monitor])?;
+    // Not in `install.yaml`: a cluster without the Prometheus operator does not have its kinds.
+    set.add(metrics::MONITOR_PATH, [&metrics::service_monitor(project)])?;
+    set.add(rules::RULES_PATH, [&rules::prometheus_rule(project)])?;
+    set.files.push(File { path: dashboard::DASHBOARD_PATH.to_owned(), text: dashboard::file(project) });
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
@@ -83,8 +84,8 @@ pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let definitions = crd::definitions(project, &mut Vec::new());
     let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
     let roles = roles::documents(project, &definitions);
-    let monitor = vec![metrics::service_monitor(project)];
-    [crds, monitor, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)]
+    let monitoring = vec![metrics::service_monitor(project), rules::prometheus_rule(project)];
+    [crds, monitoring, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)]
         .concat()
 }
 

@@ -3,11 +3,13 @@
 //! Metrics that mean the same as those of controller-runtime and client-go have their names, labels and buckets, so that dashboards
 //! and alerts work unchanged. All others begin with `opgen_`. [`TABLE`] lists them.
 
+mod alert;
 pub(crate) mod calls;
 pub(crate) mod controller;
 pub(crate) mod histogram;
 pub(crate) mod label;
 pub(crate) mod live;
+pub(crate) mod panel;
 mod process;
 mod registry;
 mod reviews;
@@ -17,6 +19,7 @@ mod table;
 mod text;
 mod tls;
 
+pub use alert::{ALERTS, Alert, AlertSeverity};
 pub use prometheus_client::registry::Registry;
 pub use registry::Metrics;
 pub use server::{MetricsError, MetricsServer};

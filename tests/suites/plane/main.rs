@@ -11,6 +11,7 @@ mod harness;
 mod ippool;
 mod kinds;
 mod lead;
+mod monitoring;
 mod operator;
 mod permissions;
 mod reference;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         ippool::cases(),
         kinds::cases(),
         lead::cases(),
+        monitoring::cases(),
         operator::cases(),
         faults::cases(),
         permissions::cases(),

@@ -91,6 +91,24 @@ fn a_file_written_by_hand_is_not_replaced() {
 }
 
 #[test]
+fn a_generated_json_file_is_replaced_and_one_written_by_hand_is_not() {
+    let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
+    write(&rendered, &folder.0).unwrap();
+    let path = folder.0.join("grafana/dashboard.json");
+    let edited = fs::read_to_string(&path).unwrap().replacen("\"now-6h\"", "\"now-1h\"", 1);
+    fs::write(&path, edited).unwrap();
+    fs::write(folder.0.join("grafana/mine.json"), "{}\n").unwrap();
+    let drift = compare(&rendered, &folder.0).unwrap();
+    assert_eq!(drift.iter().map(|drift| drift.path.as_str()).collect::<Vec<_>>(), ["grafana/dashboard.json"]);
+    assert!(drift[0].diff.contains("-    \"from\": \"now-1h\",\n+    \"from\": \"now-6h\",\n"), "{}", drift[0].diff);
+    assert_eq!(said(&write(&rendered, &folder.0).unwrap()), ["Updated grafana/dashboard.json"]);
+    assert!(folder.0.join("grafana/mine.json").exists());
+    fs::write(&path, "{}\n").unwrap();
+    let error = write(&rendered, &folder.0).unwrap_err().to_string();
+    assert!(error.contains("dashboard.json") && error.contains("is not a generated file"), "{error}");
+}
+
+#[test]
 fn a_write_that_fails_changes_nothing() {
     let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
     let in_the_way = format!("roles.{}.tmp", std::process::id());
