@@ -87,7 +87,7 @@ mod tests {
             let (object, patch) = (json!({}), Patch::Merge(json!({})));
             client.get::<IgnoredAny>(target).await.unwrap();
             client.get_metadata::<IgnoredAny>(target).await.unwrap();
-            drop(client.apply::<IgnoredAny>(target, &object, "demo").await.unwrap());
+            client.apply::<IgnoredAny>(target, &object, "demo").await.unwrap();
             client.patch(target, &patch, "demo").await.unwrap();
             client.delete(target, &DeleteParams::default()).await.unwrap();
             let requested_paths = std::mem::take(&mut *requested_paths.lock().unwrap());
