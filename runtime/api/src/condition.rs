@@ -178,7 +178,7 @@ impl Verdict {
     }
 
     /// Replaces the reason and the message, which are limited as in [`Verdict::new`].
-    pub fn with_message(self, (reason, message): &(String, String)) -> Self {
+    pub fn with_reason(self, reason: &str, message: &str) -> Self {
         Self { prefix: self.prefix, ..Self::new(self.available, self.state, reason, message) }
     }
 

@@ -51,9 +51,9 @@ impl Loop {
         let Some(mut verdict) = verdict_of(report.direction, report.outcome) else { return Ok(false) };
         verdict.prefix.clone_from(&self.condition_prefix);
         if report.outcome.is_ok()
-            && let Some(message) = &report.message
+            && let Some((reason, message)) = &report.message
         {
-            verdict = verdict.with_message(message);
+            verdict = verdict.with_reason(reason, message);
         }
         if let Err(error) = report.outcome
             && verdict.is_failure()

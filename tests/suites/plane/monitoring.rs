@@ -1,4 +1,4 @@
-//! Monitoring of an operator by a real Prometheus: what it scrapes, what the dashboard shows, and when alerts fire.
+//! Tests the monitoring of an operator with a real Prometheus: the scrape, the dashboard and the alerts.
 
 mod binary;
 mod dashboard;

@@ -1,4 +1,4 @@
-//! `ConfigurationFile` reads the configuration file and checks its keys and values.
+//! `ConfigurationFile`: the configuration file of an operator, with checked keys and values.
 
 use super::{
     error::ConfigurationError,
@@ -42,7 +42,10 @@ impl ConfigurationFile {
             Value::Object(keys) => keys,
             Value::Null => Map::new(),
             _ => {
-                return Err(ConfigurationError::Yaml { path: path.to_owned(), message: "it is no mapping".to_owned() });
+                return Err(ConfigurationError::Yaml {
+                    path: path.to_owned(),
+                    message: "the file is not a mapping".to_owned(),
+                });
             }
         };
         check_header(path, &mut keys, "apiVersion", API_VERSION)?;

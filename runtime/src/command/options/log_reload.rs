@@ -1,4 +1,4 @@
-//! `LogReload` starts the log of the process, and follows changes of the log filter in the configuration file.
+//! `LogReload`: the log of the process, whose filter follows the configuration file.
 
 use super::{
     error::ConfigurationError,

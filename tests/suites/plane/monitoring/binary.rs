@@ -1,4 +1,4 @@
-//! The programs of Prometheus on this machine.
+//! Finds the programs `prometheus` and `promtool` on this machine.
 
 use std::{
     env,

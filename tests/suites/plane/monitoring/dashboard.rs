@@ -1,4 +1,4 @@
-//! The queries of a generated dashboard, asked of a Prometheus.
+//! Checks that each query of a generated dashboard returns data from a Prometheus.
 
 use std::collections::BTreeSet;
 

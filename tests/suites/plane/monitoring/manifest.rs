@@ -1,4 +1,4 @@
-//! The generated files of an example, as the Prometheus operator reads them.
+//! Reads the generated rules and monitor of an example as the Prometheus operator does.
 
 use serde_json::{Value, json};
 

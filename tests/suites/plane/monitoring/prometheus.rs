@@ -1,4 +1,4 @@
-//! A running Prometheus, and its API.
+//! Runs a Prometheus and queries its API.
 
 use std::{path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! `promtool`, which checks files of Prometheus and tests rules.
+//! Runs `promtool`, which checks files of Prometheus and tests rules.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! The generated alert rules on series that promtool makes up: a healthy hour, and the cause of each alert.
+//! Tests the generated alert rules with synthetic series: a healthy hour, and the cause of each alert.
 
 use std::collections::{BTreeMap, BTreeSet};
 

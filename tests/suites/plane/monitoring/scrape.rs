@@ -1,4 +1,4 @@
-//! An operator on a control plane, scraped over TLS by a real Prometheus with the token of a ServiceAccount.
+//! Tests that a real Prometheus scrapes an operator over TLS with the token of a ServiceAccount.
 
 use std::{fs, path::PathBuf, sync::Arc};
 
