@@ -45,7 +45,8 @@ impl RunningController {
     pub(crate) fn new(control_loop: Loop, settings: Settings, environment: &Environment) -> Self {
         let random = environment.clone();
         let backoff = KeyBackoff::new(settings.backoff, move || random.random());
-        Self { control_loop, queue: Queue::default(), backoff, settings, is_working: AtomicBool::new(false) }
+        let queue = Queue::for_workers(settings.workers);
+        Self { control_loop, queue, backoff, settings, is_working: AtomicBool::new(false) }
     }
 
     pub(crate) fn settings(&self) -> &Settings {

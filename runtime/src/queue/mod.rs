@@ -36,6 +36,8 @@ use tokio::{
 ///
 /// # Guarantees
 /// - A key is in the queue once, however often it is added; its priority is the highest of all adds.
+/// - Of the workers of [`Queue::for_workers`], at most half process keys of [`Priority::Low`], so that a change by a user finds a
+///   free worker and a server that is not busy with the passes of a list.
 /// - One worker processes a key at a time. If the key is added meanwhile, it is processed once more afterwards.
 /// - Of several delays the earliest time counts; an add without delay makes the key ready now.
 /// - A key on hold becomes ready at the end of the hold and not before. Only an add with [`Trigger::Request`] ends the hold.
@@ -60,10 +62,19 @@ impl<K: Clone + Eq + Hash> Default for Queue<K> {
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
-    /// Returns an empty queue.
+    /// Returns an empty queue. Any number of its keys may be with workers at a time.
     pub fn new() -> Self {
+        Self::with_max_running_low(usize::MAX)
+    }
+
+    /// Returns an empty queue for a number of workers. At most half of them, but at least one, process keys of [`Priority::Low`].
+    pub fn for_workers(workers: usize) -> Self {
+        Self::with_max_running_low((workers / 2).max(1))
+    }
+
+    fn with_max_running_low(max_running_low: usize) -> Self {
         Self {
-            state: Mutex::new(QueueState::new()),
+            state: Mutex::new(QueueState::new(max_running_low)),
             key_ready: Notify::new(),
             earlier_time: Notify::new(),
             finished: Notify::new(),

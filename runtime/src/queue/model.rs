@@ -17,11 +17,12 @@ struct Model {
     keys: BTreeMap<Key, ModelKey>,
     order: u64,
     taken: u64,
+    max_running_low: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct ModelKey {
-    running: bool,
+    running: Option<Priority>,
     waiting: Option<ModelWait>,
 }
 
@@ -127,12 +128,14 @@ impl Model {
     }
 
     /// Models `QueueState::take`: returns the first key of the highest priority, but in every sixteenth call the key that has
-    /// been ready the longest.
+    /// been ready the longest. Keys of low priority don't count while as many of them are running as may be.
     fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
+        let running_low = self.keys.values().filter(|model_key| model_key.running == Some(Priority::Low)).count();
+        let takes_low = running_low < self.max_running_low;
         let ready = self.keys.iter().filter_map(|(key, model_key)| match model_key {
-            ModelKey { running: false, waiting: Some(ModelWait::Ready { priority, ready, line, trigger }) } => {
-                Some((*priority, (*line, *ready, *key, *trigger)))
+            ModelKey { running: None, waiting: Some(ModelWait::Ready { priority, ready, line, trigger }) } => {
+                (takes_low || *priority > Priority::Low).then_some((*priority, (*line, *ready, *key, *trigger)))
             }
             _ => None,
         });
@@ -146,7 +149,7 @@ impl Model {
             _ => first.pop_first()?,
         };
         self.taken += 1;
-        self.keys.insert(key, ModelKey { running: true, waiting: None });
+        self.keys.insert(key, ModelKey { running: Some(priority), waiting: None });
         Some((key, priority, trigger))
     }
 
@@ -172,8 +175,8 @@ impl Model {
     /// Models `QueueState::done`: the key no longer runs. If it became ready meanwhile, it joins the end of its queue.
     fn done(&mut self, key: Key) {
         self.order += 1;
-        let Some(model_key) = self.keys.get_mut(&key).filter(|model_key| model_key.running) else { return };
-        model_key.running = false;
+        let Some(model_key) = self.keys.get_mut(&key).filter(|model_key| model_key.running.is_some()) else { return };
+        model_key.running = None;
         match &mut model_key.waiting {
             Some(ModelWait::Ready { line, .. }) => *line = self.order,
             Some(ModelWait::Until { .. }) => {}
@@ -186,7 +189,9 @@ fn run_random_history(seed: u64) -> impl Future<Output = ()> {
     let numbers = Seeded::new(seed);
     let random = move |limit: u64| (numbers.bits() >> 32) % limit;
     async move {
-        let (queue, mut model, mut running) = (Queue::new(), Model::default(), Vec::new());
+        let max_running_low = [usize::MAX, 1, 2][random(3) as usize];
+        let queue = Queue::with_max_running_low(max_running_low);
+        let (mut model, mut running) = (Model { max_running_low, ..Model::default() }, Vec::new());
         for step in 0..STEPS {
             let key = random(KEYS);
             let priority = [Priority::Low, Priority::Normal, Priority::High][random(3) as usize];

@@ -68,14 +68,18 @@ impl<K> ReadyKeys<K> {
         self.by_priority[priority as usize].remove_one();
     }
 
-    /// Removes and returns the next entry that `is_current`.
-    pub(super) fn pop(&mut self, is_current: impl Fn(&QueuedKey<K>, Priority) -> bool) -> Option<QueuedKey<K>> {
+    /// Removes and returns the next entry that `is_current`, of all priorities down to `lowest`.
+    pub(super) fn pop(
+        &mut self,
+        lowest: Priority,
+        is_current: impl Fn(&QueuedKey<K>, Priority) -> bool,
+    ) -> Option<QueuedKey<K>> {
         for priority in HIGHEST_FIRST {
             self.by_priority[priority as usize].drop_stale_front(|queued| is_current(queued, priority));
         }
         let priority = match self.popped % FAIRNESS_INTERVAL {
-            count if count == FAIRNESS_INTERVAL - 1 => self.longest_waiting()?,
-            _ => HIGHEST_FIRST.into_iter().find(|priority| self.len(*priority) > 0)?,
+            count if count == FAIRNESS_INTERVAL - 1 => self.longest_waiting(lowest)?,
+            _ => highest_first(lowest).find(|priority| self.len(*priority) > 0)?,
         };
         self.popped += 1;
         let queue = &mut self.by_priority[priority as usize];
@@ -84,17 +88,19 @@ impl<K> ReadyKeys<K> {
         queued
     }
 
-    fn longest_waiting(&self) -> Option<Priority> {
+    /// Returns the priority of the key that has been ready longest, of all priorities down to `lowest`.
+    fn longest_waiting(&self, lowest: Priority) -> Option<Priority> {
         let first = |priority| Some((self.by_priority[priority as usize].entries.front()?.ticket, priority));
-        HIGHEST_FIRST.into_iter().filter_map(first).min().map(|(_, priority)| priority)
+        highest_first(lowest).filter_map(first).min().map(|(_, priority)| priority)
     }
 
     pub(super) fn len(&self, priority: Priority) -> usize {
         self.by_priority[priority as usize].live_entries
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.by_priority.iter().all(|queue| queue.live_entries == 0)
+    /// Whether a key is ready that has the priority `lowest` or a higher one.
+    pub(super) fn has_key(&self, lowest: Priority) -> bool {
+        highest_first(lowest).any(|priority| self.len(priority) > 0)
     }
 
     /// Whether there are no entries, not even stale ones.
@@ -106,6 +112,11 @@ impl<K> ReadyKeys<K> {
     pub(super) fn clear(&mut self) {
         self.by_priority.iter_mut().for_each(PriorityQueue::clear);
     }
+}
+
+/// Returns the priorities from the highest down to `lowest`.
+fn highest_first(lowest: Priority) -> impl Iterator<Item = Priority> {
+    HIGHEST_FIRST.into_iter().filter(move |priority| *priority >= lowest)
 }
 
 impl<K> PriorityQueue<K> {

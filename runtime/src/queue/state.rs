@@ -19,6 +19,9 @@ pub(super) struct QueueState<K> {
     ready: ReadyKeys<K>,
     delayed: Delayed<K>,
     running: usize,
+    /// The number of running keys that were taken with [`Priority::Low`], and its limit.
+    running_low: usize,
+    max_running_low: usize,
     /// The number of idle takers, and whether one of them watches the clock.
     idle_takers: usize,
     is_clock_watched: bool,
@@ -30,7 +33,8 @@ pub(super) struct QueueState<K> {
 
 /// The state of one key. It may be with a worker and waiting at the same time.
 struct KeyState {
-    running: bool,
+    /// The priority with which a worker took the key, while it processes the key.
+    running: Option<Priority>,
     waiting: Waiting,
 }
 
@@ -55,13 +59,15 @@ pub(super) enum Wake {
 }
 
 impl<K: Clone + Eq + Hash> QueueState<K> {
-    /// Creates an empty queue that is open.
-    pub(super) fn new() -> Self {
+    /// Creates an empty queue that is open. At most `max_running_low` keys of low priority are with workers at a time.
+    pub(super) fn new(max_running_low: usize) -> Self {
         Self {
             keys: HashMap::new(),
             ready: ReadyKeys::new(),
             delayed: Delayed::new(),
             running: 0,
+            running_low: 0,
+            max_running_low,
             idle_takers: 0,
             is_clock_watched: false,
             closed: false,
@@ -76,7 +82,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         if self.closed {
             return false;
         }
-        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: false, waiting: Waiting::None });
+        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: None, waiting: Waiting::None });
         let reason = match key_state.waiting {
             Waiting::Ready { .. } => {
                 key_state.raise(key, priority, &mut self.ready);
@@ -105,7 +111,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         if self.closed {
             return None;
         }
-        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: false, waiting: Waiting::None });
+        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: None, waiting: Waiting::None });
         let priority = match key_state.waiting {
             Waiting::Ready { .. } => {
                 key_state.raise(key, priority, &mut self.ready);
@@ -131,14 +137,14 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         if self.closed {
             return None;
         }
-        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: false, waiting: Waiting::None });
+        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: None, waiting: Waiting::None });
         let (priority, trigger) = match key_state.waiting {
             Waiting::Ready { trigger: Trigger::Request, .. } => {
                 key_state.raise(key, priority, &mut self.ready);
                 return None;
             }
             Waiting::Ready { priority: old_priority, trigger, .. } => {
-                if !key_state.running {
+                if key_state.running.is_none() {
                     self.ready.remove_one(old_priority);
                 }
                 (priority.max(old_priority), trigger)
@@ -170,14 +176,15 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
     pub(super) fn take(&mut self, now: Instant) -> Option<(Item<K>, bool)> {
         self.make_due_ready(now);
         let keys = &self.keys;
-        let queued = self.ready.pop(|queued, priority| {
+        let queued = self.ready.pop(self.lowest_takeable(), |queued, priority| {
             keys.get(&queued.key).is_some_and(|key_state| key_state.is_current(queued, priority))
         });
         let key = queued?.key;
         let key_state = self.keys.get_mut(&key)?;
         let Waiting::Ready { priority, since, trigger, .. } = key_state.waiting else { return None };
-        *key_state = KeyState { running: true, waiting: Waiting::None };
+        *key_state = KeyState { running: Some(priority), waiting: Waiting::None };
         self.running += 1;
+        self.running_low += usize::from(priority == Priority::Low);
         self.taken += 1;
         let wait = now.saturating_duration_since(since);
         self.waited += wait;
@@ -200,11 +207,9 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
     /// Ends the processing of a key, and returns whether there is work for an idle taker.
     pub(super) fn done(&mut self, key: &K) -> bool {
         let EntryRef::Occupied(mut entry) = self.keys.entry_ref(key) else { return false };
-        if !entry.get().running {
-            return false;
-        }
+        let Some(taken_with) = entry.get_mut().running.take() else { return false };
         self.running -= 1;
-        entry.get_mut().running = false;
+        self.running_low -= usize::from(taken_with == Priority::Low);
         match entry.get().waiting {
             Waiting::None => drop(entry.remove()),
             Waiting::Until { .. } => {}
@@ -237,7 +242,12 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
     }
 
     fn has_work_for_idle_takers(&self) -> bool {
-        self.idle_takers > 0 && !self.ready.is_empty()
+        self.idle_takers > 0 && self.ready.has_key(self.lowest_takeable())
+    }
+
+    /// Returns the lowest priority that a worker may take now.
+    fn lowest_takeable(&self) -> Priority {
+        if self.running_low < self.max_running_low { Priority::Low } else { Priority::Normal }
     }
 
     /// Whether no trace of any key is left.
@@ -253,7 +263,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.delayed.clear();
         self.keys.retain(|_, key_state| {
             key_state.waiting = Waiting::None;
-            key_state.running
+            key_state.running.is_some()
         });
     }
 
@@ -293,7 +303,7 @@ impl KeyState {
     ) {
         let ticket = ready.next_ticket();
         self.waiting = Waiting::Ready { priority, since, ticket, trigger };
-        if !self.running {
+        if self.running.is_none() {
             ready.push(priority, QueuedKey { key, ticket });
         }
     }
@@ -304,7 +314,7 @@ impl KeyState {
             && priority > current
         {
             self.waiting = Waiting::Ready { priority, since, ticket, trigger };
-            if !self.running {
+            if self.running.is_none() {
                 ready.raise(current, priority, QueuedKey { key, ticket });
             }
         }

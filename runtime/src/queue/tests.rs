@@ -205,6 +205,29 @@ async fn low_priority_gets_one_take_in_sixteen() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn keys_of_low_priority_are_with_half_of_the_workers_at_most() {
+    for (workers, limit) in [(1, 1), (2, 1), (5, 2), (16, 8)] {
+        let queue = Arc::new(Queue::for_workers(workers));
+        (0..20).for_each(|key| queue.add(key, Low));
+        for key in 0..limit {
+            assert_eq!(next(&queue).map(|item| item.key), Some(key));
+        }
+        assert!(next(&queue).is_none(), "{workers} workers");
+        queue.add(100, High);
+        queue.add(101, Normal);
+        assert_eq!([next(&queue), next(&queue)].map(|item| item.unwrap().key), [100, 101]);
+        // The end of a key of another priority wakes nobody in vain, and that of a key of low priority wakes a worker.
+        let waiting = worker(&queue);
+        yield_now().await;
+        queue.done(&100);
+        yield_now().await;
+        assert!(!waiting.is_finished());
+        queue.done(&0);
+        assert_eq!(finished(waiting).await.map(|(key, _)| key), Some(limit));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn manager_m31_shutdown_hands_out_nothing_and_waits_for_what_runs() {
     let queue = Arc::new(Queue::new());
     ["a", "b"].into_iter().for_each(|key| queue.add(key, Normal));
