@@ -99,6 +99,7 @@ where
             referrers: Default::default(),
             own_writes: Default::default(),
             own_write_events: Default::default(),
+            chains: Default::default(),
             owner_states: Default::default(),
             counters: Default::default(),
             metrics: Default::default(),

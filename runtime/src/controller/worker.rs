@@ -3,7 +3,10 @@
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     controller::{Settings, channel::ChannelReceiver},
+    engine::pass::PassTrigger,
     environment::Environment,
+    informer::change_origin::ChangeOrigin,
+    kind::Kind,
     metrics::controller::{ControllerMetrics, PassKind},
     panic::{Closure, Panicked},
     predicate::Significance,
@@ -99,21 +102,34 @@ impl RunningController {
     pub(crate) fn enqueue_keys<'a>(
         &self,
         keys: impl IntoIterator<Item = &'a ObjectKey>,
-        is_output_of: impl Fn(&ObjectKey) -> bool,
+        origin: &ChangeOrigin<'_>,
         from_list: bool,
     ) {
-        let namespaced = self.control_loop.source.kind().namespaced;
+        let kind = self.control_loop.source.kind();
         for key in keys {
-            let key = if namespaced { key.clone() } else { ObjectKey::cluster(key.name()) };
-            if is_output_of(&key) { self.enqueue_owner(key, from_list) } else { self.enqueue_related(key, from_list) }
+            let key = if kind.namespaced { key.clone() } else { ObjectKey::cluster(key.name()) };
+            if origin.is_output_of(&key) {
+                self.enqueue_owner(key, from_list);
+            } else {
+                self.control_loop.shared.chains.extend_to(kind, &key, origin.chain_length);
+                self.enqueue_related(key, from_list);
+            }
         }
     }
 
+    /// Returns the origin of a change of an object of another kind.
+    pub(crate) fn origin_of<'a, V>(&'a self, kind: &'a Kind, change: &'a Change<V>) -> ChangeOrigin<'a> {
+        ChangeOrigin::new(&self.control_loop.shared, self.control_loop.source.kind(), kind, change)
+    }
+
     /// Enqueues all primaries because an object changed that maps to all of them.
-    pub(crate) fn enqueue_all(&self, is_output_of: impl Fn(&ObjectKey) -> bool) {
+    pub(crate) fn enqueue_all(&self, origin: &ChangeOrigin<'_>) {
         for key in self.control_loop.source.objects().store().keys() {
-            let trigger = if is_output_of(&key) { Trigger::Children } else { Trigger::Related };
-            self.queue.add_for(key, Priority::Low, trigger);
+            let is_output = origin.is_output_of(&key);
+            if !is_output {
+                self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), &key, origin.chain_length);
+            }
+            self.queue.add_for(key, Priority::Low, if is_output { Trigger::Children } else { Trigger::Related });
         }
     }
 
@@ -226,7 +242,11 @@ impl RunningController {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;
         let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
-        let PassResult { next, earlier_failures, significance } = self.control_loop.reconcile(key, item.trigger).await;
+        let trigger = self.begin_pass(item);
+        let PassResult { next, earlier_failures, significance } = self.control_loop.reconcile(key, trigger).await;
+        if next == Next::CatchUp {
+            self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain_length);
+        }
         if let Some(on_end) = on_end {
             on_end(next.description());
         }
@@ -234,6 +254,13 @@ impl RunningController {
         self.enqueue_changed(key.clone(), significance, false);
         self.schedule_next(item, next, earlier_failures);
         next
+    }
+
+    /// Returns what led to the pass that begins now. A request by a user starts a new chain of own writes.
+    fn begin_pass(&self, item: &Item<ObjectKey>) -> PassTrigger {
+        let length = self.control_loop.shared.chains.begin_pass(self.control_loop.source.kind(), &item.key);
+        let chain_length = if item.trigger == Trigger::Request { 0 } else { length };
+        PassTrigger { event: item.trigger, chain_length }
     }
 
     /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed alike. After a

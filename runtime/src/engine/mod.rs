@@ -1,6 +1,7 @@
 //! Applies, adopts, restores and deletes the child objects of the resource nodes of a tree.
 
 pub(crate) mod adoption;
+pub(crate) mod causal_chain;
 pub(crate) mod child;
 pub(crate) mod claim;
 pub(crate) mod deletion;

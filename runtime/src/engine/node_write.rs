@@ -38,8 +38,8 @@ impl PassCore<'_> {
         let effect = states.finish_node_write(&self.owner, (kind, &key), sent, [previous, watched], written);
         let is_repeated = match effect {
             WriteEffect::Unchanged => false,
-            WriteEffect::Changed => self.trigger <= Trigger::Children,
-            WriteEffect::Restored => !matches!(self.trigger, Trigger::Timer | Trigger::Request),
+            WriteEffect::Changed => self.trigger.event <= Trigger::Children,
+            WriteEffect::Restored => !matches!(self.trigger.event, Trigger::Timer | Trigger::Request),
         };
         if is_repeated {
             states.record_repair(&self.owner, kind, &key, RepairReason::NodeWrite { node: node.into() });

@@ -6,6 +6,7 @@ use crate::{
     context::UnversionedReads,
     counters::Counters,
     engine::{
+        causal_chain::CausalChains,
         child::{Child, ChildrenByNode},
         identity::Identity,
         output::NodeOutputs,
@@ -59,6 +60,8 @@ pub(crate) struct ControllerState {
     pub(crate) own_writes: OwnWrites<Option<Kind>>,
     /// Tells the changes of primaries that are own writes from those of other clients.
     pub(crate) own_write_events: OwnWriteEvents<Significance>,
+    /// The chains of own writes of all controllers of the operator.
+    pub(crate) chains: Arc<CausalChains>,
     pub(crate) owner_states: Mutex<OwnerStates>,
     pub(crate) counters: Counters,
     pub(crate) metrics: Arc<ControllerMetrics>,
@@ -116,6 +119,22 @@ pub(crate) trait Planner: Send + Sync {
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan>;
 }
 
+/// What led to a pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PassTrigger {
+    /// The event that triggered the pass.
+    pub(crate) event: Trigger,
+    /// The number of own writes that led to the pass, each by way of another primary.
+    pub(crate) chain_length: u32,
+}
+
+impl Default for PassTrigger {
+    /// A request by a user.
+    fn default() -> Self {
+        Self { event: Trigger::Request, chain_length: 0 }
+    }
+}
+
 /// The state of one pass that does not depend on the Rust type of the owner.
 pub(crate) struct PassCore<'a> {
     pub(crate) shared: &'a ControllerState,
@@ -125,8 +144,7 @@ pub(crate) struct PassCore<'a> {
     pub(crate) inputs: u64,
     /// The objects that the owner's spec references.
     pub(crate) spec_references: Vec<(Kind, ObjectKey)>,
-    /// The event that triggered the pass.
-    pub(crate) trigger: Trigger,
+    pub(crate) trigger: PassTrigger,
     /// The claims of the nodes that have run in this pass.
     pub(crate) claims: Mutex<Claims>,
     /// Computes a plan of the tree. `None` in a teardown, where no node wants an object, and in the pass of a plan.
@@ -154,7 +172,7 @@ impl<'a> PassCore<'a> {
             owner,
             inputs: hasher.finish(),
             spec_references: Vec::new(),
-            trigger: Trigger::Request,
+            trigger: PassTrigger::default(),
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),
@@ -193,7 +211,7 @@ impl<'a> PassCore<'a> {
 
     /// Whether only changes of the owner's children, or own writes of its nodes, triggered the pass.
     pub(crate) fn is_triggered_by_children(&self) -> bool {
-        self.trigger <= Trigger::Children
+        self.trigger.event <= Trigger::Children
     }
 
     /// Returns the owner's children by node, as they were in the cache when a node of this pass first read their kind.

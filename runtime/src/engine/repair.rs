@@ -33,6 +33,12 @@ pub(crate) enum RepairReason {
     MarksChanged,
     /// The build function returned another object, although only children of the owner had changed.
     Rebuilt,
+    /// The desired state changed after a chain of own writes that is so long that it is a cycle: primaries that are built from
+    /// each other's children.
+    Cycle {
+        /// The number of own writes in the chain.
+        length: u32,
+    },
     /// A node replaced its objects by others, although only children of the owner had changed.
     Replaced {
         /// The path of the node.
@@ -64,6 +70,9 @@ impl RepairReason {
 
     /// Returns the number of consecutive repairs that are no fight yet.
     fn max_repairs(&self) -> u32 {
+        if let Self::Cycle { .. } = self {
+            return 0;
+        }
         if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }
     }
 
@@ -114,6 +123,10 @@ impl Repair {
             RepairReason::Rebuilt => format!(
                 "{kind} {key}: its build function returned another object {count} times in a row although its inputs did not \
                  change"
+            ),
+            RepairReason::Cycle { length } => format!(
+                "{kind} {key}: its content is part of a cycle: {length} changes of children of this operator caused each other \
+                 without a change by a user"
             ),
             RepairReason::Replaced { node } => format!(
                 "{kind} {key}: node {node} built other objects {count} times in a row although its inputs did not change"

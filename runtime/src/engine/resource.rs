@@ -13,6 +13,7 @@ use crate::{
     cache::{Entry, Header, ObjectKey, Uid},
     client::{CallError, Target},
     engine::{
+        causal_chain::CYCLE_LENGTH,
         child::{Child, LostField, child_header},
         desired::{DIGEST_ANNOTATION, Desired},
         output::OutputObject,
@@ -180,7 +181,10 @@ impl PassCore<'_> {
     /// Returns the difference between a cached object and its desired state; `None` if there is none.
     fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<Difference> {
         if *entry.value.applied != *desired.digest {
-            let repair = self.is_triggered_by_children().then_some(RepairReason::Rebuilt);
+            let repair = match self.trigger.chain_length {
+                length if length >= CYCLE_LENGTH => Some(RepairReason::Cycle { length }),
+                _ => self.is_triggered_by_children().then_some(RepairReason::Rebuilt),
+            };
             return Some(Difference { description: "the desired state changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
@@ -253,6 +257,7 @@ impl PassCore<'_> {
         precondition: ApplyPrecondition<'_>,
     ) -> Result<Readiness> {
         let kind = &children.kind;
+        self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain_length);
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
         match precondition {
             ApplyPrecondition::Absent => object["metadata"]["resourceVersion"] = VERSION_OF_NO_OBJECT.into(),

@@ -3,7 +3,6 @@
 use crate::{
     cache::{Change, Header, ObjectKey, Store},
     client::Client,
-    controller::worker::RunningController,
     engine::{
         child::{Child, child_header},
         desired::MANAGED_BY_LABEL,
@@ -71,25 +70,6 @@ impl OwnerRef {
         // The core group has no name.
         let (plural, group) = mark.kind.split_once('.').unwrap_or((mark.kind, ""));
         Some(Self { group: group.to_owned(), kind_or_plural: plural.to_owned(), key: mark.key() })
-    }
-}
-
-/// Returns a test for primaries: whether the changed object is an output of the primary, that is, its child or an object that
-/// its hand-written nodes have just written.
-///
-/// Event handlers choose the trigger of the pass by it: a change of an own output enqueues the primary as a change of a child.
-pub(crate) fn is_output_of<V>(
-    controller: &RunningController,
-    kind: &Kind,
-    change: &Change<V>,
-) -> impl Fn(&ObjectKey) -> bool {
-    let owners = OwnerRef::owner_keys(controller.control_loop.source.kind(), change);
-    let current = change.new_entry().map(|entry| &entry.header);
-    let object = change.new_entry().or(change.old()).map(|entry| &entry.header.key);
-    move |primary| {
-        let shared = &controller.control_loop.shared;
-        let is_node_write = |object| shared.owner_states().is_node_write(primary, kind, (object, current));
-        owners.contains(primary) || object.is_some_and(is_node_write)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::{
         worker::RunningController,
     },
     error::Result,
-    informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
+    informer::{event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
     kind::Kind,
     panic::Panics,
     reconcile::panics::PanicReports,
@@ -86,11 +86,11 @@ impl EventHandler for MappedHandler {
         if let Change::Deleted { old } = change {
             self.panic_reports.forget(&old.header.key);
         }
-        let is_output_of = is_output_of(&self.controller, self.kind(), change);
+        let origin = self.controller.origin_of(self.kind(), change);
         let states = || [change.old(), change.new_entry()].into_iter().flatten().map(|entry| &entry.value);
         if states().any(|mapped| mapped.all_primaries) {
-            return self.controller.enqueue_all(is_output_of);
+            return self.controller.enqueue_all(&origin);
         }
-        self.controller.enqueue_keys(states().flat_map(|mapped| &mapped.keys), is_output_of, from_list);
+        self.controller.enqueue_keys(states().flat_map(|mapped| &mapped.keys), &origin, from_list);
     }
 }

@@ -1,5 +1,6 @@
 //! Watches the API server: one shared watch per kind, stores, and event handlers that enqueue primaries.
 
+pub(crate) mod change_origin;
 pub(crate) mod child;
 pub(crate) mod event_handler;
 pub(crate) mod fan_out;

@@ -4,7 +4,7 @@ use crate::{
     cache::{Change, Header, Store},
     controller::{lister_source::ListerSource, worker::RunningController},
     error::Result,
-    informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
+    informer::{event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
     kind::Kind,
     panic::Panics,
     reconcile::panics::PanicReports,
@@ -64,8 +64,8 @@ impl EventHandler for ListerHandler {
             let mut panics = Panics::default();
             let primaries = self.source.writer.put(&new.header.key, json, is_new, &mut panics);
             self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), &new.header, &panics);
-            let is_output_of = is_output_of(&self.controller, self.kind(), &change);
-            self.controller.enqueue_keys(&primaries?, is_output_of, from_list);
+            let origin = self.controller.origin_of(self.kind(), &change);
+            self.controller.enqueue_keys(&primaries?, &origin, from_list);
         }
         Ok(change)
     }
@@ -76,8 +76,8 @@ impl EventHandler for ListerHandler {
             let primaries = self.source.writer.remove(&old.header.key, &mut panics);
             self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), &old.header, &panics);
             self.panic_reports.forget(&old.header.key);
-            let is_output_of = is_output_of(&self.controller, self.kind(), change);
-            self.controller.enqueue_keys(&primaries, is_output_of, from_list);
+            let origin = self.controller.origin_of(self.kind(), change);
+            self.controller.enqueue_keys(&primaries, &origin, from_list);
         }
     }
 

@@ -4,7 +4,7 @@ use crate::{
     cache::{Change, Store},
     controller::{factory::Factory, worker::RunningController},
     error::Result,
-    informer::{child::is_output_of, event_handler::EventHandler, shared_watch::HealthRegistry},
+    informer::{event_handler::EventHandler, shared_watch::HealthRegistry},
     kind::Kind,
     readiness::{Readiness, is_ready_once_created},
     reference::Targets,
@@ -56,9 +56,9 @@ impl EventHandler for ReferenceHandler {
             self.targets.forget(old);
         }
         for controller in &self.controllers {
-            let is_output_of = is_output_of(controller, self.kind(), change);
+            let origin = controller.origin_of(self.kind(), change);
             let referrers = controller.control_loop.referrers_to_enqueue(self.kind(), change);
-            controller.enqueue_keys(&referrers, is_output_of, from_list);
+            controller.enqueue_keys(&referrers, &origin, from_list);
         }
     }
 }

@@ -5,11 +5,12 @@ use crate::{
     client::Client,
     controller::{lister_source::ReadLister, worker::RunningController},
     counters::Counters,
-    engine::{child::Child, pass::ControllerState},
+    engine::{causal_chain::CausalChains, child::Child, pass::ControllerState},
     event::EventRecorder,
     garbage::orphans::{OrphanCollector, OrphanRequests, OrphanSearch},
     informer::{
         child::{self, OwnerRef},
+        event_handler::EventHandler,
         fan_out::FanOut,
         mapped::MappedHandler,
         namespaces::Namespaces,
@@ -54,6 +55,7 @@ impl Operator {
         let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
         let mut sources: Vec<Arc<KubernetesSource>> = Vec::new();
+        let chains = Arc::<CausalChains>::default();
         let kinds: Vec<_> = self.factories.iter().map(|factory| factory.kind()).collect();
         let controllers = self.factories.iter().zip(controller_names(&kinds)).map(|(factory, name)| {
             let settings = self.settings_of(factory.as_ref());
@@ -69,6 +71,7 @@ impl Operator {
                 referrers: Default::default(),
                 own_writes: Default::default(),
                 own_write_events: Default::default(),
+                chains: chains.clone(),
                 owner_states: Default::default(),
                 counters: self.counters.clone(),
                 metrics: self.metrics.controller(&name, settings.workers),
@@ -131,7 +134,10 @@ fn create_handlers(
     let listers: Vec<_> =
         controllers.iter().flat_map(|controller| ListerHandler::all_of(controller, healths)).collect();
     for controller in controllers {
-        controller.control_loop.shared.watches.get_or_init(|| watches_of(controller, &mapped, &listers));
+        let shared = &controller.control_loop.shared;
+        mapped.iter().for_each(|handler| shared.chains.add_related_kind(handler.kind()));
+        listers.iter().for_each(|handler| shared.chains.add_related_kind(handler.kind()));
+        shared.watches.get_or_init(|| watches_of(controller, &mapped, &listers));
     }
     (mapped, listers)
 }

@@ -43,7 +43,7 @@ use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Uid, WatchProgress},
     engine::{
         identity::Identity,
-        pass::{ControllerState, PassCore},
+        pass::{ControllerState, PassCore, PassTrigger},
         repair::RepairReason,
     },
     error::{Error, Result},
@@ -105,7 +105,7 @@ impl Loop {
 
     /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
     /// panics.
-    pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: Trigger) -> PassResult {
+    pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: PassTrigger) -> PassResult {
         // Before the object is read: its next state could arrive in between, and the pass would act on the older one.
         let is_stale = self.is_cache_stale(key);
         let entry = self.source.objects().store().get(key);
@@ -146,7 +146,7 @@ impl Loop {
     }
 
     /// Runs a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
-    async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: Trigger) -> Result<Next> {
+    async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: PassTrigger) -> Result<Next> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
         if is_ending && (!header.finalizers.contains(&self.finalizer) || self.is_finalizer_removed(header)) {
@@ -174,7 +174,12 @@ impl Loop {
     }
 
     /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references, and writes the status.
-    async fn provision(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary, trigger: Trigger) -> Result<Next> {
+    async fn provision(
+        &self,
+        entry: &Entry<Encoded>,
+        primary: &dyn DecodedPrimary,
+        trigger: PassTrigger,
+    ) -> Result<Next> {
         let (header, start) = (&entry.header, Instant::now());
         let mut version = Cow::Borrowed(&header.resource_version);
         if let Some(with_finalizer) = self.ensure_finalizer(header).await? {
@@ -212,7 +217,7 @@ impl Loop {
             .report_outcome(OutcomeReport { version: &version, message: side_effects.report, status, ..report })
             .await?;
         // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
-        if is_written && is_status_of_nodes && trigger == Trigger::Own {
+        if is_written && is_status_of_nodes && trigger.event == Trigger::Own {
             let (owner, kind) = (self.identity(header), self.source.kind());
             self.shared.owner_states().record_repair(&owner, kind, &header.key, RepairReason::StatusChanged);
         }
@@ -249,7 +254,7 @@ impl Loop {
         primary: &dyn DecodedPrimary,
         references: &[NamedTarget],
         direction: Direction,
-        trigger: Trigger,
+        trigger: PassTrigger,
     ) -> TreeResult {
         let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
         core.spec_references = references.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();

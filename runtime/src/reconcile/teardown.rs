@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
-    engine::pass::PassCore,
+    engine::pass::{PassCore, PassTrigger},
     error::{Error, Result},
     queue::Trigger,
     reconcile::verdict::Direction,
@@ -31,7 +31,8 @@ impl Loop {
             Ok(pointers) => {
                 // A reference that can't be resolved now is no error: the end of the teardown releases all references.
                 let (references, _) = self.resolve(&header.key, &pointers);
-                self.run_tree(header, primary, &references, Direction::Down, Trigger::Related).await
+                let trigger = PassTrigger { event: Trigger::Related, chain_length: 0 };
+                self.run_tree(header, primary, &references, Direction::Down, trigger).await
             }
             Err(error) => TreeResult::failed(error),
         };

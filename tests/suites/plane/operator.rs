@@ -17,6 +17,7 @@ mod backlog;
 mod brake;
 mod conditions;
 mod configuration;
+mod cycle;
 mod deletion;
 mod fight;
 pub(crate) mod fleet;
@@ -55,6 +56,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         conditions::cases(),
         fight::cases(),
         brake::cases(),
+        cycle::cases(),
         backlog::cases(),
         deletion::cases(),
         orphan::cases(),

@@ -1,0 +1,44 @@
+//! `ChangeOrigin`: how a changed object relates to the primaries that it enqueues.
+
+use crate::{
+    cache::{Change, Header, ObjectKey},
+    engine::pass::ControllerState,
+    informer::child::OwnerRef,
+    kind::Kind,
+};
+
+/// The origin of a change: of which primaries the object is an output, and how many own writes led to the change.
+///
+/// Event handlers choose the trigger of a pass by it: a change of an own output enqueues the primary as a change of a child.
+pub(crate) struct ChangeOrigin<'a> {
+    shared: &'a ControllerState,
+    kind: &'a Kind,
+    /// The primaries that own the object, of the kind of the controller.
+    owners: Vec<ObjectKey>,
+    /// The state of the object after the change; `None` if it is deleted.
+    current: Option<&'a Header>,
+    object: Option<&'a ObjectKey>,
+    /// The length of the chain of own writes that this change ends; 0 if another client made it.
+    pub(crate) chain_length: u32,
+}
+
+impl<'a> ChangeOrigin<'a> {
+    /// Returns the origin of a change of an object of `kind`, for a controller of `primaries`.
+    pub(crate) fn new<V>(shared: &'a ControllerState, primaries: &Kind, kind: &'a Kind, change: &'a Change<V>) -> Self {
+        Self {
+            shared,
+            kind,
+            owners: OwnerRef::owner_keys(primaries, change),
+            current: change.new_entry().map(|entry| &entry.header),
+            object: change.new_entry().or(change.old()).map(|entry| &entry.header.key),
+            chain_length: shared.chains.length_at(kind, change),
+        }
+    }
+
+    /// Whether the object is an output of the primary: its child, or an object that its hand-written nodes have just written.
+    pub(crate) fn is_output_of(&self, primary: &ObjectKey) -> bool {
+        let is_node_write =
+            |object| self.shared.owner_states().is_node_write(primary, self.kind, (object, self.current));
+        self.owners.contains(primary) || self.object.is_some_and(is_node_write)
+    }
+}
