@@ -1,4 +1,4 @@
-//! Checks for validation rules that `schemars` ignores because the type doesn't support them.
+//! Reports validation rules in a `Managed` spec that `schemars` ignores because the type of the field doesn't support them.
 
 use crate::{
     diag::Diags,

@@ -115,9 +115,9 @@ impl PassCore<'_> {
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            Some(entry) => match self.difference(kind, &entry, desired) {
+            Some(entry) => match self.reason_to_apply(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
-                Some(Difference { description, repair }) => {
+                Some(ApplyReason { description, repair }) => {
                     tracing::debug!(kind = %kind, object = %key, why = %description, "applying");
                     let precondition = ApplyPrecondition::Uid(&entry.header.uid);
                     let readiness = self.apply_child(children, desired, precondition).await?;
@@ -177,11 +177,14 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the difference between a cached object and its desired state; `None` if there is none.
-    fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<Difference> {
+    /// Returns why a cached object must be applied again: its desired state changed, or another client changed a field. `None` if
+    /// it is as desired.
+    fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if *entry.value.applied != *desired.digest {
+            // Only children changed, so the build function should have returned the same object: the apply counts as a repair,
+            // which reports a hot loop.
             let repair = self.is_triggered_by_children().then_some(RepairReason::Rebuilt);
-            return Some(Difference { description: "the desired state changed".to_owned(), repair });
+            return Some(ApplyReason { description: "the desired state changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
         // Some servers change the field owners of an apply themselves; the result of our own apply is no drift.
@@ -189,7 +192,7 @@ impl PassCore<'_> {
             return None;
         }
         let description = format!("another client changed {path}");
-        Some(Difference { description, repair: Some(RepairReason::FieldChanged { path, manager }) })
+        Some(ApplyReason { description, repair: Some(RepairReason::FieldChanged { path, manager }) })
     }
 
     /// Counts a repair of a child, if there was one.
@@ -302,7 +305,7 @@ impl PassCore<'_> {
     }
 }
 
-/// Whether a call failed because the API server no longer serves the kind.
+/// Returns whether a call failed because the API server no longer serves the kind.
 fn is_api_going(error: &Error) -> bool {
     match error {
         Error::Unexpected(source) => source.downcast_ref::<CallError>().is_some_and(CallError::is_api_going),
@@ -310,9 +313,9 @@ fn is_api_going(error: &Error) -> bool {
     }
 }
 
-/// A difference for which an object is applied again.
-struct Difference {
-    /// The reason in the log.
+/// The reason why an object is applied again.
+struct ApplyReason {
+    /// The text in the log.
     description: String,
     /// The repair that the apply counts as, if it is one.
     repair: Option<RepairReason>,

@@ -136,7 +136,7 @@ impl Operator {
     ) -> Result<(), RunError> {
         self.check_conditions().map_err(RunError::Conditions)?;
         for factory in &self.factories {
-            factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
+            factory.shape().check_manifests().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
         let mut stop = std::pin::pin!(stop);
         let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());

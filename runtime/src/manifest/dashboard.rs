@@ -19,9 +19,9 @@ const SIZE: (usize, usize) = (8, 7);
 const PANELS_IN_A_LINE: usize = 24 / SIZE.0;
 
 /// Returns the text of the dashboard.
-pub(crate) fn file(project: &Project) -> String {
+pub(crate) fn render(project: &Project) -> String {
     let matchers = metrics::matchers(project);
-    json::file(json!({
+    json::render(json!({
         "annotations": {"list": []},
         "description": json::description(),
         "editable": true,

@@ -210,7 +210,7 @@ async fn passes_are_noted_from_beginning_to_end() {
             "the process was ended",
         ]
     );
-    assert!(!faults.timeline().moments.iter().any(|moment| moment.what == TimelineEvent::Stop));
+    assert!(!faults.timeline().entries.iter().any(|entry| entry.event == TimelineEvent::Stop));
 }
 
 /// What a watch of ConfigMaps tells while three are made: their names, or how it broke.

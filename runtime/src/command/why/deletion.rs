@@ -7,7 +7,7 @@ use crate::{
         lookup::LiveError,
         why::{
             Why,
-            examine::{ExaminedObject, Examiner, SAYS_CYCLE, TreeObjects, available_condition, call_error},
+            examine::{ExaminedObject, Examiner, SAYS_CYCLE, SAYS_READY, TreeObjects, available_condition, call_error},
             references::references_object,
         },
     },
@@ -101,20 +101,20 @@ impl Examiner<'_> {
         Ok(why)
     }
 
-    /// Explains the children of the object that still exist.
+    /// Explains each child of the object that still exists; none if the operator does not control the object's kind.
     async fn remaining_children(&mut self, examined: &ExaminedObject<'_>) -> Result<Vec<Why>, LiveError> {
         let Some((controlled, _)) = self.controlled(examined.kind) else { return Ok(Vec::new()) };
         let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
         let mut tree_objects = TreeObjects::default();
         tree_objects.collect(&diagram.root);
-        let mut because = Vec::new();
+        let mut explanations = Vec::new();
         for child in &tree_objects.objects {
             let mut why = self.examine(&child.kind, child.namespace.as_deref(), &child.name).await?;
-            if why.says == crate::command::why::examine::SAYS_READY {
+            if why.says == SAYS_READY {
                 why.says = "still exists".to_owned();
             }
-            because.push(why);
+            explanations.push(why);
         }
-        Ok(because)
+        Ok(explanations)
     }
 }

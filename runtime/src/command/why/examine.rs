@@ -249,9 +249,12 @@ impl TreeObjects {
 /// Returns an explanation if the controller's selector does not select the object.
 fn not_selected(examined: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<Why> {
     let selection = &factory.settings().selection;
+    if selection.matches(examined.object) {
+        return None;
+    }
     let selectors = [selection.label_selector(), selection.field_selector()].into_iter().flatten().collect::<Vec<_>>();
-    let says = || format!("is not selected: the controller selects objects with {}", selectors.join(" and "));
-    (!selection.matches(examined.object)).then(|| examined.why(says()))
+    let state = format!("is not selected: the controller selects objects with {}", selectors.join(" and "));
+    Some(examined.why(state))
 }
 
 /// Returns whether the condition `Available` is true, with its reason and message; `None` if the object has no such condition.

@@ -221,7 +221,8 @@ impl SelectedReferences {
         allowed
     }
 
-    /// Checks that an object has the required labels. Without them, it counts as missing.
+    /// Checks in the cache that an object has the required labels; without them, it counts as missing. An object that is not
+    /// cached passes, because the next step reports it.
     fn check_labels<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         match calls.core.shared.targets(&self.kind)?.get(key) {
             Some(entry) if !self.selector.matches(&entry.header) => {

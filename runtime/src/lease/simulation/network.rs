@@ -2,7 +2,7 @@
 
 use super::{
     oracle::Oracle,
-    schedule::{CandidateFaults, Dice, Schedule, contains, overlaps},
+    schedule::{CandidateFaults, Dice, Schedule, end_of_window, overlaps},
 };
 use http::{Method, Request, Response};
 use http_body::{Body as HttpBody, Frame};
@@ -88,7 +88,7 @@ impl Network {
         let faults = &self.schedule.candidates[sender.index];
         let (sent, delay) = (Instant::now(), self.delay());
         let arrival = sent + delay;
-        if self.dice.percent(self.schedule.lost) || contains(&faults.cut_requests, sent).is_some() {
+        if self.dice.percent(self.schedule.lost) || end_of_window(&faults.cut_requests, sent).is_some() {
             if self.dice.percent(30) {
                 let _ = answer.send(Err(kube::Error::Service("connection refused".into())));
             }
@@ -120,7 +120,7 @@ impl Network {
         }
         let back = Instant::now() + self.delay();
         tokio::select! {
-            () = sleep_until(contains(&faults.cut_responses, back).unwrap_or(back)) => {}
+            () = sleep_until(end_of_window(&faults.cut_responses, back).unwrap_or(back)) => {}
             () = answer.closed() => return,
         }
         let body = |body| DelayedBody { body, faults: faults.clone(), held: None };
@@ -172,7 +172,9 @@ impl HttpBody for DelayedBody {
                 end => return Poll::Ready(end),
             };
             let now = Instant::now();
-            let Some(until) = contains(&this.faults.cut_responses, now) else { return Poll::Ready(Some(Ok(frame))) };
+            let Some(until) = end_of_window(&this.faults.cut_responses, now) else {
+                return Poll::Ready(Some(Ok(frame)));
+            };
             this.held = Some((Box::pin(sleep_until(until)), frame));
         }
         if let Some((sleep, _)) = &mut this.held {

@@ -276,11 +276,11 @@ impl Faults {
         OpenCall { number, faults, action, index, _guard: guard }
     }
 
-    /// Records the status code that the client receives; `None` if it receives no response.
+    /// Ends a call: records the status code that the client receives; `None` if it receives no response.
     pub(super) fn end_call(&self, open_call: &OpenCall, code: Option<u16>) {
         let mut state = self.state();
-        if let Some(TimelineEntry { what: TimelineEvent::Call(call), .. }) =
-            state.timeline.moments.get_mut(open_call.index)
+        if let Some(TimelineEntry { event: TimelineEvent::Call(call), .. }) =
+            state.timeline.entries.get_mut(open_call.index)
         {
             call.code = code;
         }
@@ -323,10 +323,10 @@ impl Faults {
 
 impl FaultState {
     /// Adds an entry to the timeline and returns its index.
-    pub(super) fn record(&mut self, what: TimelineEvent) -> usize {
+    pub(super) fn record(&mut self, event: TimelineEvent) -> usize {
         let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.timeline.moments.push(TimelineEntry { at, life: self.life, what });
-        self.timeline.moments.len() - 1
+        self.timeline.entries.push(TimelineEntry { at, life: self.life, event });
+        self.timeline.entries.len() - 1
     }
 
     /// Closes a call or a delayed event, unless it is of an earlier life.

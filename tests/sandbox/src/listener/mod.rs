@@ -79,8 +79,8 @@ pub struct Serving {
 }
 
 impl Sandbox {
-    /// Listens with HTTPS until the [`Serving`] is dropped; it accepts connections at once. The ConfigMap
-    /// `kube-root-ca.crt` of every namespace gets its certificate authority, in addition to those of earlier listeners.
+    /// Listens with HTTPS until the [`Serving`] is dropped. Accepts connections as soon as it returns. Adds the
+    /// certificate authority of this listener to the ConfigMap `kube-root-ca.crt` of every namespace.
     ///
     /// # Errors
     /// If the address is in use, the kubeconfig cannot be written, or no certificate can be created.
@@ -98,7 +98,7 @@ impl Sandbox {
         if let Some(path) = &path {
             kubeconfig::write(path, &kubeconfig)?;
         }
-        accounts::certify(&self.server, &authority);
+        accounts::publish_authority(&self.server, &authority);
         let backend =
             Backend { sandbox: self.clone(), administrator: (token.clone(), User::admin("kubernetes-admin")) };
         let (stop, stopped) = watch::channel(false);

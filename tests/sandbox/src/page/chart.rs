@@ -63,8 +63,8 @@ impl Chart {
         let mut chart = Self::default();
         let subjects = Subjects::new(timeline);
         let mut rows = TimelineRows { subjects: &subjects, indices: HashMap::new(), rows: Vec::new() };
-        for (column, entry) in timeline.moments.iter().enumerate() {
-            let (class, text) = match &entry.what {
+        for (column, entry) in timeline.entries.iter().enumerate() {
+            let (class, text) = match &entry.event {
                 TimelineEvent::Call(call) => {
                     let subject = Subject::of_call(call);
                     let mark = Marker::of_call(column, call, subject.is_object());

@@ -57,7 +57,7 @@ impl<'a> Field<'a> {
         !self.value.is_null()
     }
 
-    /// Whether the field is absent, null, or an empty text, list or map.
+    /// Returns whether the field is absent, null, or an empty string, list or map.
     pub(super) fn is_empty(&self) -> bool {
         match self.value {
             Value::Null => true,

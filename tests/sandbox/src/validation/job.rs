@@ -157,7 +157,7 @@ fn validate_time_zone(zone: &Field<'_>, causes: &mut Causes) {
     }
 }
 
-/// Whether the time zone database of this machine contains the name. Without a database, any name is accepted.
+/// Returns whether the time zone database of this machine contains the name. Without a database, any name is accepted.
 fn is_known_time_zone(name: &str) -> bool {
     let known = jiff::tz::db();
     known.get(name).is_ok() || known.available().next().is_none() && name.split('/').all(|part| !part.is_empty())

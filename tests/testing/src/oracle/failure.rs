@@ -59,7 +59,7 @@ pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
 
 /// Describes the last call or watch if its connection is silent; otherwise `None`.
 fn silent_connection(timeline: &Timeline) -> Option<String> {
-    timeline.moments.iter().rev().find_map(|moment| match &moment.what {
+    timeline.entries.iter().rev().find_map(|entry| match &entry.event {
         TimelineEvent::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
             let path = call.path();
             format!("the response to {} {path}", call.method)

@@ -104,7 +104,7 @@ impl ForeignObjects {
         Ok(())
     }
 
-    /// Reads the objects as they are before the program runs.
+    /// Replaces each object by its current state in the sandbox, before the program runs.
     pub(super) async fn refresh(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
         for object in &mut self.0 {
             let current = admin::get(sandbox, &object_path(object, &target.manifests.install)).await;
