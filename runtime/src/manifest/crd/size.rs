@@ -10,7 +10,8 @@ const APPLY_LIMIT: usize = 262_144;
 const ETCD_LIMIT: usize = 1_572_864;
 
 /// The advice to make a definition smaller.
-const SHORTEN: &str = "shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign type that the operator only copies";
+const SHORTEN: &str = "shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign \
+                       type that the operator only copies";
 
 /// Checks the size of a CRD: a warning from 80 % of the limit of `kubectl apply`, an error beyond the limit of etcd.
 pub(crate) fn check(definition: &Value, findings: &mut Findings) {

@@ -34,7 +34,7 @@ impl Controller for Deployments {
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, sets) = (client.served_kind(DEPLOYMENTS)?, client.served_kind(REPLICA_SETS)?);
         let Some(mut deployment) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
-        pods::adopt(client, &sets, &kind, &deployment).await?;
+        pods::adopt(client, &sets, &kind, &deployment, |_, _| true).await?;
         let owned_sets = pods::controlled_objects(client, &sets, namespace, object::uid(&deployment));
         if object::is_deleting(&deployment) {
             let rollout = Rollout::new(&deployment, owned_sets, &new_set_name(&deployment));

@@ -79,7 +79,7 @@ impl Controller for ReplicaSets {
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, pods) = (client.served_kind(self.group_resource)?, client.served_kind(PODS)?);
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
-        pods::adopt(client, &pods, &kind, &set).await?;
+        pods::adopt(client, &pods, &kind, &set, |_, pod| !pods::is_ended(pod)).await?;
         let owned_pods = pods::controlled_objects(client, &pods, namespace, object::uid(&set));
         let failure =
             if object::is_deleting(&set) { None } else { self.scale(client, &kind, &set, owned_pods).await.err() };
