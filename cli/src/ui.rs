@@ -44,7 +44,7 @@ impl Ui {
         self.output == OutputFormat::Json
     }
 
-    /// Whether output may be redrawn in place on a terminal.
+    /// Returns whether output may be redrawn in place on a terminal.
     pub(crate) fn is_interactive(self) -> bool {
         self.output == OutputFormat::Text && !self.quiet && io::stdout().is_terminal() && io::stderr().is_terminal()
     }

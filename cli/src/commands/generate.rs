@@ -54,7 +54,7 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     conclude(args, &project, &report, ui)
 }
 
-/// Whether the command writes files.
+/// Returns whether the command writes files.
 fn writes(args: &Generate) -> bool {
     !args.check && !args.dry_run
 }

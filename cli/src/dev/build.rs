@@ -40,7 +40,7 @@ impl Program {
         Ok(Self { path, file_id, built_at: Instant::now() })
     }
 
-    /// Whether both are the same build.
+    /// Returns whether both are the same build.
     pub(super) fn is_same_build(&self, other: &Self) -> bool {
         self.file_id == other.file_id
     }

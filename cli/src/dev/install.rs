@@ -46,7 +46,7 @@ pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> R
     Ok(Document::parse(text, "`install.yaml`")?.into_iter().filter(|document| !is_workload(document)).collect())
 }
 
-/// Whether an object is only needed to run the operator in the cluster.
+/// Returns whether an object is only needed to run the operator in the cluster.
 fn is_workload(document: &Document) -> bool {
     let needed = ["Namespace", "ServiceAccount", "CustomResourceDefinition"].contains(&document.kind());
     !needed && document.group() != "rbac.authorization.k8s.io"

@@ -173,7 +173,7 @@ impl Recording {
     }
 }
 
-/// Whether a user is the operator: no other ServiceAccount outside kube-system sends requests.
+/// Returns whether a user is the operator: no other ServiceAccount outside kube-system sends requests.
 fn is_operator(user: &str) -> bool {
     user.starts_with("system:serviceaccount:") && !user.starts_with("system:serviceaccount:kube-system:")
 }

@@ -78,7 +78,7 @@ pub enum WatchProgress {
 }
 
 impl WatchProgress {
-    /// Whether the store may not contain the write with this version yet. Incomparable versions never block.
+    /// Returns whether the store may not contain the write with this version yet. Incomparable versions never block.
     pub fn is_behind(self, written: u64) -> bool {
         match self {
             Self::NotSynced => true,

@@ -71,7 +71,7 @@ impl LiveError {
     }
 }
 
-/// Whether a name of the command line matches a kind: its kind or plural, in any case, with or without its group.
+/// Returns whether a name of the command line matches a kind: its kind or plural, in any case, with or without its group.
 pub(crate) fn matches_kind(kind: &Kind, name: &str) -> bool {
     let lower = name.to_lowercase();
     let (name, group) = lower.split_once('.').map_or((lower.as_str(), None), |(name, group)| (name, Some(group)));

@@ -163,7 +163,7 @@ impl RunningController {
         }
     }
 
-    /// Whether its workers have been started.
+    /// Returns whether its workers have been started.
     pub(crate) fn is_working(&self) -> bool {
         self.is_working.load(Ordering::Relaxed)
     }

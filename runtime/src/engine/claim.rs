@@ -81,7 +81,7 @@ impl PassCore<'_> {
         Ok(claimed)
     }
 
-    /// Whether a node has completed its claims in this pass and this object is not among them.
+    /// Returns whether a node has completed its claims in this pass and this object is not among them.
     pub(crate) fn is_no_longer_claimed(&self, kind: &Kind, key: &ObjectKey, node: &str) -> bool {
         let claims = self.claims.lock();
         claims.complete.contains(node) && claims.of(kind, key).is_none_or(|claimant| **claimant != *node)
@@ -174,19 +174,19 @@ impl PassCore<'_> {
         plan
     }
 
-    /// Whether a node may still claim other objects in this pass than the plan says, since an output it reads may change.
+    /// Returns whether a node may still claim other objects in this pass than the plan says, since an output it reads may change.
     fn may_claim_later(&self, applier: &Applier) -> bool {
         applier.reads_outputs && !self.has_complete_claims(applier)
     }
 
-    /// Whether the claims of a node are known: it has run, or its build function has succeeded in the plan.
+    /// Returns whether the claims of a node are known: it has run, or its build function has succeeded in the plan.
     fn are_claims_known(&self, applier: &Applier, plan: &Plan) -> bool {
         let is_planned = !applier.is_keyed && plan.claims.complete.contains(applier.path.as_str());
         plan.complete || is_planned || self.has_complete_claims(applier)
     }
 
-    /// Whether a node has run and completed its claims. It is unknown for nodes below `each`, since there may be any number of
-    /// them.
+    /// Returns whether a node has run and completed its claims. It is unknown for nodes below `each`, since there may be any
+    /// number of them.
     fn has_complete_claims(&self, applier: &Applier) -> bool {
         !applier.is_keyed && self.claims.lock().complete.contains(applier.path.as_str())
     }

@@ -60,7 +60,7 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Whether the object with this uid exists, by a live read.
+    /// Returns whether the object with this uid exists, by a live read.
     async fn exists(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let Some(found) = self.shared.client.get_metadata::<Value>(target).await? else { return Ok(false) };

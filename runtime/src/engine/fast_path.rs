@@ -56,7 +56,8 @@ impl PassCore<'_> {
         Some(claimed.and_then(|()| pending.into_result()))
     }
 
-    /// Whether a child has the state that the node applied: same owner, same digest, and the operator still owns the fields.
+    /// Returns whether a child has the state that the node applied: same owner, same digest, and the operator still owns the
+    /// fields.
     fn is_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
         if entry.header.deleting || !self.is_owner_of(&entry.header) {
             return false;

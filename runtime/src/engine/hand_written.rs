@@ -83,7 +83,7 @@ impl NodeWrites {
         effect
     }
 
-    /// Whether a node caused the state of an object that the watch shows (`None`: it is deleted).
+    /// Returns whether a node caused the state of an object that the watch shows (`None`: it is deleted).
     pub(crate) fn is_own_write(&self, object: u64, watched: Option<&Header>) -> bool {
         let Some(write) = self.0.iter().find(|write| write.object == object) else { return false };
         match (&write.revision, watched) {

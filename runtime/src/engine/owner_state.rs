@@ -83,7 +83,7 @@ impl OwnerStates {
         });
     }
 
-    /// Whether the API server has confirmed that a deleted child is gone.
+    /// Returns whether the API server has confirmed that a deleted child is gone.
     pub(crate) fn is_deletion_confirmed(&self, owner: &Identity, deletion: &PendingDeletion) -> bool {
         let mut pending = self.all_pending_deletions(owner).iter();
         pending.any(|pending| pending.confirmed && pending.is_same_object(deletion))
@@ -119,7 +119,7 @@ impl OwnerStates {
         });
     }
 
-    /// Whether the fields of a child are those that the last apply of ours owned.
+    /// Returns whether the fields of a child are those that the last apply of ours owned.
     pub(crate) fn are_fields_accepted(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
         let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
         accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))
@@ -173,7 +173,8 @@ impl OwnerStates {
         self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, known, written))
     }
 
-    /// Whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is deleted).
+    /// Returns whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is
+    /// deleted).
     pub(crate) fn is_node_write(
         &self,
         owner: &ObjectKey,
@@ -195,7 +196,7 @@ impl OwnerStates {
         has_repairs.then(|| self.0.update(owner, uid, |state| state.repairs.fight(Instant::now()))).flatten()
     }
 
-    /// Whether repairs of the owner's children are counted at present.
+    /// Returns whether repairs of the owner's children are counted at present.
     pub(crate) fn has_repairs(&self, owner: &ObjectKey, uid: &Uid) -> bool {
         self.0.get(owner, uid).is_some_and(|state| !state.repairs.is_empty())
     }

@@ -85,7 +85,7 @@ impl ControllerState {
         self.metrics.panics.increment();
     }
 
-    /// Whether a watch of the controller shows objects of this kind.
+    /// Returns whether a watch of the controller shows objects of this kind.
     pub(crate) fn watches_kind(&self, kind: &Kind) -> bool {
         self.watches.get().is_some_and(|watches| watches.iter().any(|watch| watch.kind() == kind))
     }
@@ -191,7 +191,7 @@ impl<'a> PassCore<'a> {
         self.shared.owner_states()
     }
 
-    /// Whether only changes of the owner's children, or own writes of its nodes, triggered the pass.
+    /// Returns whether only changes of the owner's children, or own writes of its nodes, triggered the pass.
     pub(crate) fn is_triggered_by_children(&self) -> bool {
         self.trigger <= Trigger::Children
     }

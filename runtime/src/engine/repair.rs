@@ -48,7 +48,7 @@ pub(crate) enum RepairReason {
 }
 
 impl RepairReason {
-    /// Whether two repairs count together: same reason, and same field or node. The field manager may differ.
+    /// Returns whether two repairs count together: same reason, and same field or node. The field manager may differ.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::FieldChanged { path, .. }, Self::FieldChanged { path: other, .. }) => path == other,
@@ -88,7 +88,7 @@ impl Repair {
         self.count > self.reason.max_repairs()
     }
 
-    /// Whether the next repair is not consecutive to these any more.
+    /// Returns whether the next repair is not consecutive to these any more.
     fn is_over(&self, now: Instant) -> bool {
         let window = if self.is_fight() { REPAIR_WINDOW } else { self.reason.window() };
         now.saturating_duration_since(self.last) >= window

@@ -301,7 +301,7 @@ impl OrphanCollector {
         (!is_cached).then(|| source.kind().clone())
     }
 
-    /// Whether a live read doesn't find the owner of a mark, or finds another object of its name.
+    /// Returns whether a live read doesn't find the owner of a mark, or finds another object of its name.
     async fn is_owner_deleted(&self, kind: &Kind, mark: &OwnerMark<'_>) -> Result<bool, CallError> {
         let namespace = Some(mark.namespace).filter(|namespace| !namespace.is_empty());
         let target = Target { kind, namespace, name: mark.name };

@@ -160,8 +160,8 @@ fn watch_start_version(query: &str) -> Option<ResourceVersion> {
     Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
 }
 
-/// Whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with `Retry-After`),
-/// which the client logs and counts.
+/// Returns whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with
+/// `Retry-After`), which the client logs and counts.
 fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     let status = match error {
         watcher::Error::WatchError(status) => status,

@@ -153,7 +153,7 @@ impl<'a> DecodeCheck<'a> {
         self.round_trip.and_then(|round_trip| round_trip.of(&whole_object).err())
     }
 
-    /// Whether the schema admits an object; CEL rules are not evaluated.
+    /// Returns whether the schema admits an object; CEL rules are not evaluated.
     fn admits(&self, whole_object: &Value) -> bool {
         value::complaints(&value::defaulted(whole_object.clone(), &self.parsed), &self.parsed).is_empty()
     }

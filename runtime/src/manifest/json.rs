@@ -15,7 +15,7 @@ pub(crate) fn render(value: Value) -> String {
     format!("{:#}\n", sorted(value))
 }
 
-/// Whether the text has the description of a generated file, on a line of its own.
+/// Returns whether the text has the description of a generated file, on a line of its own.
 pub(crate) fn is_generated(text: &str) -> bool {
     let line = format!("\"description\": \"{}\"", description());
     text.lines().any(|own| own.trim().trim_end_matches(',') == line)

@@ -20,7 +20,7 @@ pub(crate) fn render(path: &str, documents: &[&Value]) -> Result<String, Manifes
     Ok(text)
 }
 
-/// Whether the text begins with the header of generated files.
+/// Returns whether the text begins with the header of generated files.
 pub(crate) fn is_generated(text: &str) -> bool {
     text.lines().next() == Some(HEADER)
 }
@@ -30,7 +30,7 @@ fn trim_blank_lines(yaml: &str) -> String {
     yaml.lines().flat_map(|line| [if line.trim().is_empty() { "" } else { line }, "\n"]).collect()
 }
 
-/// Whether a text in the value has a line of spaces only.
+/// Returns whether a text in the value has a line of spaces only.
 fn has_blank_line(value: &Value) -> bool {
     let blank = |text: &str| text.split('\n').any(|line| !line.is_empty() && line.trim().is_empty());
     match value {

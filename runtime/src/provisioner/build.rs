@@ -30,7 +30,7 @@ pub trait ResourceField<M>: 'static {
     const CARDINALITY: Cardinality;
     /// Converts the value to the list of wanted objects.
     fn objects(self) -> Vec<Self::Kind>;
-    /// Whether a value of this type can have this number of objects.
+    /// Returns whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
     /// Builds a value of this type from objects; `None` if their number does not fit.
     fn gathered(objects: Vec<Self::Kind>) -> Option<Self>

@@ -236,7 +236,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         }
     }
 
-    /// Whether an idle taker has to watch the clock and none does.
+    /// Returns whether an idle taker has to watch the clock and none does.
     pub(super) fn needs_clock_watcher(&self) -> bool {
         self.idle_takers > 0 && !self.is_clock_watched && self.delayed.next().is_some()
     }
@@ -250,7 +250,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         if self.running_low < self.max_running_low { Priority::Low } else { Priority::Normal }
     }
 
-    /// Whether no trace of any key is left.
+    /// Returns whether no trace of any key is left.
     #[cfg(test)]
     pub(super) fn has_no_keys(&self) -> bool {
         self.keys.is_empty() && self.ready.has_no_entries() && self.delayed.len() == 0 && self.running == 0
@@ -334,7 +334,7 @@ impl KeyState {
         }
     }
 
-    /// Whether the entry is the current one of the key.
+    /// Returns whether the entry is the current one of the key.
     fn is_current<K>(&self, queued: &QueuedKey<K>, time: Priority) -> bool {
         matches!(self.waiting, Waiting::Ready { priority, ticket, .. } if priority == time && ticket == queued.ticket)
     }

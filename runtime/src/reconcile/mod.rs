@@ -296,8 +296,8 @@ impl Loop {
         }
     }
 
-    /// Whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an old
-    /// state.
+    /// Returns whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an
+    /// old state.
     fn is_cache_stale(&self, key: &ObjectKey) -> bool {
         let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
             // The watch does not deliver an object that is no longer selected.
@@ -334,7 +334,7 @@ impl Loop {
     }
 }
 
-/// Whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver that.
+/// Returns whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver that.
 fn is_not_found(source: &(dyn std::error::Error + 'static)) -> bool {
     source.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_not_found)
 }

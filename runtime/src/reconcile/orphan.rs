@@ -43,7 +43,7 @@ impl Loop {
         }
     }
 
-    /// Whether an object is being deleted with the policy `Orphan`, so that its children stay.
+    /// Returns whether an object is being deleted with the policy `Orphan`, so that its children stay.
     pub(super) fn is_orphaning(&self, header: &Header) -> bool {
         header.deleting
             && (header.finalizers.contains(ORPHAN_FINALIZER)

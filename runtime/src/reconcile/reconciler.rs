@@ -19,7 +19,7 @@ pub(crate) trait Reconciler: Send + Sync {
     fn forget(&self, key: &ObjectKey);
     /// Returns the tree, as data.
     fn shape(&self) -> &'static Shape;
-    /// Whether the operator defines the kind. It writes no status of a foreign kind.
+    /// Returns whether the operator defines the kind. It writes no status of a foreign kind.
     fn owns_status(&self) -> bool;
 }
 

@@ -175,7 +175,7 @@ impl Loop {
         yield_because(RING_REASON, format!("it is in {ring}"))
     }
 
-    /// Whether an earlier pass has reported this reason, in a condition or by an event.
+    /// Returns whether an earlier pass has reported this reason, in a condition or by an event.
     fn has_reported(&self, header: &Header, stored: &dyn StoredStatus, reason: &str) -> bool {
         if !self.reconciler.owns_status() {
             return self.states.has_reported_reason(header, reason);

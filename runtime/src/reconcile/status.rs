@@ -95,7 +95,7 @@ impl Loop {
     }
 }
 
-/// Whether the stored conditions already have the verdict, so that the status needs no write for them.
+/// Returns whether the stored conditions already have the verdict, so that the status needs no write for them.
 fn has_conditions(stored: &Status, verdict: &Verdict, generation: i64, now: Timestamp) -> bool {
     let mut after = stored.clone();
     after.say(verdict, generation, now);
@@ -122,7 +122,7 @@ fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Times
     Ok(status)
 }
 
-/// Whether the status or the reason of the condition of this type changed, so that an event is recorded.
+/// Returns whether the status or the reason of the condition of this type changed, so that an event is recorded.
 fn is_condition_changed(before: &Value, after: &Value, type_: &str) -> bool {
     let status_and_reason = |status: &Value| {
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();

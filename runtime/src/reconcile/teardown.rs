@@ -108,8 +108,8 @@ impl Loop {
         }
     }
 
-    /// Whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to the
-    /// removal of the last finalizer has the version of before. The state is final, because the API server accepts no new
+    /// Returns whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to
+    /// the removal of the last finalizer has the version of before. The state is final, because the API server accepts no new
     /// finalizer on an object that is being deleted.
     pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
         header.deleting && self.states.is_finalizer_removed(header)

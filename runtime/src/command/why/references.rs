@@ -63,7 +63,7 @@ impl Examiner<'_> {
     }
 }
 
-/// Whether a reference of a spec matches an object.
+/// Returns whether a reference of a spec matches an object.
 pub(crate) fn references_object(pointer: &Pointer, examined: &ExaminedObject<'_>) -> bool {
     pointer.kind == *examined.kind
         && match &pointer.to {

@@ -23,7 +23,7 @@ impl Permission {
         Self { verb, part, within }
     }
 
-    /// Whether the limits of the declaration include an object.
+    /// Returns whether the limits of the declaration include an object.
     pub(super) fn allows(&self, target: &Target<'_>) -> bool {
         self.within.is_empty() || self.within.iter().any(|within| within.has(target.namespace, target.name))
     }

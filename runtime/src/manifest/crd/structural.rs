@@ -53,7 +53,7 @@ fn report(violation: &Violation, schema: &Value, findings: &mut Findings) {
     findings.error(&path, problem, hint::of(violation.rule, keyword, node));
 }
 
-/// Whether another violation of the same schema has the hint that helps: a `$ref`, null as a type, or a tuple.
+/// Returns whether another violation of the same schema has the hint that helps: a `$ref`, null as a type, or a tuple.
 fn is_repeated(rule: Rule, node: &Value) -> bool {
     match rule {
         Rule::TypeRequired => node["$ref"].is_string(),

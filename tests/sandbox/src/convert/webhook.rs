@@ -98,7 +98,7 @@ impl ResourceRequest<'_> {
 }
 
 impl Kind {
-    /// Whether a webhook converts the objects of the kind.
+    /// Returns whether a webhook converts the objects of the kind.
     pub(crate) fn is_converted_by_webhook(&self) -> bool {
         webhook_converted(self).is_some()
     }
@@ -109,7 +109,7 @@ impl Kind {
         custom.converted.get(stored)?.err()
     }
 
-    /// Whether a watch of this version must wait for the conversion of an object.
+    /// Returns whether a watch of this version must wait for the conversion of an object.
     pub(crate) fn waits_for(&self, stored: &Stored) -> bool {
         webhook_converted(self).is_some_and(|custom| !stored.has_version_of(self) && !custom.converted.has(stored))
     }

@@ -75,7 +75,7 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
     Ok(())
 }
 
-/// Whether a field is the selector of a PodDisruptionBudget, the only map with the strategy `replace`.
+/// Returns whether a field is the selector of a PodDisruptionBudget, the only map with the strategy `replace`.
 fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
     key == "selector" && schema.is_some_and(|schema| schema.field("unhealthyPodEvictionPolicy").is_some())
 }
@@ -222,7 +222,7 @@ fn order_items(merge_key: Option<&str>, items: Vec<Value>, patch: &[Value], serv
     merged
 }
 
-/// Whether two items have the same merge key, or are equal if there is none.
+/// Returns whether two items have the same merge key, or are equal if there is none.
 fn is_same_item(merge_key: Option<&str>, item: &Value, other: &Value) -> bool {
     match merge_key {
         Some(key) => item.get(key).is_some() && item.get(key) == other.get(key),

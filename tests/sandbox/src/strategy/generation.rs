@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object};
 
-/// Whether the objects of a built-in kind have a generation.
+/// Returns whether the objects of a built-in kind have a generation.
 fn has_builtin_generation(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
@@ -54,7 +54,7 @@ pub(super) fn increment_if_changed(kind: &Kind, new: &mut Value, old: &Value) {
     }
 }
 
-/// Whether the objects of the kind have a generation.
+/// Returns whether the objects of the kind have a generation.
 fn has_generation(kind: &Kind) -> bool {
     kind.custom().is_some() || has_builtin_generation(&kind.group, &kind.plural)
 }

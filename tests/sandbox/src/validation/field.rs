@@ -52,7 +52,7 @@ impl<'a> Field<'a> {
         self.value.as_object().into_iter().flatten()
     }
 
-    /// Whether the field exists and is not null.
+    /// Returns whether the field exists and is not null.
     pub(super) fn is_set(&self) -> bool {
         !self.value.is_null()
     }
