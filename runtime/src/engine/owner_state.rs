@@ -236,6 +236,18 @@ impl OwnerStates {
         (build.inputs == inputs).then(|| build.objects.clone())
     }
 
+    /// Returns whether the last build of a node contained an object with this digest.
+    pub(crate) fn has_built(
+        &self,
+        owner: &Identity,
+        kind: &Kind,
+        node: &Arc<str>,
+        (key, digest): (&ObjectKey, &str),
+    ) -> bool {
+        let build = self.state(owner).and_then(|state| state.builds.get(&(kind.clone(), node.clone())));
+        build.is_some_and(|build| build.objects.iter().any(|object| object.key == *key && *object.digest == *digest))
+    }
+
     /// Drops the state of an owner that is gone.
     pub(crate) fn forget(&mut self, owner: &ObjectKey) {
         self.0.forget(owner);
@@ -254,4 +266,25 @@ fn hash_of(kind: &Kind, key: &ObjectKey) -> u64 {
     let mut hasher = DefaultHasher::new();
     (kind, key).hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    #[test]
+    fn a_build_is_recognized_by_the_digests_of_its_objects() {
+        let (kind, node) = (kind_of::<ConfigMap>(), Arc::<str>::from("web/configs"));
+        let (owner_key, key) = (ObjectKey::namespaced("shop", "web"), ObjectKey::namespaced("shop", "a"));
+        let owner = Identity { kind: kind.clone(), key: owner_key, uid: Uid::from("u") };
+        let mut states = OwnerStates::default();
+        assert!(!states.has_built(&owner, &kind, &node, (&key, "1")));
+        let built = |digest: &str| vec![BuiltObject { key: key.clone(), digest: digest.into() }];
+        states.record_build(&owner, &kind, &node, Some(0), built("1"));
+        states.record_build(&owner, &kind, &node, Some(0), built("2"));
+        assert!(states.has_built(&owner, &kind, &node, (&key, "2")));
+        assert!(!states.has_built(&owner, &kind, &node, (&key, "1")), "only the last build counts");
+    }
 }

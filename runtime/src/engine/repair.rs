@@ -29,7 +29,8 @@ pub(crate) enum RepairReason {
     },
     /// Another client deleted the object.
     Deleted,
-    /// Another client removed the label, annotations or owner reference by which the operator finds the object.
+    /// Another client changed or removed the label, annotations or owner reference by which the operator finds the object and its
+    /// state.
     MarksChanged,
     /// The build function returned another object, although only children of the owner had changed.
     Rebuilt,

@@ -182,9 +182,12 @@ impl PassCore<'_> {
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if *entry.value.applied != *desired.digest {
             // Only children changed, so the build function should have returned the same object: the apply counts as a repair,
-            // which reports a hot loop.
-            let repair = self.is_triggered_by_children().then_some(RepairReason::Rebuilt);
-            return Some(ApplyReason { description: "the desired state changed".to_owned(), repair });
+            // which reports a hot loop. If the build function did so, another client changed the digest in the annotation.
+            let repair = self.is_triggered_by_children().then(|| match self.is_last_build(kind, desired) {
+                true => RepairReason::MarksChanged,
+                false => RepairReason::Rebuilt,
+            });
+            return Some(ApplyReason { description: "the desired state or its digest changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
         // Some servers change the field owners of an apply themselves; the result of our own apply is no drift.
@@ -193,6 +196,11 @@ impl PassCore<'_> {
         }
         let description = format!("another client changed {path}");
         Some(ApplyReason { description, repair: Some(RepairReason::FieldChanged { path, manager }) })
+    }
+
+    /// Returns whether the last build of the node contained the same object.
+    fn is_last_build(&self, kind: &Kind, desired: &Desired) -> bool {
+        self.owner_states().has_built(&self.owner, kind, &desired.node, (&desired.key(), desired.digest.as_str()))
     }
 
     /// Counts a repair of a child, if there was one.
