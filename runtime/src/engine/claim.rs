@@ -87,8 +87,9 @@ impl PassCore<'_> {
         claims.complete.contains(node) && claims.of(kind, key).is_none_or(|claimant| **claimant != *node)
     }
 
-    /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. Deletions that can't be
-    /// decided yet are deferred to [`PassCore::delete_deferred`].
+    /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. An object that
+    /// another node claims is left to that node. Deletions that can't be decided yet are deferred to
+    /// [`PassCore::delete_deferred`].
     pub(crate) async fn select_unclaimed(
         &self,
         kind: &Kind,
@@ -118,8 +119,9 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
-    /// outcome of the tree.
+    /// Runs the deferred deletions and yields until the objects are gone. Objects that a node claims stay, and so do all objects
+    /// of a kind while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with
+    /// the outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
         let Some(planner) = self.planner.filter(|_| !deferred.is_empty()) else { return Ok(()) };

@@ -14,7 +14,8 @@ use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Deletes a child unless it is being deleted already, and records the pending deletion.
+    /// Deletes a child unless it is being deleted already, and records the pending deletion. A call also records an event, and a
+    /// repair if only children triggered the pass. The next creation of the object is no repair.
     pub(crate) async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
         let header = &entry.header;
         let pending = PendingDeletion::new(kind, &entry.value.node, header);

@@ -89,6 +89,7 @@ impl NodeWrites {
         match (&write.revision, watched) {
             (Some(revision), Some(header)) => revision.version == header.resource_version,
             (Some(_), None) => false,
+            // The write has not ended.
             (None, _) => true,
         }
     }
@@ -108,6 +109,7 @@ impl NodeWrites {
     }
 }
 
+/// Returns the hash of a written object, by which the next write of the same content is recognized.
 fn hash_of(sent: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     sent.to_string().hash(&mut hasher);

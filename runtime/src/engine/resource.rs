@@ -83,7 +83,11 @@ impl PassCore<'_> {
         pending.into_result()
     }
 
-    /// Brings one object to its desired state, without a call if the cache shows that state. Returns its readiness.
+    /// Brings one object to its desired state, without a call if the cache shows that state: creates it, adopts it, restores its
+    /// marks, or applies what differs. A write that undoes a change by another client counts as a repair. Returns its readiness.
+    ///
+    /// # Errors
+    /// `NotOwned` if an object of this name exists that the node may not adopt.
     pub(crate) async fn ensure_object(
         &self,
         children: &WatchedKind<Child>,
@@ -254,7 +258,11 @@ impl PassCore<'_> {
         self.apply_as_manager(children, desired, &manager, marks, ApplyPrecondition::Uid(uid)).await
     }
 
-    /// Applies `object` by a field manager, and records the answer: own write, output of the node, and lost fields.
+    /// Applies `object` by a field manager, and records the answer: own write, output of the node, lost fields, and an event if
+    /// the object was created. Returns the readiness in the answer.
+    ///
+    /// # Errors
+    /// `NotOwned` if the object should not exist and does.
     async fn apply_as_manager(
         &self,
         children: &WatchedKind<Child>,
@@ -346,8 +354,12 @@ const VERSION_OF_NO_OBJECT: &str = "1";
 
 /// The result of a live read of an object by its name.
 enum NameLookup {
+    /// No object has the name.
     Free,
+    /// The object belongs to the owner of the pass.
     Own(Header),
+    /// The object belongs to another owner, or to none.
     Foreign(Header),
+    /// The object is being deleted, whoever owns it.
     Terminating,
 }

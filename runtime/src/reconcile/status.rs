@@ -21,7 +21,7 @@ use {
 
 impl Loop {
     /// Writes the status of an outcome, with the fields that the nodes set and the conditions of the verdict, unless it is stored
-    /// already. Returns whether it was written.
+    /// already. Records an event if the condition `Available` changed. Returns whether the status was written.
     ///
     /// The first write to an object in a process also removes the fields that only an earlier release of the operator wrote; if
     /// there are such fields, the status is written even if nothing else differs.

@@ -21,7 +21,8 @@ use {
 };
 
 impl Loop {
-    /// Runs one pass of the teardown of a primary that is being deleted or no longer selected.
+    /// Runs one pass of the teardown of a primary that is being deleted or no longer selected: waits for the objects that reference
+    /// it, and tears the tree down. With the propagation policy `Orphan`, it releases the children instead.
     pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary) -> Result<Next> {
         let header = &entry.header;
         if self.is_orphaning(header) {
@@ -70,7 +71,8 @@ impl Loop {
         self.finish_teardown(entry, outcome, stored, None).await
     }
 
-    /// Releases the references and removes the finalizer if the tree is torn down, else reports the outcome in the status.
+    /// Releases the references, removes the finalizer and drops the state of the children if the tree is torn down; else reports
+    /// the outcome in the status. Returns when the next pass runs.
     async fn finish_teardown(
         &self,
         entry: &Entry<Encoded>,
