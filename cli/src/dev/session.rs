@@ -43,7 +43,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Finds the project, watches its sources, and starts the sandbox.
+    /// Finds the project, checks the toolchain and the package, watches the sources, and starts the sandbox or connects to the
+    /// cluster of the user.
     pub(crate) async fn open(args: &Dev, ui: Ui) -> Result<Self> {
         let project = Project::find_above(&args.path)?;
         let recording = args.report.as_deref().map(Recording::new).transpose()?;
@@ -140,7 +141,8 @@ impl Session {
         self.sources.watch_new_folders()
     }
 
-    /// Starts the operator of a new program in place of the running one, after applying its manifests.
+    /// Applies the manifests of a new program, stops the running operator, and starts the new one. Reports and records that, and
+    /// prints the kubeconfig after the first start.
     async fn replace_operator(&mut self, program: &Program) -> Result<()> {
         let manifests = install::manifests(&program.path, &self.process_group).await?;
         let kubeconfig = self.cluster.prepare(&manifests).await?;
@@ -164,7 +166,8 @@ impl Session {
         Ok(())
     }
 
-    /// Applies samples with a new text. Changes made in the cluster are not reverted.
+    /// Applies samples with a new text, and shows the state of all samples that can be parsed. Prints errors, and tries a failed
+    /// sample again the next time. Changes made in the cluster are not reverted.
     async fn apply_samples(&mut self) {
         if self.operator.is_none() {
             return;

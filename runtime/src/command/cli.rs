@@ -102,7 +102,8 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
 /// The exit status after an error of the configuration, as after an error of the command line.
 const USAGE_STATUS: u8 = 2;
 
-/// Runs the controllers until the process gets a stop signal.
+/// Runs the controllers until the process gets a stop signal, and meanwhile follows the log filter in the configuration file.
+/// Returns the exit code, which tells wrong options and a lost lead from other errors.
 fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
     let (mut operator, options, log) = match prepare(operator, &args.manager) {
         Ok(prepared) => prepared,

@@ -135,7 +135,8 @@ struct Failure {
 }
 
 impl OrphanCollector {
-    /// Runs the requested searches and the retries, until the sender of the requests is dropped.
+    /// Runs the requested searches and the retries, until the sender of the requests is dropped. Requests that arrive within
+    /// `SEARCH_DELAY` are one search. A failed task is logged and retried with a growing delay.
     pub(crate) async fn run(&self, requests: &mut mpsc::UnboundedReceiver<OrphanSearch>) {
         let mut retries = BTreeMap::<CollectionTask, Retry>::new();
         loop {
@@ -187,7 +188,8 @@ impl OrphanCollector {
         children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
     }
 
-    /// Runs one task of a collection. It continues behind `last_child`, the child at which the previous attempt failed.
+    /// Runs one task of a collection: deletes the orphans of a kind, which continues behind `last_child`, the child at which the
+    /// previous attempt failed; or releases the references of a controller's primaries, only if `searches` contains all children.
     async fn run_task(
         &self,
         task: &CollectionTask,

@@ -93,7 +93,7 @@ impl Candidate {
         self.lead.set(state);
     }
 
-    /// Waits for a time, the stop, or an event of the watch.
+    /// Waits for a time, the stop, or an event of the watch, which is open only while another candidate leads.
     async fn wait(
         &mut self,
         until: Instant,

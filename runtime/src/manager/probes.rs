@@ -90,7 +90,8 @@ impl ProbeTargets {
         if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
 
-    /// Returns the response of `/readyz`: a line for each failed task, each watch, and each controller that has not started.
+    /// Returns the response of `/readyz`: a line for each failed task, each watch, and each controller that has not started. It is
+    /// ready if there is no failed task, all watches are, and all controllers have started or wait for the lead alone.
     fn readiness(&self) -> (StatusCode, String) {
         let mut text = self.failed_tasks.lines();
         let mut ready = text.is_empty();

@@ -78,7 +78,8 @@ struct Task {
     counters: Counters,
 }
 
-/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it.
+/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it. Until the restart, whose delay doubles
+/// up to a maximum, the task is in the list of failed tasks, and its watch is `Failing`.
 async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()> + Send) {
     let mut delay = MIN_RESTART_DELAY;
     loop {

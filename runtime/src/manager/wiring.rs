@@ -177,7 +177,8 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// Spawns the tasks of all watches and channels.
+    /// Spawns the tasks of all watches and channels. Primaries without a selector share their watch with the references, mapped
+    /// objects and listers of the same kind.
     pub(crate) fn spawn_informers(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
             for receiver in &controller.settings().channels {

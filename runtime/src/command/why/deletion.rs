@@ -19,7 +19,8 @@ use serde_json::Value;
 const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 
 impl Examiner<'_> {
-    /// Explains an object that is being deleted: by its finalizers, or by the children that still exist.
+    /// Explains an object that is being deleted: by the finalizers of referrers and of other controllers. If only the operator or the
+    /// garbage collector holds it, by the children that still exist.
     pub(crate) async fn examine_deletion(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LiveError> {
         let own_finalizer = self.controlled(examined.kind).map(|(controlled, _)| controlled.finalizer.as_str());
         let mut because = Vec::new();
@@ -49,7 +50,8 @@ impl Examiner<'_> {
         Ok(Why::new(&examined.label, says).because(because))
     }
 
-    /// Explains the object whose reference finalizer blocks the deletion.
+    /// Explains the object whose reference finalizer blocks the deletion: what references it, or why the finalizer remains although
+    /// nothing does. A referrer that is itself being deleted is examined further.
     async fn examine_referrer(&mut self, examined: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LiveError> {
         let message = reference::describe(finalizer);
         let referrer = self

@@ -59,7 +59,8 @@ impl<'a> Examiner<'a> {
         Self { operator, project, client, results: BTreeMap::new(), path: Vec::new() }
     }
 
-    /// Reads and explains an object.
+    /// Reads and explains an object, with its causes. Stops at an object that is already explained, that is on the path of the
+    /// examination (a cycle), or that is too deep.
     pub(crate) fn examine<'l>(
         &'l mut self,
         kind: &'l Kind,
@@ -108,7 +109,8 @@ impl<'a> Examiner<'a> {
         Some((controlled, factory.as_ref()))
     }
 
-    /// Explains an object of a kind that the operator controls.
+    /// Explains an object of a kind that the operator controls: what keeps the operator from reconciling it, else the references
+    /// that are not ready, else the children that are not. Panics in event handlers for it are causes, too.
     async fn examine_controlled(
         &mut self,
         examined: &ExaminedObject<'_>,
@@ -193,7 +195,7 @@ impl<'a> Examiner<'a> {
         Ok(examined.why(format!("is not ready: {why}")).because(because))
     }
 
-    /// Explains the Pods with the labels that are not ready.
+    /// Explains the Pods with the labels that are being deleted or not ready. If listing Pods is forbidden, explains that.
     async fn pods_of(&self, examined: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LiveError> {
         let kind = pods();
         let list = match self

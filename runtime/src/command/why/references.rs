@@ -37,7 +37,7 @@ impl Examiner<'_> {
         Ok(because)
     }
 
-    /// Explains the objects that a label selector of a spec selects.
+    /// Lists and explains the objects that a label selector of a spec selects. If listing them is forbidden, explains that.
     async fn examine_matching(
         &mut self,
         field: &str,

@@ -154,7 +154,10 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         })
     }
 
-    /// Returns the objects with these names, with the checks that all calls share.
+    /// Returns the keys of the objects with these names, without duplicates, and the labels that they must have.
+    ///
+    /// # Errors
+    /// A yield if the cache of the kind can't be read yet. A terminal error without a namespace, or with invalid labels.
     fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
         core.shared.targets(&kind)?.watched.readable()?;

@@ -83,7 +83,8 @@ impl Network {
         kube::Client::new(service, "default")
     }
 
-    /// Delivers a request to the server and its response back, unless the network loses one of them.
+    /// Delivers a request to the server and its response back, unless the network loses one of them, and tells the oracle which
+    /// writes the server accepted. A write of a worker that is given up before it arrives late is lost as well.
     async fn deliver(self, sender: Sender, request: Request<Vec<u8>>, mut answer: Answer) {
         let faults = &self.schedule.candidates[sender.index];
         let (sent, delay) = (Instant::now(), self.delay());

@@ -13,7 +13,8 @@ use crate::{
     target::Target,
 };
 
-/// Returns the first violation: of the children of the first object by the second one, or the reverse.
+/// Returns the first violation: both objects have the same children, the second one changes children of the first, or the deletion
+/// of one object changes (even case) or deletes (odd case) children of the other. `None` if there is none.
 pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let number = case.schedule.second_object?;
     let (target, outcome) = (case.target, case.outcome);

@@ -33,7 +33,9 @@ pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<()
     created.map(drop).map_err(|error| Failure::setup("failed to create a second namespace", error))
 }
 
-/// Creates second objects, then deletes them for an even case, and the first ones for an odd case.
+/// Creates second objects, then deletes them for an even case, and the first ones for an odd case. Records both states, and the
+/// children that the program recreates meanwhile. At the end, deletes the second objects in any case. Does nothing if the server
+/// admits no second object.
 pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
     let (first, second): (Vec<_>, Vec<_>) = second_objects(&manifests.samples, case / 2).into_iter().unzip();

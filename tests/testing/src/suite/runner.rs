@@ -23,7 +23,8 @@ use crate::{
 /// The number of runs that the baseline and the footprint need.
 const BASELINE_RUNS: usize = 3;
 
-/// Runs checks and reports what they find.
+/// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports their
+/// findings. If the undisturbed run fails, reports only that failure and missing permissions.
 pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Check>, bounds: &Bounds) -> Report {
     let mut runner = Runner::new(target, older, bounds);
     let started = Instant::now();
@@ -130,7 +131,7 @@ impl<'a> Runner<'a> {
         Self { target, older, bounds, report, used, lacking, first_denied: None }
     }
 
-    /// Runs the schedules of a check, judges each run, and adds the findings and permissions.
+    /// Runs the schedules of a check in parallel, judges each run, and adds the findings, permissions and a summary to the report.
     fn run_check(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
         let started = Instant::now();
         let (target, older) = (self.target, self.older);
