@@ -133,7 +133,7 @@ impl Violation {
     }
 
     /// Returns the violation with an error that another check returned, about the keyword at `path`.
-    pub(crate) fn found(rule: Rule, path: Vec<Step>, cause: Cause) -> Self {
+    pub(crate) fn from_cause(rule: Rule, path: Vec<Step>, cause: Cause) -> Self {
         Self { rule, path, detail: cause.message.clone(), cause }
     }
 }

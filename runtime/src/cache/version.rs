@@ -79,10 +79,10 @@ pub enum WatchProgress {
 
 impl WatchProgress {
     /// Returns whether the store may not contain the write with this version yet. Incomparable versions never block.
-    pub fn is_behind(self, written: u64) -> bool {
+    pub fn is_behind(self, version: u64) -> bool {
         match self {
             Self::NotSynced => true,
-            Self::Version(current) => current < written,
+            Self::Version(current) => current < version,
             Self::Incomparable => false,
         }
     }

@@ -109,7 +109,7 @@ impl ChildReader<'_> {
         let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
         root.shape.walk(&mut |stop| {
-            kinds.extend(stop.shape.applied());
+            kinds.extend(stop.shape.applied_kinds());
         });
         for kind in kinds {
             let list = match self.list(&kind).await {
@@ -234,7 +234,7 @@ fn fill_resource_state(node: &mut DiagramNode, path: &str, expectation: Expectat
     node.objects = children.by_node.get(path).cloned().unwrap_or_default();
     node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     let most_severe = node.objects.iter().map(|object| object.state).max();
-    let list_failure = node.shape.applied().iter().find_map(|kind| children.list_failures.get(kind));
+    let list_failure = node.shape.applied_kinds().iter().find_map(|kind| children.list_failures.get(kind));
     let options = node.edge.map(|edge| (edge.resource, edge.cardinality));
     let is_optional = options.is_some_and(|(options, count)| options.retired || count != Cardinality::One);
     let if_api = options.is_some_and(|(options, _)| options.if_api);

@@ -211,7 +211,7 @@ fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mu
             reads_outputs: parent.reads_outputs || !reads.is_empty(),
         };
         add_appliers(shape, kind, &applier, found);
-        if shape.applied().iter().any(|applied| without_version(applied) == *kind) {
+        if shape.applied_kinds().iter().any(|applied| without_version(applied) == *kind) {
             found.push(applier);
         }
     }

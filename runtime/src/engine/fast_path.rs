@@ -105,7 +105,7 @@ impl PassCore<'_> {
         }
         let mut outcome = Ok(());
         shape.walk(&mut |stop| {
-            for kind in stop.shape.applied() {
+            for kind in stop.shape.applied_kinds() {
                 outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
             }
         });

@@ -63,23 +63,23 @@ impl NodeWrites {
         }
     }
 
-    /// Ends a write of `sent` that succeeded and left the object at the revision `written`. `known` are the revisions before
+    /// Ends a write of `sent` that succeeded and left the object at `revision`. `earlier` are the revisions before
     /// it: the one after the previous write and the one in the watch.
     pub(crate) fn finish(
         &mut self,
         object: u64,
         sent: &Value,
-        known: [Option<Revision>; 2],
-        written: Revision,
+        earlier: [Option<Revision>; 2],
+        revision: Revision,
     ) -> WriteEffect {
         let sent = hash_of(sent);
         let write = self.take(object);
         let effect = match write.sent {
-            _ if known.iter().flatten().any(|known| known.is_same(&written)) => WriteEffect::Unchanged,
+            _ if earlier.iter().flatten().any(|earlier| earlier.is_same(&revision)) => WriteEffect::Unchanged,
             Some(previous) if previous == sent => WriteEffect::Restored,
             _ => WriteEffect::Changed,
         };
-        self.put(LastWrite { revision: Some(written), sent: Some(sent), ..write });
+        self.put(LastWrite { revision: Some(revision), sent: Some(sent), ..write });
         effect
     }
 

@@ -30,7 +30,7 @@ struct OwnerState {
     /// The last build of each resource node.
     builds: HashMap<(Kind, Arc<str>), NodeBuild>,
     /// Hashes of kind and key of the objects that the operator has written for the owner.
-    written: Vec<u64>,
+    written_objects: Vec<u64>,
     node_writes: NodeWrites,
     repairs: Repairs,
 }
@@ -130,9 +130,9 @@ impl OwnerStates {
     pub(crate) fn record_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> bool {
         let hash = hash_of(kind, key);
         self.update(owner, |state| {
-            let is_repeated = state.written.contains(&hash);
+            let is_repeated = state.written_objects.contains(&hash);
             if !is_repeated {
-                state.written.push(hash);
+                state.written_objects.push(hash);
             }
             is_repeated
         })
@@ -141,7 +141,7 @@ impl OwnerStates {
     /// Records that the owner's own tree removes an object: its next creation is no repair.
     pub(crate) fn forget_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) {
         let hash = hash_of(kind, key);
-        self.update(owner, |state| state.written.retain(|written| *written != hash));
+        self.update(owner, |state| state.written_objects.retain(|written| *written != hash));
     }
 
     /// Records that a hand-written node starts to write an object. Returns the revision after the previous write; `None` if it is
@@ -161,16 +161,16 @@ impl OwnerStates {
         self.update(owner, |state| state.node_writes.fail(hash_of(kind, key), previous));
     }
 
-    /// Records that the write of `sent` succeeded and the object is now at the revision `written`; see [`NodeWrites::finish`].
+    /// Records that the write of `sent` succeeded and the object is now at `revision`; see [`NodeWrites::finish`].
     pub(crate) fn finish_node_write(
         &mut self,
         owner: &Identity,
         (kind, key): (&Kind, &ObjectKey),
         sent: &Value,
-        known: [Option<Revision>; 2],
-        written: Revision,
+        earlier: [Option<Revision>; 2],
+        revision: Revision,
     ) -> WriteEffect {
-        self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, known, written))
+        self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, earlier, revision))
     }
 
     /// Returns whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is

@@ -165,7 +165,7 @@ mod tests {
     use std::time::Duration;
 
     fn targets_of(lead: &Lead) -> ProbeTargets {
-        let failed_tasks = Tasks::new(Counters::default()).failed();
+        let failed_tasks = Tasks::new(Counters::default()).failed_tasks();
         ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks, lead: Some(lead.clone()) }
     }
 
@@ -188,8 +188,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
         let mut tasks = Tasks::new(Counters::default());
-        let targets =
-            ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks: tasks.failed(), lead: None };
+        let targets = ProbeTargets {
+            watches: Vec::new(),
+            controllers: Vec::new(),
+            failed_tasks: tasks.failed_tasks(),
+            lead: None,
+        };
         assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
         let mut starts = 0;
         tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {

@@ -162,7 +162,7 @@ impl Operator {
         let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
         self.metrics.observe(&observed);
         if let Some(listener) = probes::bind(options.probes).await? {
-            let targets = ProbeTargets::new(&wiring, tasks.failed(), leadership.lead());
+            let targets = ProbeTargets::new(&wiring, tasks.failed_tasks(), leadership.lead());
             let listener = Arc::new(listener);
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()

@@ -12,7 +12,7 @@ pub(crate) fn description() -> &'static str {
 /// Returns the text of a file. Its bytes depend on the value alone, even if another crate enables the `preserve_order` feature of
 /// `serde_json`.
 pub(crate) fn render(value: Value) -> String {
-    format!("{:#}\n", sorted(value))
+    format!("{:#}\n", sort_keys(value))
 }
 
 /// Returns whether the text has the description of a generated file, on a line of its own.
@@ -22,14 +22,14 @@ pub(crate) fn is_generated(text: &str) -> bool {
 }
 
 /// Sorts the keys of all objects in the value.
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(object) => {
-            let mut entries: Vec<_> = object.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut entries: Vec<_> = object.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();
             entries.sort_by(|(one, _), (other, _)| one.cmp(other));
             Value::Object(entries.into_iter().collect())
         }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Array(items) => items.into_iter().map(sort_keys).collect(),
         scalar => scalar,
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct TreeResult {
 }
 
 impl TreeResult {
-    /// The result of a tree that could not run.
+    /// Returns the result of a tree that could not run.
     pub(crate) fn failed(error: Error) -> Self {
         Self { outcome: Err(error), status: None, side_effects: SideEffects::default() }
     }

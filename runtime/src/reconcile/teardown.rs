@@ -133,7 +133,7 @@ impl Loop {
 async fn delete_children(core: &PassCore<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
     for (plain, shape) in nodes.into_iter().rev() {
         // In the reverse of the order in which they are created, like the nodes.
-        for kind in shape.applied().into_iter().rev() {
+        for kind in shape.applied_kinds().into_iter().rev() {
             for node in core.node_paths(&kind, &plain)? {
                 core.converge(
                     &node,

@@ -205,7 +205,7 @@ impl Shape {
     }
 
     /// Returns the kinds of the objects that the node applies and owns; none if its manifest is invalid.
-    pub(crate) fn applied(&self) -> Vec<Kind> {
+    pub(crate) fn applied_kinds(&self) -> Vec<Kind> {
         match self.node {
             Node::Resource | Node::Manifest(_) => {
                 let permissions = self.permissions().unwrap_or_default();

@@ -49,7 +49,7 @@ async fn group_k1_a_child_can_come_back() {
     for wanted in [true, false, true, false] {
         rehearsal.object().spec.snapshots = wanted;
         assert!(rehearsal.up().await.is_ok());
-        assert_eq!(rehearsal.left().contains("child"), wanted);
+        assert_eq!(rehearsal.provisioned_nodes().contains("child"), wanted);
     }
 }
 
@@ -138,7 +138,7 @@ async fn group_k4_a_child_that_is_not_wanted_takes_nothing_with_it_that_others_u
         rehearsal.object().spec.snapshots = wanted;
         assert!(rehearsal.up().await.is_ok());
         assert!(rehearsal.called().iter().all(|call| call != "deprovision register"));
-        assert!(rehearsal.left().contains("register"));
+        assert!(rehearsal.provisioned_nodes().contains("register"));
     }
 }
 
@@ -202,7 +202,7 @@ async fn group_c4_two_children_of_one_type_are_told_apart() {
     assert!(rehearsal.up().await.is_err());
     assert_eq!(rehearsal.called(), ["provision left/only", "provision right/only: yield"]);
     assert!(rehearsal.down().await.is_err());
-    assert_eq!(rehearsal.left().into_iter().collect::<Vec<_>>(), ["right/only"]);
+    assert_eq!(rehearsal.provisioned_nodes().into_iter().collect::<Vec<_>>(), ["right/only"]);
 }
 
 #[tokio::test]

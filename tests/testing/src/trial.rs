@@ -194,11 +194,11 @@ impl Trial {
         Ok((target, older))
     }
 
-    /// Returns a report whose only finding is that no run could start.
-    fn setup_error(&self, what: &str, error: &str) -> Report {
+    /// Returns a report whose only finding is that no run could start: the problem with the error that caused it.
+    fn setup_error(&self, problem: &str, error: &str) -> Report {
         let finding = Finding {
             check: Check::Convergence,
-            problem: format!("{what}: {error}"),
+            problem: format!("{problem}: {error}"),
             hint: "fix this first; no check was run".to_owned(),
             schedule: String::new(),
             difference: Vec::new(),

@@ -27,7 +27,7 @@ fn check_levels(schema: &Value, place: &Place, metadata: Metadata, found: &mut V
         let place = place.keyword("default");
         let causes = part::check(schema, default, &place.text, metadata)
             .unwrap_or_else(|| vec![Cause::invalid(place.text.as_str(), default, "must not have unknown fields")]);
-        let violation = |cause| Violation::found(Rule::Default, place.steps.clone(), cause);
+        let violation = |cause| Violation::from_cause(Rule::Default, place.steps.clone(), cause);
         found.extend(causes.into_iter().map(violation));
     }
     for (name, property) in entries(schema, "properties") {

@@ -107,7 +107,7 @@ fn check_compiled(
     found: &mut Vec<Violation>,
 ) {
     let CompiledRule { uses_old_self, causes } = compile(rule, schema, &place.text);
-    let violation = |cause| Violation::found(Rule::Expression, place.keyword("rule").steps, cause);
+    let violation = |cause| Violation::from_cause(Rule::Expression, place.keyword("rule").steps, cause);
     found.extend(causes.into_iter().map(violation));
     if uses_old_self && let Some(outermost) = uncorrelated {
         let why =

@@ -98,7 +98,7 @@ impl<'a, P> Calls<'a, P> {
         match permissions.iter().find(|permission| !permission.allows(&target)) {
             Some(permission) => {
                 let elsewhere = namespace.filter(|namespace| Some(*namespace) != self.core.owner.default_namespace());
-                Err(permission.denied(&target, elsewhere, node_type_name::<P>()))
+                Err(permission.denial_error(&target, elsewhere, node_type_name::<P>()))
             }
             None => Ok(target),
         }

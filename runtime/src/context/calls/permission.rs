@@ -30,7 +30,7 @@ impl Permission {
 
     /// Returns the error for an object outside the limits. `elsewhere` is its namespace, if that is not the default one of the
     /// calls.
-    pub(super) fn denied(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
+    pub(super) fn denial_error(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
         let Self { verb, part, .. } = self;
         let name = if target.name.is_empty() { String::new() } else { format!("({:?})", target.name) };
         let slash = if part.is_empty() { "" } else { "/" };

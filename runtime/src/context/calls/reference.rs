@@ -150,7 +150,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         let selection = self.select(names)?;
         selection.keys.iter().try_for_each(|key| {
             selection.check_labels(self.calls, key)?;
-            self.calls.core.shared.is_ready(&selection.named(key))
+            self.calls.core.shared.is_ready(&selection.named_target(key))
         })
     }
 
@@ -192,7 +192,7 @@ struct SelectedReferences {
 }
 
 impl SelectedReferences {
-    fn named(&self, key: &ObjectKey) -> NamedTarget {
+    fn named_target(&self, key: &ObjectKey) -> NamedTarget {
         NamedTarget { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
     }
 
@@ -207,7 +207,7 @@ impl SelectedReferences {
     async fn add<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         self.check_labels(calls, key)?;
         self.check_allowed(calls, key).await?;
-        calls.core.shared.add_finalizer_to_target(&self.finalizer, &self.named(key)).await
+        calls.core.shared.add_finalizer_to_target(&self.finalizer, &self.named_target(key)).await
     }
 
     /// Checks that an object in another namespace allows the reference, and releases it if it does not.

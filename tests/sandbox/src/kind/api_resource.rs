@@ -67,7 +67,7 @@ pub(crate) struct Custom {
     /// `spec.conversion` of the CRD.
     pub(crate) conversion: serde_json::Value,
     /// The JSON Schema, for OpenAPI and validation.
-    pub(crate) written: serde_json::Value,
+    pub(crate) schema_json: serde_json::Value,
     /// The schemas of all versions, by name.
     pub(crate) versions: Arc<BTreeMap<String, Arc<Schema>>>,
     /// The store version from which on objects were written under the current schema.

@@ -18,7 +18,7 @@ pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
 /// Returns the pairs of snapshots to compare in a run: after the creation and after a change during it, and then those of the
 /// one disturbance that the schedule contains (edit, upgrade, recreation, or deletion of a child). `older` is the target of the
 /// older release in an upgrade.
-pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
+pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     comparisons.extend(after_creation(case, baseline));
     comparisons.extend(after_change(case, baseline));

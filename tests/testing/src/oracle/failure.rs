@@ -8,7 +8,7 @@ use super::{case::Case, hint};
 use crate::{check::Check, report::Finding, schedule::Schedule, simulation::Failure};
 
 /// Returns a finding about the failure that ended a run; `None` if the run got to its end.
-pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
+pub(crate) fn run_failure(case: &Case<'_>) -> Option<Finding> {
     let (name, timeline) = (&case.target.name, &case.outcome.timeline);
     let (problem, hint, lines) = match case.outcome.failure.clone()? {
         Failure::Setup(problem) => (problem, "fix the manifests or the sample; no other check was run", Vec::new()),

@@ -39,7 +39,7 @@ pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding>
     if number.is_multiple_of(2) {
         return mismatch("the deletion of a second object changes the children of the first", after);
     }
-    let lines = missing(&children_by_kind(target, created), &children_by_kind(target, after));
+    let lines = missing_children(&children_by_kind(target, created), &children_by_kind(target, after));
     let problem = "the deletion of an object deletes children of a second object";
     (!lines.is_empty()).then(|| case.mismatch(problem, lines))
 }
@@ -66,7 +66,7 @@ fn children_by_kind(target: &Target, snapshot: &Snapshot) -> BTreeMap<String, us
 }
 
 /// Returns a line for each kind of which there are fewer children than expected.
-fn missing(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
+fn missing_children(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
     let count = |kind: &String| actual.get(kind).copied().unwrap_or_default();
     let fewer = expected.iter().filter(|(kind, expected)| count(kind) < **expected);
     fewer.map(|(kind, expected)| format!("- {kind}: {} of {expected}", count(kind))).collect()

@@ -17,9 +17,9 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     let schedule = case.schedule;
     let mut findings: Vec<Finding> = Vec::new();
     if !waits_like_new_object(case, baseline) {
-        findings.extend(failure::failed(case));
+        findings.extend(failure::run_failure(case));
     }
-    for Comparison { problem, expected, actual } in comparison::comparisons(case, older, baseline) {
+    for Comparison { problem, expected, actual } in comparison::snapshots_to_compare(case, older, baseline) {
         let lines = diff(&expected, &actual, &baseline.noise);
         if !lines.is_empty() {
             findings.push(case.mismatch(problem, lines));

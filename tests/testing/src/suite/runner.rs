@@ -34,7 +34,7 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
         Err(finding) => {
             // A missing permission comes first: it may be the cause of the other finding.
             runner.add_permissions(&Schedule::undisturbed(1), &finding.timeline);
-            runner.report.findings.extend(oracle::lacking(&runner.lacking, runner.first_denied.take()));
+            runner.report.findings.extend(oracle::missing_permissions(&runner.lacking, runner.first_denied.take()));
             runner.report.findings.push(*finding);
             return runner.report;
         }
@@ -95,7 +95,7 @@ fn run_undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> 
     let schedule = Schedule::undisturbed(seed);
     let outcome = execute(target, None, &schedule);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &outcome };
-    match oracle::failed(&case).or_else(|| oracle::panicked(&case)) {
+    match oracle::run_failure(&case).or_else(|| oracle::panicked(&case)) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(outcome),
     }
@@ -176,7 +176,7 @@ impl<'a> Runner<'a> {
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
         let granted = permission::granted(&self.target.manifests.install);
         let first_denied = self.first_denied.take();
-        self.report.findings.extend(oracle::lacking(&self.lacking, first_denied));
+        self.report.findings.extend(oracle::missing_permissions(&self.lacking, first_denied));
         // A check that did not run may need the other permissions.
         if checks.len() == Check::ALL.len() {
             let unused = granted.difference(&self.used).filter(|permission| !permission.is_of_process());

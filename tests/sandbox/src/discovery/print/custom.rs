@@ -43,8 +43,8 @@ pub(super) fn definitions(custom: &[Column]) -> Value {
 }
 
 /// Parses one of the `additionalPrinterColumns`.
-fn parse_column(written: &Value) -> Column {
-    let text = |name| object::text(written, &[name]).to_owned();
+fn parse_column(declared_column: &Value) -> Column {
+    let text = |name| object::text(declared_column, &[name]).to_owned();
     let (path, description) = (text("jsonPath"), text("description"));
     let description = if description.is_empty() {
         format!("Custom resource definition column (in JSONPath format): {path}")
@@ -56,7 +56,7 @@ fn parse_column(written: &Value) -> Column {
         type_: text("type"),
         format: text("format"),
         description,
-        priority: object::number(written, &["priority"]).unwrap_or(0),
+        priority: object::number(declared_column, &["priority"]).unwrap_or(0),
         path: JsonPath::parse(&path),
     }
 }

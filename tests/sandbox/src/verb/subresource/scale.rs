@@ -104,9 +104,9 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
 }
 
 /// Returns the response with the `Scale` of the written object.
-fn scale_response(request: ResourceRequest<'_>, written: WriteOutcome) -> Result<ApiResponse, Failure> {
-    let scale = scale_of(request.kind, &written.state.object(request.kind));
-    Ok(read::object_response(scale_request(request), StatusCode::OK, scale)?.with_warnings(written.warnings))
+fn scale_response(request: ResourceRequest<'_>, outcome: WriteOutcome) -> Result<ApiResponse, Failure> {
+    let scale = scale_of(request.kind, &outcome.state.object(request.kind));
+    Ok(read::object_response(scale_request(request), StatusCode::OK, scale)?.with_warnings(outcome.warnings))
 }
 
 /// Returns the request with `Scale` as its kind.
