@@ -18,10 +18,10 @@ fn check_value(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<
             if keywords.embedded {
                 for name in ["apiVersion", "kind"] {
                     if text(value, name).is_empty() {
-                        let place = format!("{path}.{name}");
+                        let field_path = format!("{path}.{name}");
                         causes.push(match map.get(name) {
-                            Some(empty) => Cause::invalid(place, empty, "must not be empty"),
-                            None => Cause::required(place, ""),
+                            Some(empty) => Cause::invalid(field_path, empty, "must not be empty"),
+                            None => Cause::required(field_path, ""),
                         });
                     }
                 }
