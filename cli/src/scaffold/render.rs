@@ -24,6 +24,7 @@ pub(crate) struct RenderedProject {
 }
 
 impl RenderedProject {
+    /// Returns the paths and texts of the files, sorted by path.
     pub(crate) fn files(&self) -> impl ExactSizeIterator<Item = (&Path, &str)> {
         self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
     }

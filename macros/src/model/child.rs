@@ -130,7 +130,7 @@ impl Child {
         self.resource.is_some() || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 
-    /// Returns the closures or functions of `when`, `each` and `key`.
+    /// Returns the closures or functions of `when`, `each` and `key`, each with the name of its key.
     pub(crate) fn closures(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let closures = [("when", &self.when), ("each", &self.each), ("key", &self.key)];
         closures.into_iter().filter_map(|(key, closure)| Some((key, closure.as_ref()?)))

@@ -69,7 +69,10 @@ impl PassCore<'_> {
         self.claims.lock().complete.insert(node.clone());
     }
 
-    /// Claims all objects that a node has built and completes them for the apply.
+    /// Claims all objects that a node has built and completes them for the apply. Returns each with its kind.
+    ///
+    /// # Errors
+    /// A terminal error if an object is invalid, or if another node has claimed it.
     pub(crate) fn claim_all(&self, node: &Arc<str>, wanted: Vec<(Kind, Value)>) -> Result<Vec<(Kind, Desired)>> {
         let mut claimed = Vec::with_capacity(wanted.len());
         for (kind, object) in wanted {

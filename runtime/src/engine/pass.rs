@@ -201,7 +201,7 @@ impl<'a> PassCore<'a> {
         self.children_by_node.lock()
     }
 
-    /// The side effects that the nodes have recorded so far.
+    /// Returns the side effects that the nodes have recorded so far.
     pub(crate) fn side_effects(&self) -> MutexGuard<'_, SideEffects> {
         self.side_effects.lock()
     }

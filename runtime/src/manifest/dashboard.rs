@@ -50,7 +50,7 @@ fn uid(project: &Project) -> String {
     format!("opgen-{digits}")
 }
 
-/// The data source that all panels read: the user selects it.
+/// Returns the data source that all panels read: the user selects it.
 fn data_source() -> Value {
     json!({"type": "prometheus", "uid": "${datasource}"})
 }

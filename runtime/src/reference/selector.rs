@@ -56,6 +56,7 @@ impl ScopedSelector {
             })
     }
 
+    /// Returns the names and values of the labels that `matchLabels` requires.
     fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.labels.match_labels.iter().flatten().map(|(label, value)| (label.as_str(), value.as_str()))
     }

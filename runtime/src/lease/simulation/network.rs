@@ -137,7 +137,8 @@ impl Network {
     }
 }
 
-/// Returns the holder that a write of the Lease names; `None` for other requests.
+/// Returns the holder that a write of the Lease names: `Some(None)` if it names none, which releases the Lease. `None` for other
+/// requests.
 fn holder_of(request: &Request<Vec<u8>>) -> Option<Option<String>> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     if !is_write || !request.uri().path().contains("/leases") {

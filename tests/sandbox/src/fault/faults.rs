@@ -101,6 +101,7 @@ impl Faults {
             passes: BTreeMap::new(),
             last_pass: 0,
             jumped: 0,
+            // No limit.
             max_calls: u64::MAX,
             timeline: Timeline::default(),
         };
@@ -144,8 +145,8 @@ impl Faults {
         self
     }
 
-    /// Loses all events for a while, as [`EventFault::Lose`] does: the client sees the changes in its next list only. The
-    /// time must be shorter than the five seconds after which a watch returns 410.
+    /// Loses all events for a while, as [`EventFault::Lose`] does: the client sees the changes in its next list only.
+    /// The time must be shorter than the five seconds after which a watch returns 410.
     pub fn lose_events(&self, time: Duration) {
         self.state().events_lost_until = Some(Instant::now() + time);
     }
@@ -163,19 +164,19 @@ impl Faults {
         state.calls > state.max_calls
     }
 
-    /// The number of calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.state().calls
     }
 
-    /// The seconds by which the client's wall clock is ahead of the sandbox's.
+    /// Returns the seconds by which the client's wall clock is ahead of the sandbox's.
     #[must_use]
     pub fn jumped(&self) -> i64 {
         self.state().jumped
     }
 
-    /// The timeline so far.
+    /// Returns the timeline so far.
     #[must_use]
     pub fn timeline(&self) -> Timeline {
         self.state().timeline.clone()
@@ -186,8 +187,8 @@ impl Faults {
         self.state().record(TimelineEvent::Note { text: text.into() });
     }
 
-    /// Waits until a [`Fault::StopBefore`] or [`Fault::StopAfter`] stops the client's process. From then on its calls are
-    /// never answered; the next client begins the next life.
+    /// Waits until a [`Fault::StopBefore`] or [`Fault::StopAfter`] stops the client's process. From then on its calls
+    /// are never answered; the next client begins the next life.
     pub async fn stopped(&self) {
         let life = self.state().life;
         let mut ended = self.ended.subscribe();

@@ -73,7 +73,8 @@ fn managers_before(request: ResourceRequest<'_>, old: Option<&Value>, new: &Valu
     Managers::of(new).filter(|managers| !managers.is_empty()).unwrap_or_else(live)
 }
 
-/// Returns the managers after the manager `name` updates `old` to `new`.
+/// Returns the managers after the manager `name` updates `old` to `new`: the others lose the changed fields, and `name`
+/// gains the added and modified ones. Old entries are merged if there are too many.
 pub(super) fn update_managers(
     request: ResourceRequest<'_>,
     mut managers: Managers,

@@ -109,37 +109,38 @@ impl Sandbox {
 }
 
 impl Serving {
-    /// The address that it listens on.
+    /// Returns the address that it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL of the server: `https://127.0.0.1:PORT`.
+    /// Returns the URL of the server: `https://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    /// The certificate of the certificate authority, as PEM; the server certificate itself if it was set in the options.
+    /// Returns the certificate of the certificate authority, as PEM; the server certificate itself if it was set in the
+    /// options.
     #[must_use]
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// The bearer token of the administrator.
+    /// Returns the bearer token of the administrator.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// The text of a kubeconfig with all rights.
+    /// Returns the text of a kubeconfig with all rights.
     #[must_use]
     pub fn kubeconfig(&self) -> &str {
         &self.kubeconfig
     }
 
-    /// The path of the kubeconfig, if the options name a directory.
+    /// Returns the path of the kubeconfig, if the options name a directory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()

@@ -97,7 +97,8 @@ fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Fa
     Ok(())
 }
 
-/// Handles `$setElementOrder/LIST`: merges the list and sorts it in that order.
+/// Handles `$setElementOrder/LIST`: removes both lists from the patch, merges them into the object, and sorts the
+/// result in that order.
 fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let keys: Vec<_> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in keys {
@@ -157,7 +158,8 @@ fn delete_from_list(object: &mut JsonObject, list: &str, deleted: &Value) -> Res
     Ok(())
 }
 
-/// Merges a list of the patch into a list of the object. Without a merge strategy, the patch replaces the list.
+/// Merges a list of the patch into a list of the object: by the merge key of the items, with the directives `delete`
+/// and `replace`, or as a set of values. Without a merge strategy, the patch replaces the list.
 fn merge_list(
     items: Option<&Schema>,
     strategy: Option<&Merge>,

@@ -59,7 +59,8 @@ fn has_generation(kind: &Kind) -> bool {
     kind.custom().is_some() || has_builtin_generation(&kind.group, &kind.plural)
 }
 
-/// Returns the fields of the desired state: all except the metadata and a status that is a subresource.
+/// Returns the names and values of the fields of the desired state: all except the metadata and a status that is a
+/// subresource.
 fn desired_state<'a>(kind: &Kind, object: &'a Value) -> Vec<(&'a String, &'a Value)> {
     let is_desired = |key: &str| key != "metadata" && !(key == "status" && kind.has_status());
     object.as_object().into_iter().flatten().filter(|(key, _)| is_desired(key)).collect()

@@ -60,8 +60,8 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Ou
     cluster.delete(&second, Propagation::Background).await
 }
 
-/// Returns samples with their second objects: of one sample, in its namespace and with its name as prefix, or of all samples in
-/// another namespace.
+/// Returns pairs of a sample and its second object: of one sample, in its namespace and with its name as prefix, or of all
+/// samples in another namespace.
 fn second_objects(samples: &[Value], index: usize) -> Vec<(Value, Value)> {
     if let Some(sample) = samples.get(index) {
         let mut second = sample.clone();

@@ -16,7 +16,7 @@ use crate::{
 /// The name of the objects without labels; those with labels have a number behind it.
 const NAME: &str = "of-somebody-else";
 
-/// Returns the foreign objects by resource: one of each kind whose creation has no side effects.
+/// Returns pairs of a resource (`PLURAL.GROUP`) and its foreign object: one of each kind whose creation has no side effects.
 fn templates() -> Vec<(&'static str, Value)> {
     let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": NAME}});
     let with = |mut object: Value, field: &str, value: Value| {
@@ -116,7 +116,8 @@ impl ForeignObjects {
     /// Checks that all objects still exist unchanged.
     ///
     /// # Errors
-    /// If one of the objects was changed or deleted.
+    /// If one of the objects was changed, deleted or recreated; the message has the writes of it in the log. Also if an object
+    /// can't be read.
     pub(super) async fn check(
         &self,
         sandbox: &Sandbox,

@@ -80,7 +80,8 @@ fn has_current_template(pod: &Value, hash: &str) -> bool {
     object::text(pod, &["metadata", "labels", REVISION]) == hash
 }
 
-/// Creates missing Pods, and deletes unwanted Pods and, within `maxUnavailable`, Pods of an old template.
+/// Creates missing Pods, and deletes Pods that have ended or are on no node of the set. Then deletes Pods of an old
+/// template: unready ones, and ready ones within `maxUnavailable`.
 async fn sync_pods(
     client: &ControllerClient,
     kind: &Kind,

@@ -143,7 +143,8 @@ fn revision_of(set: &Value) -> Option<u64> {
     set["metadata"]["annotations"][REVISION].as_str()?.parse().ok()
 }
 
-/// Returns a ReplicaSet without Pods for the current template of a Deployment.
+/// Returns a ReplicaSet without Pods for the current template of a Deployment: with the hash of the template in its
+/// labels and selector, the annotations of the Deployment, and the revision.
 fn build_new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
     let spec = &deployment["spec"];
     let hash = revision::hash(&spec["template"]);

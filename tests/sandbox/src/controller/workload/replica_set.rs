@@ -89,7 +89,8 @@ impl Controller for ReplicaSets {
 }
 
 impl ReplicaSets {
-    /// Creates or deletes Pods until the requested number exists, at most `BURST` at once.
+    /// Creates or deletes Pods until the requested number exists, at most `BURST` at once, and records an Event for
+    /// each. Does nothing more in a terminating namespace.
     async fn scale(
         &self,
         client: &ControllerClient,
@@ -133,7 +134,8 @@ impl ReplicaSets {
     }
 }
 
-/// Writes the status if it changed.
+/// Writes the status if it changed: the numbers of Pods, and the condition `ReplicaFailure` while `failure` is given.
+/// Returns the action that reconciles again when the next Pod becomes available.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

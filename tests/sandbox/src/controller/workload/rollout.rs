@@ -158,7 +158,7 @@ impl Rollout {
     }
 }
 
-/// Scales the ReplicaSets to the sizes that the strategy allows now.
+/// Scales the ReplicaSets to the sizes that the strategy allows now. Skips those that have their size already.
 pub(super) async fn scale(
     client: &ControllerClient,
     deployment: &Value,

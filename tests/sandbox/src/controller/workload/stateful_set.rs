@@ -227,7 +227,8 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Writes the status of the StatefulSet.
+    /// Writes the status of the StatefulSet if it changed. Returns the action that reconciles again when the next Pod
+    /// becomes available.
     async fn update_status(&self, kind: &Kind) -> ReconcileResult {
         let environment = &self.client.server.environment;
         let owned_pods = self.pods()?;
@@ -277,8 +278,8 @@ fn is_member_of(set: &Value, pod: &Value) -> bool {
     })
 }
 
-/// Returns the ordinal at the end of a Pod's name; -1, which is in no range of ordinals, if the name does not end with a
-/// number.
+/// Returns the ordinal at the end of a Pod's name; -1, which is in no range of ordinals, if the name does not end with
+/// a number.
 fn ordinal(pod: &Value) -> i64 {
     object::name(pod).rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(-1)
 }
