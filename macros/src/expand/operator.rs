@@ -48,7 +48,7 @@ fn operator_fn(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> To
     let distinct_kinds = (kinds.len() > 1).then(|| distinct_kinds(kinds));
     quote! {
         #distinct_kinds
-        /// Returns the operator of this binary: its kinds with their trees.
+        /// The operator of this binary: its kinds with their trees.
         pub fn operator() -> #krate::Operator {
             #krate::Operator::new(#name).version(::core::env!("CARGO_PKG_VERSION")) #(#controls)*
         }
