@@ -38,7 +38,7 @@ async fn group_k1_the_way_up_goes_the_way_that_the_predicate_says() {
                 _ => assert!(matches!(outcome, Err(Error::Unexpected(_)))),
             }
             let calls = rehearsal.calls();
-            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, asked, answer));
+            assert_eq!((calls.len(), calls[0].action, calls[0].answer), (1, asked, answer));
         }
     }
 }
@@ -61,7 +61,7 @@ async fn group_k2_the_way_down_removes_the_child_whatever_the_predicate_would_sa
             rehearsal.answer("child", answer);
             assert_eq!(rehearsal.down().await.is_ok(), answer == Answer::Ok);
             let calls = rehearsal.calls();
-            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, NodeAction::Deprovision, answer));
+            assert_eq!((calls.len(), calls[0].action, calls[0].answer), (1, NodeAction::Deprovision, answer));
         }
     }
 }

@@ -61,7 +61,7 @@ async fn group_o2_an_object_that_is_still_going_holds_those_before_it() {
     rehearsal.answer("parts", Answer::Ok);
     assert!(rehearsal.down().await.is_ok());
     let calls = rehearsal.calls();
-    assert!(calls.iter().all(|call| call.asked == NodeAction::Deprovision));
+    assert!(calls.iter().all(|call| call.action == NodeAction::Deprovision));
     assert_eq!(calls.iter().map(|call| call.node.as_str()).collect::<Vec<_>>(), ["parts", "key", "config"]);
     assert!(rehearsal.provisioned_nodes().is_empty());
     assert!(rehearsal.down().await.is_ok(), "what is gone already is no error");

@@ -105,7 +105,7 @@ async fn group_s3_nothing_is_rolled_back() {
     let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     rehearsal.answer("second", Answer::Terminal);
     assert!(rehearsal.up().await.is_err());
-    assert!(rehearsal.calls().iter().all(|call| call.asked == opgen::testing::NodeAction::Provision));
+    assert!(rehearsal.calls().iter().all(|call| call.action == opgen::testing::NodeAction::Provision));
     assert!(rehearsal.provisioned_nodes().contains("first"));
 }
 
