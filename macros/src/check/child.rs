@@ -51,7 +51,8 @@ fn check_managers(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks keys that exclude or require each other.
+/// Reports keys that exclude or require each other: `each` on a resource, `each` without `key` or the reverse, and `if_api` on a
+/// provisioner. Also checks `manifest`.
 fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";

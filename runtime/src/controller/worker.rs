@@ -72,7 +72,8 @@ impl RunningController {
         }
     }
 
-    /// Enqueues a primary that changed itself.
+    /// Enqueues a primary that changed itself, with the priority and the trigger of the significance. A change without
+    /// significance enqueues nothing.
     fn enqueue_changed(&self, key: ObjectKey, significance: Significance, from_list: bool) {
         match significance {
             Significance::None => {}
@@ -221,7 +222,7 @@ impl RunningController {
         self.queue.stats()
     }
 
-    /// Runs one pass over an object, schedules the next one, and returns when that is.
+    /// Runs one pass over an object, enqueues it for changes during the pass, schedules the next one, and returns when that is.
     async fn process(&self, item: &Item<ObjectKey>) -> Next {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;

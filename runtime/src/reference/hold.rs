@@ -75,7 +75,8 @@ impl ControllerState {
         yield_because("ReferenceNotAllowed", message)
     }
 
-    /// Releases the targets in other namespaces that may no longer be referenced.
+    /// Releases the targets of pointers by name that may no longer be referenced: `named` lacks them although their kind has
+    /// synced.
     pub(crate) async fn release_refused(
         &self,
         referrer: (&Kind, &ObjectKey),

@@ -10,7 +10,7 @@ use crate::simulation::{Cluster, Failure};
 /// How often a program may read one path at rest.
 const READS_PER_SECOND: u64 = 1;
 
-/// Lets time pass, then replaces the process.
+/// Lets time pass at rest, then replaces the process and waits until the new one is at rest.
 ///
 /// # Errors
 /// If the program writes at rest, reads without a pass, or polls too often.

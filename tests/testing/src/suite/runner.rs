@@ -23,8 +23,8 @@ use crate::{
 /// The number of runs that the baseline and the footprint need.
 const BASELINE_RUNS: usize = 3;
 
-/// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports their
-/// findings. If the undisturbed run fails, reports only that failure and missing permissions.
+/// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports
+/// their findings. If the undisturbed run fails, reports only that failure and missing permissions.
 pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Check>, bounds: &Bounds) -> Report {
     let mut runner = Runner::new(target, older, bounds);
     let started = Instant::now();
@@ -72,10 +72,10 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedul
     report
 }
 
-/// Runs a program, and its older release, without disturbances.
+/// Runs a program twice, and its older release once, without disturbances.
 ///
 /// # Errors
-/// The finding, if one of them does not work at all.
+/// The finding, if a run fails, or if the program leaves objects behind.
 fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
     let (first, second) = (run_undisturbed(target, 1)?, run_undisturbed(target, 2)?);
     let older = older.map(|older| run_undisturbed(older, 1)).transpose()?;
@@ -131,7 +131,8 @@ impl<'a> Runner<'a> {
         Self { target, older, bounds, report, used, lacking, first_denied: None }
     }
 
-    /// Runs the schedules of a check in parallel, judges each run, and adds the findings, permissions and a summary to the report.
+    /// Runs the schedules of a check in parallel, judges each run, and adds the findings, permissions and a summary to the
+    /// report.
     fn run_check(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
         let started = Instant::now();
         let (target, older) = (self.target, self.older);
@@ -172,7 +173,8 @@ impl<'a> Runner<'a> {
         self.lacking.extend(lacking);
     }
 
-    /// Reports the permissions that the role lacks, and after a trial with all checks those that no run used.
+    /// Adds findings about the permissions that the role lacks, and after a trial with all checks about those that no run used.
+    /// Adds a summary without runs.
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
         let granted = permission::granted(&self.target.manifests.install);
         let first_denied = self.first_denied.take();
