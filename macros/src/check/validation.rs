@@ -26,7 +26,7 @@ enum JsonType {
     Unknown,
 }
 
-/// Checks the validation rules of all fields.
+/// Reports validation rules without effect of all fields, and merge rules that the API server does not support.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {

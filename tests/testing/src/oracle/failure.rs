@@ -17,23 +17,23 @@ pub(crate) fn run_failure(case: &Case<'_>) -> Option<Finding> {
             "handle panics and errors of a pass; an exit of the process affects all objects",
             Vec::new(),
         ),
-        Failure::NotAtRest(after) => {
+        Failure::NotAtRest(phase) => {
             let (behavior, hint) = match silent_connection(timeline) {
                 Some(answer) => (format!("it waits for {answer} on a silent connection"), hint::OF_SILENCE),
                 None => {
                     let call = most_frequent_call(timeline);
-                    (format!("it repeats the same request: {call}"), hint::of_no_rest(after))
+                    (format!("it repeats the same request: {call}"), hint::of_no_rest(phase))
                 }
             };
-            (format!("no steady state after {after}: {behavior}"), hint, Vec::new())
+            (format!("no steady state after {phase}: {behavior}"), hint, Vec::new())
         }
         Failure::BusyAtRest(calls) => (
             format!("it sends {} requests although nothing has changed", calls.len()),
             "compare with the current state before a write, and read from the cache",
             calls,
         ),
-        Failure::HotLoop(after, write) => {
-            (format!("hot loop: after {after}, {write}"), hint::of_hot_loop(after, &write, name), Vec::new())
+        Failure::HotLoop(phase, write) => {
+            (format!("hot loop: after {phase}, {write}"), hint::of_hot_loop(phase, &write, name), Vec::new())
         }
         Failure::HotPolling(reads) => (
             format!("it repeats {} reads more than once a second although nothing has changed", reads.len()),

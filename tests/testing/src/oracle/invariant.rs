@@ -31,10 +31,10 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
 fn recreated(case: &Case<'_>) -> Option<Finding> {
     let recreations = &case.outcome.recreations;
     let first = recreations.first()?;
-    let lines = recreations.iter().map(|recreation| format!("  {} after {}", recreation.object, recreation.after));
+    let lines = recreations.iter().map(|recreation| format!("  {} after {}", recreation.object, recreation.phase));
     let lost = if first.lost_data { ", and its data is lost" } else { "" };
     let problem =
-        format!("{} was deleted and created again after {}, although it was needed{lost}", first.object, first.after);
+        format!("{} was deleted and created again after {}, although it was needed{lost}", first.object, first.phase);
     let hint = if case.schedule.second_object.is_some() {
         "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
     } else {

@@ -123,7 +123,7 @@ impl ForeignObjects {
         sandbox: &Sandbox,
         target: &Target,
         log: &WriteLog,
-        after: &'static str,
+        phase: &'static str,
     ) -> Result<(), Failure> {
         for before in &self.0 {
             let path = object_path(before, &target.manifests.install);
@@ -137,7 +137,7 @@ impl ForeignObjects {
             };
             let (object, writes) = (label(before), writes_to(log, &path));
             return Err(Failure::ChangedForeignObject(format!(
-                "{object} of another client {change} after {after}{writes}"
+                "{object} of another client {change} after {phase}{writes}"
             )));
         }
         Ok(())
