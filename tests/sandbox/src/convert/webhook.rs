@@ -104,7 +104,7 @@ impl Kind {
     }
 
     /// Returns the cached error of the conversion of an object to this version; `None` if there is none.
-    pub(crate) fn unconverted(&self, stored: &Stored) -> Option<String> {
+    pub(crate) fn conversion_error(&self, stored: &Stored) -> Option<String> {
         let custom = webhook_converted(self).filter(|_| !stored.has_version_of(self))?;
         custom.converted.get(stored)?.err()
     }

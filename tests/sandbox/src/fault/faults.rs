@@ -48,7 +48,7 @@ pub(super) struct FaultState {
     /// The index in the timeline of each open pass, by number.
     pub(super) passes: BTreeMap<u64, usize>,
     pub(super) last_pass: u64,
-    jumped: i64,
+    clock_lead: i64,
     /// The maximum number of calls.
     max_calls: u64,
     pub(super) timeline: Timeline,
@@ -100,7 +100,7 @@ impl Faults {
             first_lists_as_of: None,
             passes: BTreeMap::new(),
             last_pass: 0,
-            jumped: 0,
+            clock_lead: 0,
             // No limit.
             max_calls: u64::MAX,
             timeline: Timeline::default(),
@@ -172,8 +172,8 @@ impl Faults {
 
     /// Returns the seconds by which the client's wall clock is ahead of the sandbox's.
     #[must_use]
-    pub fn jumped(&self) -> i64 {
-        self.state().jumped
+    pub fn clock_lead(&self) -> i64 {
+        self.state().clock_lead
     }
 
     /// Returns the timeline so far.
@@ -290,7 +290,7 @@ impl Faults {
     /// Moves the wall clock of the client by some seconds.
     pub(super) fn jump(&self, seconds: i64) {
         let mut state = self.state();
-        state.jumped = state.jumped.saturating_add(seconds);
+        state.clock_lead = state.clock_lead.saturating_add(seconds);
     }
 
     /// Counts a delayed event as open until the guard is dropped.

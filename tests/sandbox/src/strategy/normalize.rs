@@ -188,8 +188,8 @@ fn is_zero_scalar(value: &Value) -> bool {
 /// thousandths.
 fn normalize_quantity(value: &mut Value, thousandths: bool) {
     let text = match &*value {
-        Value::String(text) => Quantity::rewritten(text, thousandths),
-        Value::Number(number) => Quantity::rewritten(&number.to_string(), thousandths),
+        Value::String(text) => Quantity::normalize_text(text, thousandths),
+        Value::Number(number) => Quantity::normalize_text(&number.to_string(), thousandths),
         _ => return,
     };
     if let Ok(text) = text {

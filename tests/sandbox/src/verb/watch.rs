@@ -196,7 +196,7 @@ impl WatchStream {
         match self.store.some_changes(&self.kind.group_resource, self.after, MAX_BATCH) {
             Ok(changes) => {
                 for change in &changes {
-                    if let Some(why) = self.kind.unconverted(&change.object) {
+                    if let Some(why) = self.kind.conversion_error(&change.object) {
                         self.encoded.push_back(encode_event("ERROR", &Failure::internal(why).status()));
                         self.done = true;
                         return true;

@@ -83,7 +83,7 @@ fn most_frequent_call(timeline: &Timeline) -> String {
 }
 
 /// Returns a finding about the first panic of a run, even if the program caught it.
-pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
+pub(crate) fn program_panic(case: &Case<'_>) -> Option<Finding> {
     let panics = &case.outcome.panics;
     let panic = panics.first()?;
     let times = panics.iter().filter(|other| *other == panic).count();

@@ -25,7 +25,7 @@ pub(crate) fn missing_permissions(
 }
 
 /// Returns a finding about the permissions that no run used; `None` if there are none.
-pub(crate) fn unused(permissions: &[&Permission]) -> Option<Finding> {
+pub(crate) fn unused_permissions(permissions: &[&Permission]) -> Option<Finding> {
     if permissions.is_empty() {
         return None;
     }

@@ -5,8 +5,8 @@ use super::{
     case::Case,
     comparison::{self, Comparison},
     failure, invariant,
-    leak::leaked,
-    orphan::orphaned,
+    leak::leaked_objects,
+    orphan::orphaned_children,
     status, upgrade,
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};
@@ -35,9 +35,9 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
         findings.extend(invariant::recreated_child(case, baseline));
     }
     if schedule.propagation == Propagation::Orphan {
-        findings.extend(orphaned(case, baseline));
+        findings.extend(orphaned_children(case, baseline));
     }
-    findings.extend(leaked(case));
+    findings.extend(leaked_objects(case));
     findings
 }
 

@@ -188,7 +188,7 @@ impl<'a> Cluster<'a> {
         let client = record_nodes(client, self.log.clone());
         let (faults, started) = (self.faults.clone(), self.started);
         let now = move || {
-            let ahead = SignedDuration::from_secs(faults.jumped());
+            let ahead = SignedDuration::from_secs(faults.clock_lead());
             let start = Timestamp::from_second(START_TIME).unwrap_or(Timestamp::UNIX_EPOCH);
             start.checked_add(started.elapsed()).and_then(|now| now.checked_add(ahead)).unwrap_or(start)
         };

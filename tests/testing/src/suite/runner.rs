@@ -81,7 +81,7 @@ fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Fin
     let older = older.map(|older| run_undisturbed(older, 1)).transpose()?;
     let schedule = Schedule::undisturbed(1);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &first };
-    match oracle::leaked(&case) {
+    match oracle::leaked_objects(&case) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(Baseline::new(target, first, second, older)),
     }
@@ -95,7 +95,7 @@ fn run_undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> 
     let schedule = Schedule::undisturbed(seed);
     let outcome = execute(target, None, &schedule);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &outcome };
-    match oracle::run_failure(&case).or_else(|| oracle::panicked(&case)) {
+    match oracle::run_failure(&case).or_else(|| oracle::program_panic(&case)) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(outcome),
     }
@@ -176,14 +176,14 @@ impl<'a> Runner<'a> {
     /// Adds findings about the permissions that the role lacks, and after a trial with all checks about those that no run used.
     /// Adds a summary without runs.
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
-        let granted = permission::granted(&self.target.manifests.install);
+        let granted = permission::granted_permissions(&self.target.manifests.install);
         let first_denied = self.first_denied.take();
         self.report.findings.extend(oracle::missing_permissions(&self.lacking, first_denied));
         // A check that did not run may need the other permissions.
         if checks.len() == Check::ALL.len() {
             let unused = granted.difference(&self.used).filter(|permission| !permission.is_of_process());
             let unused: Vec<_> = unused.collect();
-            self.report.findings.extend(oracle::unused(&unused));
+            self.report.findings.extend(oracle::unused_permissions(&unused));
         }
         self.report.steps.push(CheckSummary { check: Check::Role, runs: 0, took: Duration::ZERO });
     }

@@ -45,7 +45,8 @@ impl Controller for CronJobs {
             cron["status"] = status;
             client.replace(&kind, "status", &cron).await?;
         }
-        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
+        Ok(next
+            .map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::to_instant(&client.server.environment, next))))
     }
 }
 

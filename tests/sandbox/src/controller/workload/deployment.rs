@@ -103,7 +103,7 @@ async fn ensure_new_set(
     rollout: &mut Rollout,
 ) -> Result<Option<String>, ApiError> {
     let sets = client.served_kind(REPLICA_SETS)?;
-    let newest = rollout.old().filter_map(revision_of).max().unwrap_or(0);
+    let newest = rollout.old_sets().filter_map(revision_of).max().unwrap_or(0);
     let mut created_set = None;
     if let Some(at) = rollout.new {
         let set = &mut rollout.sets[at];
@@ -210,7 +210,7 @@ async fn delete_old_sets(
         let counts = [&set["spec"]["replicas"], &set["status"]["replicas"]];
         counts.iter().all(|count| count.as_i64().unwrap_or(0) == 0) && !object::is_deleting(set)
     };
-    let mut old: Vec<&Value> = rollout.old().filter(empty).collect();
+    let mut old: Vec<&Value> = rollout.old_sets().filter(empty).collect();
     old.sort_by_key(|set| revision_of(set));
     let surplus = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
     for set in &old[..surplus] {

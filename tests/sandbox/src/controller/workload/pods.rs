@@ -142,7 +142,7 @@ pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Availab
 }
 
 /// Converts a timestamp to the runtime's clock.
-pub(super) fn instant(environment: &Environment, at: Timestamp) -> Instant {
+pub(super) fn to_instant(environment: &Environment, at: Timestamp) -> Instant {
     let delay = at.duration_since(environment.now());
     Instant::now() + std::time::Duration::try_from(delay).unwrap_or_default()
 }
@@ -173,7 +173,7 @@ impl Tally {
 
     /// Returns the action that reconciles again when the next Pod becomes available.
     pub(super) fn next_action(&self, environment: &Environment) -> super::Action {
-        self.next.map_or(super::Action::AwaitChange, |next| super::Action::RequeueAt(instant(environment, next)))
+        self.next.map_or(super::Action::AwaitChange, |next| super::Action::RequeueAt(to_instant(environment, next)))
     }
 }
 
