@@ -84,7 +84,7 @@ async fn wait_served(client: &Client, document: &Document, namespace: &str) -> R
     }
 }
 
-/// Waits until a CRD is established.
+/// Waits until a CRD is established, at most for `SERVED_TIMEOUT`. Fails with the message of its false condition.
 async fn wait_established(client: &Client, document: &Document, path: &str) -> Result<()> {
     let end = Instant::now() + SERVED_TIMEOUT;
     loop {

@@ -63,7 +63,7 @@ impl Recording {
         Ok(Self { path: path.to_owned(), start: Instant::now(), state: Arc::default() })
     }
 
-    /// Records a request of the operator; ignores other clients.
+    /// Numbers and records a request of the operator; remembers the number of a watch for its events. Ignores other clients.
     pub(super) fn record_call(&self, record: &Record) {
         if !is_operator(&record.user) {
             return;

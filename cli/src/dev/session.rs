@@ -74,7 +74,8 @@ impl Session {
         })
     }
 
-    /// Runs until an error, or until the future is dropped.
+    /// Builds and starts the operator, then rebuilds it after changes of the code, applies changed samples, shows its output, and
+    /// refreshes the display. Ends with an error, or when the future is dropped.
     pub(crate) async fn run(&mut self) -> Result<()> {
         self.rebuild().await?;
         loop {
@@ -214,7 +215,7 @@ impl Session {
         (samples, failures)
     }
 
-    /// Prints the output of the operator, and handles its exit.
+    /// Prints a line of the operator. After its exit, records that, prints its last lines, and waits for the next change.
     fn handle_event(&mut self, event: OperatorEvent) {
         let name = &self.project.name;
         match event {

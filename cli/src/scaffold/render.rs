@@ -37,7 +37,7 @@ impl<'a> FromIterator<(&'a str, &'a str)> for RenderedProject {
     }
 }
 
-/// Renders every file, or none.
+/// Renders the paths and texts of all files with the answers. Fails at the first broken template.
 pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<RenderedProject> {
     let variables = variables(answers);
     let mut tera = Tera::new();

@@ -238,7 +238,7 @@ impl<V> StoreState<V> {
         }
     }
 
-    /// Stores a new entry, unless the store has a newer one.
+    /// Stores a new entry, unless the store has a newer one. Returns the change for the readers.
     fn insert(&mut self, new: Arc<Entry<V>>) -> Change<V> {
         // Another writer may have stored a newer version while the value was created.
         if let Some(change) = self.mark_listed(&new.header) {

@@ -53,7 +53,7 @@ pub(crate) async fn live_diagram(
     Ok(diagram)
 }
 
-/// Returns the state and the conditions of the owner.
+/// Returns the name, the state and the conditions of the owner.
 fn diagram_owner(kind: &Kind, owner: &Value) -> DiagramOwner {
     let (state, why) = state_of(kind, owner);
     let conditions = owner["status"]["conditions"].as_array().cloned().unwrap_or_default();
@@ -102,8 +102,8 @@ struct ChildReader<'a> {
 }
 
 impl ChildReader<'_> {
-    /// Lists the children of all kinds that the tree applies. A kind that is forbidden or not served becomes a list failure in the
-    /// result.
+    /// Lists the children of all kinds that the tree applies. A kind that is forbidden or not served becomes a list failure in
+    /// the result.
     async fn children(&self, root: &DiagramNode, owner: &Value) -> Result<LiveChildren, LiveError> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
         let mut children = LiveChildren::default();
@@ -197,8 +197,8 @@ fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, chil
     }
 }
 
-/// Fills in the state of a child. A child with `each` becomes one node for each item that has objects, or stays one absent node if
-/// there are none. A child with `when` is not expected to have objects.
+/// Fills in the state of a child. A child with `each` becomes one node for each item that has objects, or stays one absent node
+/// if there are none. A child with `when` is not expected to have objects.
 fn expand_child(
     mut child: DiagramNode,
     path: &str,

@@ -199,7 +199,7 @@ impl RunningController {
         }
     }
 
-    /// Counts a pass by its result.
+    /// Counts a pass by its result, with its duration; a skipped pass only as skipped.
     fn count_pass(&self, next: Next, duration: Duration) {
         let metrics = self.metrics();
         match next {

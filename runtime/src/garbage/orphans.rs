@@ -311,7 +311,7 @@ impl OrphanCollector {
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
-    /// Deletes an orphan, unless another object has its name by now.
+    /// Deletes an orphan, unless another object has its name by now. Counts and logs the deletion.
     async fn delete_orphan(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };

@@ -174,7 +174,8 @@ fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     status.code == 410 || status.code == 429 && has_retry_after()
 }
 
-/// Returns the state of a watch after this error.
+/// Returns the state of a watch after this error: `Missing` after a 404, `Forbidden` with the missing rule after a 403, else
+/// `Failing` with the error.
 fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchState {
     let (verb, source) = match error {
         watcher::Error::InitialListFailed(source) => (Verb::List, source),

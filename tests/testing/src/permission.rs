@@ -35,7 +35,7 @@ impl std::fmt::Display for Permission {
     }
 }
 
-/// Returns all permissions of the roles among objects.
+/// Returns all permissions of the Roles and ClusterRoles among objects: one for each API group, resource and verb of a rule.
 pub(crate) fn granted_permissions(objects: &[Value]) -> BTreeSet<Permission> {
     let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
     let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());

@@ -40,8 +40,8 @@ impl Entry {
         owner_references(&self.raw).next().is_none()
     }
 
-    /// Returns whether the object may remain after the samples are deleted: a PersistentVolume, or a PersistentVolumeClaim without
-    /// an owner.
+    /// Returns whether the object may remain after the samples are deleted: a PersistentVolume, or a PersistentVolumeClaim
+    /// without an owner.
     pub(crate) fn may_stay(&self) -> bool {
         match self.raw["kind"].as_str() {
             Some("PersistentVolumeClaim") => self.is_unowned(),
@@ -234,7 +234,7 @@ impl Placeholders {
     }
 }
 
-/// Replaces the values of a Secret by digests.
+/// Replaces the values of a Secret by digests, and removes the annotation in which kubectl keeps them.
 fn digest_values(secret: &mut Value) {
     for part in ["data", "stringData"] {
         for value in secret[part].as_object_mut().into_iter().flat_map(Map::values_mut) {

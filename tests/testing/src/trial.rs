@@ -33,7 +33,7 @@ pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) ->
     trial
 }
 
-/// Creates a trial of any other program.
+/// Creates a trial of any other program, with all checks and the default bounds.
 pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),

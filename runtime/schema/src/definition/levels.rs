@@ -160,7 +160,7 @@ fn check_map_keys(schema: &Value, path: &SchemaPath, found: &mut Vec<Violation>)
     }
 }
 
-/// Checks the schema of one key of a list map.
+/// Checks the schema of one key of a list map: a scalar that is required or has a default, and is not nullable.
 fn check_map_key(key: &str, property: &Value, items: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
     if matches!(text(property, "type"), "array" | "object") {
         let why = "must be a scalar type if parent array's x-kubernetes-list-type is map";

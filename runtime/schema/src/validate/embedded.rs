@@ -11,7 +11,7 @@ pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// Checks a value at `path` and all values below it.
+/// Reports embedded objects without `apiVersion` or `kind`, in a value at `path` and below it.
 fn check_value(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     match value {
         Value::Object(map) => {

@@ -16,7 +16,8 @@ use crate::{
 use serde_json::Value;
 
 impl Examiner<'_> {
-    /// Explains all objects that a spec references.
+    /// Explains all objects that a spec references by name or by selector. In a cycle of references, the text says which field to
+    /// change.
     pub(crate) async fn examine_references(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LiveError> {
         let mut reasons = Vec::new();
         for Pointer { field, kind, to, .. } in pointers {

@@ -62,7 +62,7 @@ impl Network {
         }
     }
 
-    /// Returns the client of a candidate.
+    /// Returns the client of a candidate, which sends its requests through this network. A lost request never ends.
     pub(super) fn client(&self, index: usize, identity: &str) -> kube::Client {
         let (network, sender) = (self.clone(), Sender { index, identity: identity.into() });
         let service = tower::service_fn(move |request: Request<Body>| {

@@ -171,7 +171,7 @@ impl WatchStream {
         std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
     }
 
-    /// Waits until webhooks have converted the next objects.
+    /// Waits until webhooks have converted the next objects, at most until the deadline of the watch.
     async fn wait_for_conversions(&self) {
         let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
         while Instant::now() < self.deadline {

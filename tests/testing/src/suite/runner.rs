@@ -55,7 +55,7 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
     runner.report
 }
 
-/// Runs one schedule; the report shows its whole timeline.
+/// Runs the undisturbed program and one schedule, and judges that run; the report shows its whole timeline.
 pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Report {
     let mut report = Report { program: target.name.clone(), whole: true, ..Report::default() };
     let started = Instant::now();

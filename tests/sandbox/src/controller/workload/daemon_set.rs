@@ -164,7 +164,8 @@ async fn delete_pod(client: &ControllerClient, set: &Value, pod: &Value) -> Resu
     Ok(())
 }
 
-/// Writes the status of the DaemonSet.
+/// Writes the status of the DaemonSet if it changed. Returns the action that reconciles again when the next Pod becomes
+/// available.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

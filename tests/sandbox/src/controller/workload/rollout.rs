@@ -185,7 +185,8 @@ pub(super) async fn scale(
     Ok(())
 }
 
-/// Writes the status of the Deployment.
+/// Writes the status of the Deployment if it changed: the numbers of Pods, and the conditions about progress,
+/// availability and failures. Returns the action that reconciles again at the progress deadline.
 pub(super) async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

@@ -79,7 +79,8 @@ impl FieldRow {
     }
 }
 
-/// Decodes the object in a body; `None` if the body is invalid.
+/// Decodes the object in a body: an envelope with its type and its message. `None` if the body is invalid or the kind
+/// is unknown.
 pub(super) fn decode_object(body: &[u8]) -> Option<Value> {
     let (mut raw, mut api_version, mut kind) = (&b""[..], String::new(), String::new());
     for entry in WireFields::of(body.strip_prefix(PREFIX)?) {
