@@ -41,7 +41,7 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// The value of `--output`.
+    /// Returns the value of `--output`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",

@@ -17,7 +17,8 @@ use crate::{
     ui::{self, Ui},
 };
 
-/// Runs the verb of the command line, and returns the exit code of the process.
+/// Runs the verb of the command line, and returns the exit code of the process. Installs the signal handlers, except for the verbs
+/// that have their own.
 pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
     if matches!(output, OutputFormat::Mermaid | OutputFormat::Svg) && !matches!(command, Command::Tree(_)) {

@@ -135,7 +135,7 @@ fn is_pascal_case(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Whether a text is `v<number>`, `v<number>alpha<number>` or `v<number>beta<number>`, with numbers from 1.
+/// Returns whether a text is `v<number>`, `v<number>alpha<number>` or `v<number>beta<number>`, with numbers from 1.
 fn is_api_version(text: &str) -> bool {
     let is_number = |digits: &str| {
         digits.starts_with(|first: char| ('1'..='9').contains(&first)) && digits.bytes().all(|b| b.is_ascii_digit())

@@ -23,7 +23,7 @@ pub(crate) fn answer<T>(argument: Option<&str>, question: Question, check: impl 
     match argument {
         Some(argument) => check(argument),
         None if io::stdin().is_terminal() => ask(&mut io::stdin().lock(), &mut ui::stderr(), question, check),
-        None => Err(missing(question)),
+        None => Err(missing_argument(question)),
     }
 }
 
@@ -38,7 +38,7 @@ fn ask<T>(
         ui::prompt(screen, question.text);
         let mut line = String::new();
         if input.read_line(&mut line).or_failed(|| "failed to read the answer".to_owned())? == 0 {
-            return Err(missing(question));
+            return Err(missing_argument(question));
         }
         match check(line.trim()) {
             Ok(answer) => return Ok(answer),
@@ -48,7 +48,7 @@ fn ask<T>(
 }
 
 /// Returns the error for a missing argument, with an example.
-fn missing(question: Question) -> Error {
+fn missing_argument(question: Question) -> Error {
     Error::usage(format!("{} is missing", question.argument)).hint(format!("for example `{}`", question.example))
 }
 

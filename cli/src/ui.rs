@@ -44,7 +44,7 @@ impl Ui {
         self.output == OutputFormat::Json
     }
 
-    /// Whether output may be redrawn in place on a terminal.
+    /// Returns whether output may be redrawn in place on a terminal.
     pub(crate) fn is_interactive(self) -> bool {
         self.output == OutputFormat::Text && !self.quiet && io::stdout().is_terminal() && io::stderr().is_terminal()
     }
@@ -193,8 +193,8 @@ fn print_line(line: &str) {
 }
 
 /// Stores the first error of standard output.
-fn record_error(written: io::Result<()>) {
-    if let Err(error) = written
+fn record_error(result: io::Result<()>) {
+    if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe
     {
         STDOUT_ERROR.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);

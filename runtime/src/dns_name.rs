@@ -1,6 +1,6 @@
 //! Checks DNS labels and DNS subdomains, the forms that Kubernetes requires of names.
 
-/// Whether `name` is a DNS label, the form that Kubernetes requires of names of namespaces and services.
+/// Returns whether `name` is a DNS label, the form that Kubernetes requires of names of namespaces and services.
 pub(crate) fn is_dns_label(name: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty()
@@ -10,7 +10,7 @@ pub(crate) fn is_dns_label(name: &str) -> bool {
         && !name.ends_with('-')
 }
 
-/// Whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters.
+/// Returns whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters.
 pub(crate) fn is_dns_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_dns_label)
 }

@@ -165,7 +165,8 @@ pub(crate) fn kind() -> Kind {
 }
 
 impl EventWriter {
-    /// Writes events until all recorders are dropped.
+    /// Writes events until all recorders are dropped, and answers requests to flush. Logs failures and panics, and never retries:
+    /// an event that can't be written is lost.
     async fn write_all(mut self, mut messages: mpsc::Receiver<RecorderMessage>) {
         while let Some(message) = messages.recv().await {
             let event = match message {
@@ -207,7 +208,7 @@ impl EventWriter {
         }
     }
 
-    /// Creates an event, or increments the count of its series.
+    /// Creates an event, or increments the count of its series. A series whose object no longer exists begins anew.
     async fn write(&mut self, event: Event) -> Result<(), crate::client::CallError> {
         let now = self.environment.now();
         self.series.retain(|_, series| now.duration_since(series.last) < SERIES_TIMEOUT);

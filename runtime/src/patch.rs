@@ -30,7 +30,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Whether there is nothing to write.
+    /// Returns whether there is nothing to write.
     pub fn is_empty(&self) -> bool {
         self.main.is_none() && self.status.is_none()
     }

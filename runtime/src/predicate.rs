@@ -89,7 +89,7 @@ impl<K> Predicate<K> {
         Self(Arc::new(Test::Or(self, other)))
     }
 
-    /// Whether the predicate reads more than the metadata.
+    /// Returns whether the predicate reads more than the metadata.
     pub(crate) fn needs_object(&self) -> bool {
         match &*self.0 {
             Test::Of(_) => true,
@@ -127,7 +127,7 @@ impl<K> Predicate<K> {
         });
     }
 
-    /// Whether the predicate accepts the update between two states of an object.
+    /// Returns whether the predicate accepts the update between two states of an object.
     pub(crate) fn passes(&self, old: &Facts, new: &Facts) -> bool {
         self.judge(&mut old.0.iter().zip(&new.0).map(|(old, new)| old != new))
     }

@@ -157,7 +157,7 @@ where
     }
 
     /// Returns the paths of the nodes that were provisioned and not deprovisioned.
-    pub fn left(&self) -> BTreeSet<String> {
+    pub fn provisioned_nodes(&self) -> BTreeSet<String> {
         self.cluster.nodes_with_objects()
     }
 

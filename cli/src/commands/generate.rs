@@ -54,7 +54,7 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     conclude(args, &project, &report, ui)
 }
 
-/// Whether the command writes files.
+/// Returns whether the command writes files.
 fn writes(args: &Generate) -> bool {
     !args.check && !args.dry_run
 }
@@ -93,7 +93,7 @@ fn run_generator(mut command: Command, project: &Project, program: &Path) -> Res
     Report::read(&output, &project.generated)
 }
 
-/// Prints changes, drift and findings. Fails if `--check` found drift.
+/// Prints findings, changes and drift, and all of them as JSON if that is the output format. Fails if `--check` found drift.
 fn conclude(args: &Generate, project: &Project, report: &Report, ui: Ui) -> Result<ExitCode> {
     let display_path = |path: &str| project.generated.join(path).display().to_string();
     for finding in &report.findings {

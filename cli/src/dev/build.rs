@@ -40,7 +40,7 @@ impl Program {
         Ok(Self { path, file_id, built_at: Instant::now() })
     }
 
-    /// Whether both are the same build.
+    /// Returns whether both are the same build.
     pub(super) fn is_same_build(&self, other: &Self) -> bool {
         self.file_id == other.file_id
     }
@@ -85,7 +85,7 @@ pub(super) async fn build(
     Program::link(program.as_std_path(), folder).map(Some).or_failed(|| "failed to copy the binary".to_owned())
 }
 
-/// Fails if the project has no operator binary.
+/// Checks that the workspace has the package of the operator, with a binary of the same name.
 pub(super) fn check_package(project: &Project, metadata: &cargo_metadata::Metadata) -> Result<()> {
     let package = metadata.packages.iter().find(|package| package.name.as_str() == project.name);
     let Some(package) = package else {

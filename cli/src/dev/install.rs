@@ -46,7 +46,7 @@ pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> R
     Ok(Document::parse(text, "`install.yaml`")?.into_iter().filter(|document| !is_workload(document)).collect())
 }
 
-/// Whether an object is only needed to run the operator in the cluster.
+/// Returns whether an object is only needed to run the operator in the cluster.
 fn is_workload(document: &Document) -> bool {
     let needed = ["Namespace", "ServiceAccount", "CustomResourceDefinition"].contains(&document.kind());
     !needed && document.group() != "rbac.authorization.k8s.io"
@@ -84,7 +84,7 @@ async fn wait_served(client: &Client, document: &Document, namespace: &str) -> R
     }
 }
 
-/// Waits until a CRD is established.
+/// Waits until a CRD is established, at most for `SERVED_TIMEOUT`. Fails with the message of its false condition.
 async fn wait_established(client: &Client, document: &Document, path: &str) -> Result<()> {
     let end = Instant::now() + SERVED_TIMEOUT;
     loop {

@@ -52,7 +52,8 @@ pub(super) enum OperatorEvent {
 }
 
 impl OperatorProcess {
-    /// Starts `<operator> run`, and forwards the lines of its stdout and stderr.
+    /// Starts `<operator> run` with the kubeconfig and log filter of the options, and forwards the lines of its stdout and stderr.
+    /// Lines about passes go to the recording instead.
     pub(super) fn start(program: &Program, options: StartOptions<'_>, process_group: &ProcessGroup) -> Result<Self> {
         let mut command = process_group.command(&program.path);
         command.arg("run").stdout(Stdio::piped()).stderr(Stdio::piped());

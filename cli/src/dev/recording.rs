@@ -16,8 +16,8 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result, ResultExt as _};
 
-/// The maximum number of recorded moments, and the number of oldest moments that are dropped when it is exceeded.
-const MAX_MOMENTS: usize = 5_000;
+/// The maximum number of recorded entries, and the number of oldest entries that are dropped when it is exceeded.
+const MAX_ENTRIES: usize = 5_000;
 const TRIM_COUNT: usize = 1_000;
 
 /// A recording; clones share the same state.
@@ -63,7 +63,7 @@ impl Recording {
         Ok(Self { path: path.to_owned(), start: Instant::now(), state: Arc::default() })
     }
 
-    /// Records a request of the operator; ignores other clients.
+    /// Numbers and records a request of the operator; remembers the number of a watch for its events. Ignores other clients.
     pub(super) fn record_call(&self, record: &Record) {
         if !is_operator(&record.user) {
             return;
@@ -157,15 +157,15 @@ impl Recording {
         Ok(&self.path)
     }
 
-    /// Adds a moment with the time and the current operator. If there are too many, it drops the oldest ones.
+    /// Adds an entry with the time and the current operator. If there are too many, it drops the oldest ones.
     fn add(&self, state: &mut RecordingState, event: TimelineEvent) {
-        if state.timeline.moments.len() >= MAX_MOMENTS {
-            state.timeline.moments.drain(..TRIM_COUNT);
+        if state.timeline.entries.len() >= MAX_ENTRIES {
+            state.timeline.entries.drain(..TRIM_COUNT);
             state.dropped += TRIM_COUNT;
         }
         let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let life = state.life;
-        state.timeline.moments.push(TimelineEntry { at, life, what: event });
+        state.timeline.entries.push(TimelineEntry { at, life, event });
     }
 
     fn lock(&self) -> MutexGuard<'_, RecordingState> {
@@ -173,7 +173,7 @@ impl Recording {
     }
 }
 
-/// Whether a user is the operator: no other ServiceAccount outside kube-system sends requests.
+/// Returns whether a user is the operator: no other ServiceAccount outside kube-system sends requests.
 fn is_operator(user: &str) -> bool {
     user.starts_with("system:serviceaccount:") && !user.starts_with("system:serviceaccount:kube-system:")
 }
@@ -237,7 +237,7 @@ mod tests {
         recording.record_call(&watch("system:serviceaccount:shop:shop"));
         recording.record_event(&watch("system:serviceaccount:shop:shop"), event("told"));
         recording.record_event(&watch("kubernetes-admin"), event("secretly"));
-        let last = recording.lock().timeline.moments.last().map(|moment| moment.what.clone());
+        let last = recording.lock().timeline.entries.last().map(|entry| entry.event.clone());
         assert_eq!(last, Some(TimelineEvent::Event(ObservedEvent { number: 1, watch: 2, ..event("told") })));
         let begins = |name: &str| {
             format!(
@@ -253,9 +253,9 @@ mod tests {
         let passes = recording
             .lock()
             .timeline
-            .moments
+            .entries
             .iter()
-            .filter_map(|moment| match &moment.what {
+            .filter_map(|entry| match &entry.event {
                 TimelineEvent::Pass(pass) => Some((pass.number, pass.part.clone())),
                 _ => None,
             })
@@ -272,10 +272,10 @@ mod tests {
     }
 
     #[test]
-    fn a_long_recording_drops_its_oldest_moments() {
+    fn a_long_recording_drops_its_oldest_entries() {
         let recording = Recording::new(Path::new("report.html")).unwrap();
-        (0..MAX_MOMENTS + 3).for_each(|_| recording.note("a".to_owned()));
+        (0..MAX_ENTRIES + 3).for_each(|_| recording.note("a".to_owned()));
         let state = recording.lock();
-        assert_eq!((state.timeline.moments.len(), state.dropped), (MAX_MOMENTS - TRIM_COUNT + 3, TRIM_COUNT));
+        assert_eq!((state.timeline.entries.len(), state.dropped), (MAX_ENTRIES - TRIM_COUNT + 3, TRIM_COUNT));
     }
 }

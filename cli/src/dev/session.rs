@@ -43,7 +43,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Finds the project, watches its sources, and starts the sandbox.
+    /// Finds the project, checks the toolchain and the package, watches the sources, and starts the sandbox or connects to the
+    /// cluster of the user.
     pub(crate) async fn open(args: &Dev, ui: Ui) -> Result<Self> {
         let project = Project::find_above(&args.path)?;
         let recording = args.report.as_deref().map(Recording::new).transpose()?;
@@ -73,7 +74,8 @@ impl Session {
         })
     }
 
-    /// Runs until an error, or until the future is dropped.
+    /// Builds and starts the operator, then rebuilds it after changes of the code, applies changed samples, shows its output, and
+    /// refreshes the display. Ends with an error, or when the future is dropped.
     pub(crate) async fn run(&mut self) -> Result<()> {
         self.rebuild().await?;
         loop {
@@ -140,7 +142,8 @@ impl Session {
         self.sources.watch_new_folders()
     }
 
-    /// Starts the operator of a new program in place of the running one, after applying its manifests.
+    /// Applies the manifests of a new program, stops the running operator, and starts the new one. Reports and records that, and
+    /// prints the kubeconfig after the first start.
     async fn replace_operator(&mut self, program: &Program) -> Result<()> {
         let manifests = install::manifests(&program.path, &self.process_group).await?;
         let kubeconfig = self.cluster.prepare(&manifests).await?;
@@ -164,7 +167,8 @@ impl Session {
         Ok(())
     }
 
-    /// Applies samples with a new text. Changes made in the cluster are not reverted.
+    /// Applies samples with a new text, and shows the state of all samples that can be parsed. Prints errors, and tries a failed
+    /// sample again the next time. Changes made in the cluster are not reverted.
     async fn apply_samples(&mut self) {
         if self.operator.is_none() {
             return;
@@ -211,7 +215,7 @@ impl Session {
         (samples, failures)
     }
 
-    /// Prints the output of the operator, and handles its exit.
+    /// Prints a line of the operator. After its exit, records that, prints its last lines, and waits for the next change.
     fn handle_event(&mut self, event: OperatorEvent) {
         let name = &self.project.name;
         match event {

@@ -139,7 +139,7 @@ impl Folders {
         self.generated.join("samples")
     }
 
-    /// Whether a path is neither built, generated nor hidden.
+    /// Returns whether a path is neither built, generated nor hidden.
     fn is_source(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_sample = path.starts_with(self.samples()) && path != self.samples();

@@ -68,7 +68,7 @@ impl StatusDisplay {
         }
     }
 
-    /// Runs the operator's `tree` for each sample, and shows changes.
+    /// Runs the operator's `tree` for each sample, shows changes, and schedules the next refresh: sooner while the trees change.
     pub(super) async fn refresh(&mut self, program: &Path, kubeconfig: Option<&Path>, process_group: &ProcessGroup) {
         let mut texts = String::new();
         for sample in self.samples.clone() {

@@ -42,7 +42,8 @@ pub(crate) fn lock(project: &Project, workspace: &Path) -> Result<()> {
     if status.or_failed(failed)?.success() { Ok(()) } else { Err(Error::failed(failed())) }
 }
 
-/// Builds the program with the name of its package. The compiler prints to stderr.
+/// Builds the program with the name of its package, shows the progress, and returns the path of the binary. The compiler prints to
+/// stderr. A signal terminates cargo and the compilers.
 pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &Path, ui: Ui) -> Result<PathBuf> {
     let failed = || "failed to build the project's code".to_owned();
     let progress = ui.progress("Building", None);

@@ -88,7 +88,7 @@ impl LintFinding {
 }
 
 impl Report {
-    /// Whether nothing changed and nothing drifted.
+    /// Returns whether nothing changed and nothing drifted.
     pub(crate) fn is_clean(&self) -> bool {
         self.changes.is_empty() && self.drift.is_empty()
     }

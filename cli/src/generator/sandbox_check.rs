@@ -26,7 +26,8 @@ pub(crate) struct SandboxReport {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Creates every CRD and then every sample in a new sandbox.
+/// Creates every CRD and then every sample in a new sandbox, and returns its warnings and refusals. Samples of refused kinds are
+/// skipped.
 pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
     let failed = || "failed to check the YAML".to_owned();
     let runtime = Builder::new_current_thread().enable_all().build().or_failed(failed)?;

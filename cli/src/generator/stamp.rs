@@ -53,7 +53,7 @@ impl Stamp {
         (stamp.to_json() == stored).then_some(stamp)
     }
 
-    /// Whether an input was written since `start`: the compiler may have read its old content.
+    /// Returns whether an input was written since `start`: the compiler may have read its old content.
     pub(crate) fn has_input_newer_than(&self, start: SystemTime) -> bool {
         let modified = |path: &PathBuf| fs_err::metadata(path).and_then(|metadata| metadata.modified());
         self.inputs.keys().any(|path| modified(path).is_ok_and(|time| time >= start))

@@ -13,13 +13,13 @@ use syn::{Attribute, Field, Fields, Item, Meta, Path as Name, Token, punctuated:
 use crate::error::{Error, Result};
 use json_type::{JsonType, ModuleScope};
 
-/// Fails with a list of the rules without effect in the source files below `root`.
+/// Fails with a list of the rules that `schemars` ignores in the source files below `root`.
 pub(crate) fn check<'a>(files: impl Iterator<Item = &'a Path>, root: &Path) -> Result<()> {
     let mut ignored = BTreeSet::new();
     for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
         let Ok(relative) = file.strip_prefix(root) else { continue };
         let Ok(text) = fs_err::read_to_string(file) else { continue };
-        let of_file = without_effect(&text).into_iter();
+        let of_file = ignored_rules(&text).into_iter();
         ignored.extend(of_file.map(|IgnoredRule { line, text }| (relative.to_owned(), line, text)));
     }
     if ignored.is_empty() {
@@ -31,15 +31,15 @@ pub(crate) fn check<'a>(files: impl Iterator<Item = &'a Path>, root: &Path) -> R
         .hint("`schemars` ignores a rule that does not apply to the type of the field; change the rule or the type"))
 }
 
-/// A validation rule without effect.
+/// A validation rule that `schemars` ignores.
 #[derive(Debug, PartialEq, Eq)]
 struct IgnoredRule {
     line: usize,
     text: String,
 }
 
-/// Returns the rules without effect in a source text; none if the text doesn't parse.
-fn without_effect(text: &str) -> Vec<IgnoredRule> {
+/// Returns the validation rules in a source text that `schemars` ignores; none if the text doesn't parse.
+fn ignored_rules(text: &str) -> Vec<IgnoredRule> {
     let has_rules = ["schemars(", "validate(", "garde("].iter().any(|attribute| text.contains(attribute));
     let file = Some(text).filter(|_| has_rules).and_then(|text| syn::parse_file(text).ok());
     let mut ignored = Vec::new();

@@ -25,7 +25,7 @@ pub(crate) enum ResourceScope {
 }
 
 impl ResourceScope {
-    /// Returns the scope as the field `scope` of a CRD has it.
+    /// Returns the scope as spelled in a CRD's `spec.scope`.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Namespaced => "Namespaced",

@@ -24,6 +24,7 @@ pub(crate) struct RenderedProject {
 }
 
 impl RenderedProject {
+    /// Returns the paths and texts of the files, sorted by path.
     pub(crate) fn files(&self) -> impl ExactSizeIterator<Item = (&Path, &str)> {
         self.files.iter().map(|(path, text)| (path.as_path(), text.as_str()))
     }
@@ -36,7 +37,7 @@ impl<'a> FromIterator<(&'a str, &'a str)> for RenderedProject {
     }
 }
 
-/// Renders every file, or none.
+/// Renders the paths and texts of all files with the answers. Fails at the first broken template.
 pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<RenderedProject> {
     let variables = variables(answers);
     let mut tera = Tera::new();

@@ -94,7 +94,8 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     }
 }
 
-/// Checks object names. A rule can only restrict names of requests that name an object (`resourceNames` in RBAC).
+/// Reports empty names of objects, and names for verbs whose requests name no object: a rule can't restrict them
+/// (`resourceNames` in RBAC).
 fn check_names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
     if let Some(kind) = access.kind().filter(|_| names.is_empty()) {

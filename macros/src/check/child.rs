@@ -34,7 +34,7 @@ fn check_name(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks the field managers in `adopt(...)`.
+/// Reports empty and repeated names of field managers in `adopt(...)`.
 fn check_managers(child: &Child, diags: &mut Diags) {
     let Some((_, managers)) = child.resource.as_ref().and_then(|resource| resource.adopt.as_ref()) else { return };
     for (at, manager) in managers.iter().enumerate() {
@@ -51,7 +51,8 @@ fn check_managers(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks keys that exclude or require each other.
+/// Reports keys that exclude or require each other: `each` on a resource, `each` without `key` or the reverse, and `if_api` on a
+/// provisioner. Also checks `manifest`.
 fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
@@ -103,7 +104,7 @@ fn check_manifest(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks the closure or function of `when`, `each` or `key`.
+/// Checks that `when`, `each` or `key` is a function or a closure that is not async and has the right arguments.
 fn check_closure(child: &Child, key: &str, expression: &Expr, diags: &mut Diags) {
     match expression {
         Expr::Closure(closure) => {

@@ -4,7 +4,7 @@ use super::convention;
 use crate::{diag::Diags, model::managed::Managed};
 use syn::Path;
 
-/// Checks the keys of `#[managed(...)]` on each field, and the names of the fields in JSON.
+/// Checks the keys of `#[managed(...)]` on each field, the codes of allowed warnings, and the names of the fields in JSON.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     check_json_names(model, diags);
     check_warning_codes(&model.allowed_warnings, diags);

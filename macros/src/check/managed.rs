@@ -68,7 +68,8 @@ fn check_style(model: &Managed, diags: &mut Diags) {
     }
 }
 
-/// Checks the settings in `#[kube(...)]`.
+/// Checks the settings in `#[kube(...)]`: group, version, kind, names, metadata, a served version with a schema, a status,
+/// printer columns and subresources.
 fn check_kube(model: &Managed, kube: &Kube, diags: &mut Diags) {
     check_group(kube, diags);
     check_version(kube, diags);
@@ -203,7 +204,7 @@ fn check_metadata(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-/// Checks `served`, `schema` and `deprecated`.
+/// Reports a version that is not served or has no schema, and a deprecation warning of a wrong length.
 fn check_serving(kube: &Kube, diags: &mut Diags) {
     if let Some(served) = kube.served.as_ref().filter(|served| !served.value) {
         diags.error(served, "a version that is not served can't be watched", "remove `served = false`");

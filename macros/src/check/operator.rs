@@ -92,7 +92,8 @@ fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
     }
 }
 
-/// Checks the value of an option of a kind.
+/// Reports a value that an option of a kind can't have: a resync period of zero, no workers, an invalid finalizer, or a label
+/// without value.
 fn check_option(option: &KindOption, diags: &mut Diags) {
     match option {
         KindOption::ResyncPeriod { literal, every } if every.is_zero() => {

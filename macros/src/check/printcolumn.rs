@@ -34,7 +34,7 @@ fn check_name(column: &PrintColumn, earlier: &[PrintColumn], diags: &mut Diags) 
     }
 }
 
-/// Checks the type, format and priority of a column.
+/// Reports an unknown type or format, and a negative priority of a column.
 fn check_settings(column: &PrintColumn, diags: &mut Diags) {
     if let Some(type_) = column.type_.as_ref().filter(|type_| !TYPES.contains(&type_.value().as_str())) {
         let problem = format!("`\"{}\"` is not a column type", type_.value());

@@ -1,4 +1,4 @@
-//! Checks for validation rules that `schemars` ignores because the type doesn't support them.
+//! Reports validation rules in a `Managed` spec that `schemars` ignores because the type of the field doesn't support them.
 
 use crate::{
     diag::Diags,
@@ -26,7 +26,7 @@ enum JsonType {
     Unknown,
 }
 
-/// Checks the validation rules of all fields.
+/// Reports validation rules without effect of all fields, and merge rules that the API server does not support.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {

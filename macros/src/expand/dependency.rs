@@ -97,7 +97,7 @@ pub(super) fn value_names(child: &Child) -> Vec<Ident> {
     child.from.iter().enumerate().map(name).collect()
 }
 
-/// Whether a closure or function also takes the values that `from` names.
+/// Returns whether a closure or function also takes the values that `from` names.
 pub(super) fn has_inputs(child: &Child, closure: &Expr) -> bool {
     match closure {
         Expr::Closure(closure) => closure.inputs.len() > 1,

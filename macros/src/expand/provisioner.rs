@@ -215,8 +215,8 @@ fn has_output_impl(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// Items in an anonymous constant: the constants of the children, and reads of the fields. Without the reads the compiler would
-/// report the fields as dead code, since a tree is never constructed.
+/// Returns the items in an anonymous constant: the constants of the children, and reads of the fields. Without the reads the
+/// compiler would report the fields as dead code, since a tree is never constructed.
 fn private_items(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();

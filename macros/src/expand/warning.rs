@@ -1,4 +1,4 @@
-//! Expands warnings: the use of a deprecated constant, at the span of the warning.
+//! Expands each warning of a macro to the use of a deprecated constant, for which the compiler prints the text at the span.
 
 use crate::diag::Warning;
 use proc_macro2::{Ident, TokenStream};

@@ -120,23 +120,23 @@ impl Child {
         node_name(&self.ident)
     }
 
-    /// Whether the type of the field is a provisioner.
+    /// Returns whether the type of the field is a provisioner.
     pub(crate) fn is_provisioner(&self) -> bool {
         self.resource.is_none() && self.manifest.is_none()
     }
 
-    /// Whether a build function of the field's name builds the objects.
+    /// Returns whether a build function of the field's name builds the objects.
     pub(crate) fn has_function(&self) -> bool {
         self.resource.is_some() || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 
-    /// Returns the closures or functions of `when`, `each` and `key`.
+    /// Returns the closures or functions of `when`, `each` and `key`, each with the name of its key.
     pub(crate) fn closures(&self) -> impl Iterator<Item = (&'static str, &Expr)> {
         let closures = [("when", &self.when), ("each", &self.each), ("key", &self.key)];
         closures.into_iter().filter_map(|(key, closure)| Some((key, closure.as_ref()?)))
     }
 
-    /// Whether a pass can skip the child.
+    /// Returns whether a pass can skip the child.
     pub(crate) fn is_conditional(&self) -> bool {
         self.when.is_some() || self.if_api.is_some()
     }

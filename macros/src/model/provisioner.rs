@@ -135,7 +135,7 @@ impl Provisioner {
         }
     }
 
-    /// Whether the keys fit a group: a hand-written node has no children and implements `Provision` itself.
+    /// Returns whether the keys fit a group: a hand-written node has no children and implements `Provision` itself.
     fn looks_like_group(&self) -> bool {
         self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
     }

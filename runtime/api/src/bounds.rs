@@ -106,7 +106,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Whether a text matches `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$` and is not too long.
+/// Returns whether a text matches `^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$` and is not too long.
 fn is_reason(text: &str) -> bool {
     text.len() <= REASON
         && text.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -133,7 +133,7 @@ fn to_reason(text: &str) -> String {
     if end.is_empty() { UNSPECIFIED.to_owned() } else { end.to_owned() }
 }
 
-/// Whether a character changes the direction of writing, and so can make a text look like another one.
+/// Returns whether a character changes the direction of writing, and so can make a text look like another one.
 fn is_direction_mark(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -155,8 +155,8 @@ mod tests {
         })
     }
 
-    /// Whether a text is a DNS subdomain (RFC 1123) by the rules of the API server: at most 253 characters, and parts that begin
-    /// and end with a letter or a digit.
+    /// Returns whether a text is a DNS subdomain (RFC 1123) by the rules of the API server: at most 253 characters, and parts
+    /// that begin and end with a letter or a digit.
     fn is_subdomain(name: &str) -> bool {
         let is_end = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let is_part = |part: &str| {

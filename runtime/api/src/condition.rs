@@ -124,7 +124,7 @@ pub fn set(
     conditions.sort_by(|a, b| a.type_.cmp(&b.type_));
 }
 
-/// Whether a text is a valid condition type by the schema of [`Status`]: a name, or a domain and a name.
+/// Returns whether a text is a valid condition type by the schema of [`Status`]: a name, or a domain and a name.
 #[doc(hidden)]
 pub fn is_type(text: &str) -> bool {
     let (domain, name) = text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
@@ -182,12 +182,12 @@ impl Verdict {
         Self { prefix: self.prefix, ..Self::new(self.available, self.state, reason, message) }
     }
 
-    /// Whether the outcome is a failure, and not just unfinished work.
+    /// Returns whether the outcome is a failure, and not just unfinished work.
     pub fn is_failure(&self) -> bool {
         matches!(self.state, VerdictState::Failing | VerdictState::Stalled)
     }
 
-    /// Whether the object is in its wanted state.
+    /// Returns whether the object is in its wanted state.
     pub fn is_ready(&self) -> bool {
         self.state == VerdictState::Ready
     }
@@ -197,7 +197,7 @@ impl Verdict {
         format!("{}{type_}", self.prefix)
     }
 
-    /// Whether the conditions describe the whole object: the controller has no prefix for condition types.
+    /// Returns whether the conditions describe the whole object: the controller has no prefix for condition types.
     pub fn is_of_whole(&self) -> bool {
         self.prefix.is_empty()
     }

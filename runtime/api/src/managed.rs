@@ -46,7 +46,7 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     fn spec(&self) -> &Self::Spec;
     /// Returns the status as last read.
     fn status(&self) -> Option<&Self::Status>;
-    /// Whether the object is paused: the operator writes nothing for it until it is no longer paused or is deleted.
+    /// Returns whether the object is paused: the operator writes nothing for it until it is no longer paused or is deleted.
     fn paused(&self) -> bool;
     /// Returns the object in the form that build functions take.
     fn subject(&self) -> &Self::Subject;

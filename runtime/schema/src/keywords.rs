@@ -70,32 +70,32 @@ pub(crate) struct Bound {
 
 impl Keywords {
     /// Parses the keywords of a schema and of all schemas below it.
-    pub(crate) fn of(written: &Value) -> Self {
+    pub(crate) fn of(schema: &Value) -> Self {
         let bound = |key: &str, exclusive: &str| {
-            written[key].as_f64().map(|value| Bound { value, exclusive: flag(written, exclusive) })
+            schema[key].as_f64().map(|value| Bound { value, exclusive: flag(schema, exclusive) })
         };
-        let count = |key: &str| written[key].as_u64();
-        let schemas = |key: &str| list(written, key).iter().map(Self::of).collect::<Vec<_>>();
+        let count = |key: &str| schema[key].as_u64();
+        let schemas = |key: &str| list(schema, key).iter().map(Self::of).collect::<Vec<_>>();
         let schema_at =
-            |key: &str| written.get(key).filter(|schema| schema.is_object()).map(|schema| Box::new(Self::of(schema)));
-        let types = json_types(written);
-        let properties = written["properties"].as_object();
+            |key: &str| schema.get(key).filter(|schema| schema.is_object()).map(|schema| Box::new(Self::of(schema)));
+        let types = json_types(schema);
+        let properties = schema["properties"].as_object();
         Self {
-            format: parse_format(written, &types),
-            nullable: flag(written, "nullable"),
+            format: parse_format(schema, &types),
+            nullable: flag(schema, "nullable"),
             maximum: bound("maximum", "exclusiveMaximum"),
             minimum: bound("minimum", "exclusiveMinimum"),
-            multiple_of: written["multipleOf"].as_f64(),
+            multiple_of: schema["multipleOf"].as_f64(),
             max_length: count("maxLength"),
             min_length: count("minLength"),
-            pattern: written["pattern"].as_str().filter(|pattern| !pattern.is_empty()).map(Pattern::of),
+            pattern: schema["pattern"].as_str().filter(|pattern| !pattern.is_empty()).map(Pattern::of),
             max_items: count("maxItems"),
             min_items: count("minItems"),
-            unique_items: flag(written, "uniqueItems"),
+            unique_items: flag(schema, "uniqueItems"),
             max_properties: count("maxProperties"),
             min_properties: count("minProperties"),
-            required: strings(written, "required"),
-            allowed: list(written, "enum").to_vec(),
+            required: strings(schema, "required"),
+            allowed: list(schema, "enum").to_vec(),
             all_of: schemas("allOf"),
             any_of: schemas("anyOf"),
             one_of: schemas("oneOf"),
@@ -107,10 +107,10 @@ impl Keywords {
                 .collect(),
             items: schema_at("items"),
             additional: schema_at("additionalProperties"),
-            is_map: written["additionalProperties"].is_object() || written["additionalProperties"] == true,
-            list: parse_list_type(written),
-            atomic: written["x-kubernetes-map-type"] == "atomic",
-            embedded: flag(written, EMBEDDED_RESOURCE),
+            is_map: schema["additionalProperties"].is_object() || schema["additionalProperties"] == true,
+            list: parse_list_type(schema),
+            atomic: schema["x-kubernetes-map-type"] == "atomic",
+            embedded: flag(schema, EMBEDDED_RESOURCE),
             types,
         }
     }
@@ -132,16 +132,16 @@ impl Keywords {
 }
 
 /// Returns the JSON Schema types of a schema; empty if it allows any.
-fn json_types(written: &Value) -> Vec<String> {
-    if flag(written, INT_OR_STRING) {
+fn json_types(schema: &Value) -> Vec<String> {
+    if flag(schema, INT_OR_STRING) {
         return vec!["integer".to_owned(), "string".to_owned()];
     }
-    written["type"].as_str().filter(|name| !name.is_empty()).map(str::to_owned).into_iter().collect()
+    schema["type"].as_str().filter(|name| !name.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
 /// Returns the format and its name; `None` if the schema has none, or one that doesn't belong to its type.
-fn parse_format(written: &Value, types: &[String]) -> Option<(String, Format)> {
-    let name = written["format"].as_str()?;
+fn parse_format(schema: &Value, types: &[String]) -> Option<(String, Format)> {
+    let name = schema["format"].as_str()?;
     let format = match types {
         [] => Format::of("", name),
         [one] => Format::of(one, name),
@@ -151,15 +151,15 @@ fn parse_format(written: &Value, types: &[String]) -> Option<(String, Format)> {
 }
 
 /// Returns the list type; `Atomic` if the schema has none.
-fn parse_list_type(written: &Value) -> ListType {
-    match written["x-kubernetes-list-type"].as_str() {
+fn parse_list_type(schema: &Value) -> ListType {
+    match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => ListType::Set,
-        Some("map") => ListType::Map(strings(written, "x-kubernetes-list-map-keys")),
+        Some("map") => ListType::Map(strings(schema, "x-kubernetes-list-map-keys")),
         _ => ListType::Atomic,
     }
 }
 
 /// Returns the strings in a list keyword; none if it is missing.
-fn strings(written: &Value, key: &str) -> Vec<String> {
-    list(written, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
+fn strings(schema: &Value, key: &str) -> Vec<String> {
+    list(schema, key).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }

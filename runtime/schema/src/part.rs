@@ -10,11 +10,11 @@ use crate::{
     validate::validate_part,
 };
 
-/// Returns the errors of a default at `place`; `None` if it has fields that the schema doesn't know.
-pub(crate) fn check(schema: &Value, value: &Value, place: &str, metadata: Metadata) -> Option<Vec<Cause>> {
+/// Returns the errors of a default at `path`; `None` if it has fields that the schema doesn't know.
+pub(crate) fn check(schema: &Value, value: &Value, path: &str, metadata: Metadata) -> Option<Vec<Cause>> {
     let (parsed, mut value) = (parse_level(schema, metadata), value.clone());
     if !prune(&parsed, &mut value).is_empty() {
         return None;
     }
-    Some(validate_part(&Keywords::of(schema), &value, place))
+    Some(validate_part(&Keywords::of(schema), &value, path))
 }

@@ -7,15 +7,15 @@ use regex::Regex;
 /// The regular expression of a `pattern`. An invalid one matches nothing.
 #[derive(Debug)]
 pub(crate) struct Pattern {
-    pub(crate) written: String,
+    pub(crate) text: String,
     regex: Result<Regex, String>,
 }
 
 impl Pattern {
     /// Compiles a pattern. [`Self::error`] returns why it is invalid.
-    pub(crate) fn of(written: &str) -> Self {
-        let regex = Regex::new(&to_rust_syntax(written)).map_err(|error| error.to_string());
-        Self { written: written.to_owned(), regex }
+    pub(crate) fn of(text: &str) -> Self {
+        let regex = Regex::new(&to_rust_syntax(text)).map_err(|error| error.to_string());
+        Self { text: text.to_owned(), regex }
     }
 
     /// Returns whether the pattern matches somewhere in a text.
@@ -28,17 +28,17 @@ impl Pattern {
         let error = self.regex.as_ref().err()?;
         let last = error.lines().last().unwrap_or_default();
         let why = last.strip_prefix("error: ").unwrap_or(last);
-        let written = &self.written;
+        let text = &self.text;
         Some(match why {
-            "unclosed group" => format!("error parsing regexp: missing closing ): `{written}`"),
-            "unopened group" => format!("error parsing regexp: unexpected ): `{written}`"),
+            "unclosed group" => format!("error parsing regexp: missing closing ): `{text}`"),
+            "unopened group" => format!("error parsing regexp: unexpected ): `{text}`"),
             "unclosed character class" => {
-                let start = written.rfind('[').unwrap_or(0);
-                format!("error parsing regexp: missing closing ]: `{}`", written.get(start..).unwrap_or_default())
+                let start = text.rfind('[').unwrap_or(0);
+                format!("error parsing regexp: missing closing ]: `{}`", text.get(start..).unwrap_or_default())
             }
             "repetition operator missing expression" => {
-                let operator = written.find(['*', '+', '?']).unwrap_or(0);
-                let operator = written.get(operator..=operator).unwrap_or_default();
+                let operator = text.find(['*', '+', '?']).unwrap_or(0);
+                let operator = text.get(operator..=operator).unwrap_or_default();
                 format!("error parsing regexp: missing argument to repetition operator: `{operator}`")
             }
             other => format!("error parsing regexp: {other}"),
@@ -48,9 +48,9 @@ impl Pattern {
 
 /// Translates a pattern of Go to the syntax of the crate `regex`. In Go, classes like `\d` are ASCII, and brackets have no
 /// operators such as `&&`.
-fn to_rust_syntax(written: &str) -> String {
-    let mut out = String::with_capacity(written.len());
-    let mut letters = written.chars().peekable();
+fn to_rust_syntax(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut letters = pattern.chars().peekable();
     let mut state = BracketState::Outside;
     while let Some(letter) = letters.next() {
         match (letter, state) {

@@ -14,58 +14,58 @@ pub type Metadata = Option<&'static Definition>;
 
 /// Parses the schema of a kind: an object with `apiVersion`, `kind` and `metadata`. Only this schema has
 /// [`keywords`](Schema::keywords).
-pub fn parse_schema(written: &Value, metadata: Metadata) -> Schema {
-    let mut root = parse_level(written, metadata);
+pub fn parse_schema(schema: &Value, metadata: Metadata) -> Schema {
+    let mut root = parse_level(schema, metadata);
     if !matches!(root.shape, Shape::Object(_)) {
-        root.shape = parse_object(written, metadata);
+        root.shape = parse_object(schema, metadata);
     }
     if let Shape::Object(fields) = &mut root.shape {
         add_object_fields(fields, metadata);
     }
-    root.keywords = Some(Box::new(Keywords::of(written)));
+    root.keywords = Some(Box::new(Keywords::of(schema)));
     root
 }
 
 /// Parses the schema of a part of a kind, without keywords.
-pub(crate) fn parse_level(written: &Value, metadata: Metadata) -> Schema {
+pub(crate) fn parse_level(schema: &Value, metadata: Metadata) -> Schema {
     Schema {
-        shape: parse_shape(written, metadata),
-        nullable: written["nullable"] == true,
-        default: written.get("default").filter(|default| !default.is_null()).cloned(),
+        shape: parse_shape(schema, metadata),
+        nullable: schema["nullable"] == true,
+        default: schema.get("default").filter(|default| !default.is_null()).cloned(),
         keywords: None,
     }
 }
 
 /// Returns the shape of a schema by its type; without a type, by its fields or items.
-fn parse_shape(written: &Value, metadata: Metadata) -> Shape {
-    if written[INT_OR_STRING] == true {
+fn parse_shape(schema: &Value, metadata: Metadata) -> Shape {
+    if schema[INT_OR_STRING] == true {
         return Shape::Scalar(Scalar::IntOrText);
     }
-    match written["type"].as_str() {
+    match schema["type"].as_str() {
         Some("string") => Shape::Scalar(Scalar::Text),
         Some("integer") => Shape::Scalar(Scalar::Integer),
         Some("number") => Shape::Scalar(Scalar::Number),
         Some("boolean") => Shape::Scalar(Scalar::Boolean),
-        Some("array") => Shape::List(parse_list(written, metadata)),
-        Some("object") => parse_object(written, metadata),
-        _ if written["properties"].is_object() || written["additionalProperties"].is_object() => {
-            parse_object(written, metadata)
+        Some("array") => Shape::List(parse_list(schema, metadata)),
+        Some("object") => parse_object(schema, metadata),
+        _ if schema["properties"].is_object() || schema["additionalProperties"].is_object() => {
+            parse_object(schema, metadata)
         }
-        _ if written["items"].is_object() => Shape::List(parse_list(written, metadata)),
+        _ if schema["items"].is_object() => Shape::List(parse_list(schema, metadata)),
         _ => Shape::Any,
     }
 }
 
 /// Parses the schema of an object: its fields, required fields and extensions.
-fn parse_object(written: &Value, metadata: Metadata) -> Shape {
-    let known = written["properties"].as_object();
+fn parse_object(schema: &Value, metadata: Metadata) -> Shape {
+    let known = schema["properties"].as_object();
     let known = known.into_iter().flatten().map(|(name, schema)| (name.as_str().into(), parse_level(schema, metadata)));
     let mut fields = Fields {
         known: known.collect(),
-        others: parse_other_fields(written, metadata),
-        required: strings(written, "required"),
-        atomic: written["x-kubernetes-map-type"] == "atomic",
-        embedded: written[EMBEDDED_RESOURCE] == true,
+        others: parse_other_fields(schema, metadata),
+        required: strings(schema, "required"),
+        atomic: schema["x-kubernetes-map-type"] == "atomic",
+        embedded: schema[EMBEDDED_RESOURCE] == true,
     };
     if fields.embedded {
         add_object_fields(&mut fields, metadata);
@@ -74,23 +74,23 @@ fn parse_object(written: &Value, metadata: Metadata) -> Shape {
 }
 
 /// Returns the treatment of fields that `properties` doesn't name.
-fn parse_other_fields(written: &Value, metadata: Metadata) -> OtherFields {
-    match &written["additionalProperties"] {
+fn parse_other_fields(schema: &Value, metadata: Metadata) -> OtherFields {
+    match &schema["additionalProperties"] {
         each @ Value::Object(_) => OtherFields::Each(Box::new(parse_level(each, metadata))),
         Value::Bool(true) => OtherFields::Kept,
-        _ if written[PRESERVE_UNKNOWN_FIELDS] == true => OtherFields::Kept,
+        _ if schema[PRESERVE_UNKNOWN_FIELDS] == true => OtherFields::Kept,
         _ => OtherFields::Unknown,
     }
 }
 
 /// Parses the schema of a list, with its list type.
-fn parse_list(written: &Value, metadata: Metadata) -> List {
-    let kind = match written["x-kubernetes-list-type"].as_str() {
+fn parse_list(schema: &Value, metadata: Metadata) -> List {
+    let kind = match schema["x-kubernetes-list-type"].as_str() {
         Some("set") => ListKind::Set,
-        Some("map") => ListKind::Map(strings(written, "x-kubernetes-list-map-keys")),
+        Some("map") => ListKind::Map(strings(schema, "x-kubernetes-list-map-keys")),
         _ => ListKind::Atomic,
     };
-    List { items: Box::new(parse_level(&written["items"], metadata)), kind, merge: None }
+    List { items: Box::new(parse_level(&schema["items"], metadata)), kind, merge: None }
 }
 
 /// Adds the fields of every object. The schema of `metadata` is that of Kubernetes, whatever the definition says.
@@ -104,6 +104,6 @@ fn add_object_fields(fields: &mut Fields, metadata: Metadata) {
 }
 
 /// Returns the strings in a list keyword; none if it is missing.
-fn strings(written: &Value, key: &str) -> Vec<Box<str>> {
-    list(written, key).iter().filter_map(Value::as_str).map(Into::into).collect()
+fn strings(schema: &Value, key: &str) -> Vec<Box<str>> {
+    list(schema, key).iter().filter_map(Value::as_str).map(Into::into).collect()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{cause::Cause, place::Place, step::Step};
+use crate::{cause::Cause, schema_path::SchemaPath, step::Step};
 
 /// A rule for the schemas of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,38 +102,38 @@ pub struct Violation {
 }
 
 impl Violation {
-    fn new(rule: Rule, place: Place, detail: &str, cause: impl FnOnce(String) -> Cause) -> Self {
-        Self { rule, path: place.steps, detail: detail.to_owned(), cause: cause(place.text) }
+    fn new(rule: Rule, path: SchemaPath, detail: &str, cause: impl FnOnce(String) -> Cause) -> Self {
+        Self { rule, path: path.steps, detail: detail.to_owned(), cause: cause(path.text) }
     }
 
-    pub(crate) fn required(rule: Rule, place: Place, detail: &str) -> Self {
-        Self::new(rule, place, detail, |field| Cause::required(field, detail))
+    pub(crate) fn required(rule: Rule, path: SchemaPath, detail: &str) -> Self {
+        Self::new(rule, path, detail, |field| Cause::required(field, detail))
     }
 
-    pub(crate) fn invalid(rule: Rule, place: Place, value: &Value, detail: &str) -> Self {
-        Self::new(rule, place, detail, |field| Cause::invalid(field, value, detail))
+    pub(crate) fn invalid(rule: Rule, path: SchemaPath, value: &Value, detail: &str) -> Self {
+        Self::new(rule, path, detail, |field| Cause::invalid(field, value, detail))
     }
 
     /// Returns the violation of an invalid text; an empty text is a missing one.
-    pub(crate) fn required_or_invalid(rule: Rule, place: Place, value: &str, detail: &str) -> Self {
+    pub(crate) fn required_or_invalid(rule: Rule, path: SchemaPath, value: &str, detail: &str) -> Self {
         if value.is_empty() {
-            Self::required(rule, place, detail)
+            Self::required(rule, path, detail)
         } else {
-            Self::invalid(rule, place, &value.into(), detail)
+            Self::invalid(rule, path, &value.into(), detail)
         }
     }
 
-    pub(crate) fn forbidden(rule: Rule, place: Place, detail: &str) -> Self {
-        Self::new(rule, place, detail, |field| Cause::forbidden(field, detail))
+    pub(crate) fn forbidden(rule: Rule, path: SchemaPath, detail: &str) -> Self {
+        Self::new(rule, path, detail, |field| Cause::forbidden(field, detail))
     }
 
-    pub(crate) fn unsupported(rule: Rule, place: Place, value: &str, supported: &[&str]) -> Self {
-        let cause = Cause::unsupported(place.text, &value.into(), supported);
-        Self { rule, path: place.steps, detail: cause.message.clone(), cause }
+    pub(crate) fn unsupported(rule: Rule, path: SchemaPath, value: &str, supported: &[&str]) -> Self {
+        let cause = Cause::unsupported(path.text, &value.into(), supported);
+        Self { rule, path: path.steps, detail: cause.message.clone(), cause }
     }
 
     /// Returns the violation with an error that another check returned, about the keyword at `path`.
-    pub(crate) fn found(rule: Rule, path: Vec<Step>, cause: Cause) -> Self {
+    pub(crate) fn from_cause(rule: Rule, path: Vec<Step>, cause: Cause) -> Self {
         Self { rule, path, detail: cause.message.clone(), cause }
     }
 }

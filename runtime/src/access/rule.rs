@@ -95,8 +95,8 @@ impl Rule {
             .collect()
     }
 
-    /// Whether this rule alone grants all rights of another rule. A `*` in the other rule is never covered, since declared rules
-    /// name each right.
+    /// Returns whether this rule alone grants all rights of another rule. A `*` in the other rule is never covered, since
+    /// declared rules name each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
         let is_url_covered = |url: &String| self.urls.iter().any(|pattern| is_below(url, pattern));
@@ -110,7 +110,7 @@ impl Rule {
     }
 }
 
-/// Whether a path matches the URL of a rule; a `*` at the end of the URL matches anything.
+/// Returns whether a path matches the URL of a rule; a `*` at the end of the URL matches anything.
 pub(crate) fn is_below(path: &str, url: &str) -> bool {
     url.strip_suffix('*').map_or(path == url, |start| path.starts_with(start))
 }

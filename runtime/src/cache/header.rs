@@ -111,7 +111,7 @@ impl Header {
         }
     }
 
-    /// Whether this state replaces `other`, which is of the same key.
+    /// Returns whether this state replaces `other`, which is of the same key.
     pub(super) fn is_newer_than(&self, other: &Self) -> bool {
         // Versions that are not numbers have no order; the later event is newer.
         self.resource_version.partial_cmp(&other.resource_version).is_none_or(|order| order.is_gt())

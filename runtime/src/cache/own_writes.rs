@@ -72,7 +72,7 @@ impl<S: Clone + Eq> OwnWrites<S> {
         self.owners.lock().len()
     }
 
-    /// Whether no owner has recorded writes.
+    /// Returns whether no owner has recorded writes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

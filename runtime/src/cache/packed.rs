@@ -23,12 +23,12 @@ impl PackedList {
         })
     }
 
-    /// Whether `text` is one of the strings.
+    /// Returns whether `text` is one of the strings.
     pub fn contains(&self, text: &str) -> bool {
         self.iter().any(|item| item == text)
     }
 
-    /// Whether the list is empty.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -116,7 +116,7 @@ impl PackedMap {
         std::iter::from_fn(move || Some((texts.next()?, texts.next()?)))
     }
 
-    /// Whether the map is empty.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

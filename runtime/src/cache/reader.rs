@@ -130,7 +130,7 @@ impl<K> DecodedCache<K> {
 }
 
 impl<K> Decoded<K> {
-    /// Whether this value was decoded from the version that the entry holds.
+    /// Returns whether this value was decoded from the version that the entry holds.
     fn matches(&self, entry: &Entry<Encoded>) -> bool {
         self.version == entry.header.resource_version && self.uid == entry.header.uid
     }

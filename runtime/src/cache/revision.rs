@@ -17,7 +17,8 @@ impl Revision {
         Self { version: header.resource_version.clone(), generation }
     }
 
-    /// Whether the object has not changed in between. A status write of another controller changes the resourceVersion only.
+    /// Returns whether the object has not changed in between. A status write of another controller changes the resourceVersion
+    /// only.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self.generation, other.generation) {
             (Some(one), Some(other)) => one == other,

@@ -108,12 +108,12 @@ impl<V> Store<V> {
         state.entries.iter().map(|entry| size_of::<Entry<V>>() + heap(&entry.0.value)).sum()
     }
 
-    /// Whether the store is empty.
+    /// Returns whether the store is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the first listing is complete; it stays true from then on.
+    /// Returns whether the first listing is complete; it stays true from then on.
     pub fn synced(&self) -> bool {
         self.synced.load(Ordering::Acquire)
     }
@@ -187,7 +187,7 @@ impl<V> Store<V> {
         state.versions.begin_listing();
     }
 
-    /// Whether no entry and no index of one is left.
+    /// Returns whether no entry and no index of one is left.
     #[cfg(test)]
     pub(super) fn is_blank(&self) -> bool {
         let state = self.state.read();
@@ -238,7 +238,7 @@ impl<V> StoreState<V> {
         }
     }
 
-    /// Stores a new entry, unless the store has a newer one.
+    /// Stores a new entry, unless the store has a newer one. Returns the change for the readers.
     fn insert(&mut self, new: Arc<Entry<V>>) -> Change<V> {
         // Another writer may have stored a newer version while the value was created.
         if let Some(change) = self.mark_listed(&new.header) {

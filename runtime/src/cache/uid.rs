@@ -19,7 +19,7 @@ const DASHES: [usize; 4] = [8, 13, 18, 23];
 const UUID_LEN: usize = 36;
 
 impl Uid {
-    /// Whether the object has no uid.
+    /// Returns whether the object has no uid.
     pub fn is_empty(&self) -> bool {
         matches!(&self.0, UidRepr::Text(text) if text.is_empty())
     }

@@ -78,11 +78,11 @@ pub enum WatchProgress {
 }
 
 impl WatchProgress {
-    /// Whether the store may not contain the write with this version yet. Incomparable versions never block.
-    pub fn is_behind(self, written: u64) -> bool {
+    /// Returns whether the store may not contain the write with this version yet. Incomparable versions never block.
+    pub fn is_behind(self, version: u64) -> bool {
         match self {
             Self::NotSynced => true,
-            Self::Version(current) => current < written,
+            Self::Version(current) => current < version,
             Self::Incomparable => false,
         }
     }

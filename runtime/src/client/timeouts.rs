@@ -88,7 +88,7 @@ impl Timeouts {
         kube::Client::try_from(config)
     }
 
-    /// Wraps a client so that its calls end after these timeouts.
+    /// Wraps a client so that its calls end after these timeouts, also while the body of a response arrives. Counts timeouts.
     pub(crate) fn wrap(self, client: kube::Client, counters: Counters) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<Body>| {

@@ -68,8 +68,8 @@ struct ProcessArgs {
     tell_passes: bool,
 }
 
-/// The exit status of the operator's binary after [`RunError::LeadLost`]: another replica may lead, and a restart is expected. Other
-/// errors have the status 1, and errors of the command line and of the configuration 2.
+/// The exit status of the operator's binary after [`RunError::LeadLost`]: another replica may lead, and a restart is expected.
+/// Other errors have the status 1, and errors of the command line and of the configuration 2.
 pub const LEAD_LOST_STATUS: u8 = 3;
 
 /// Implements the `main` of an operator's binary.
@@ -102,7 +102,8 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
 /// The exit status after an error of the configuration, as after an error of the command line.
 const USAGE_STATUS: u8 = 2;
 
-/// Runs the controllers until the process gets a stop signal.
+/// Runs the controllers until the process gets a stop signal, and meanwhile follows the log filter in the configuration file.
+/// Returns the exit code, which tells wrong options and a lost lead from other errors.
 fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
     let (mut operator, options, log) = match prepare(operator, &args.manager) {
         Ok(prepared) => prepared,
@@ -128,7 +129,8 @@ fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
     })
 }
 
-/// Loads the configuration, applies it to the operator, and starts the log.
+/// Loads the configuration, applies it to the operator, and starts the log. Returns the operator and the options of its run, and
+/// the handle that follows the log filter in the configuration file.
 fn prepare(operator: Operator, args: &ManagerArgs) -> Result<(Operator, RunOptions, LogReload), ConfigurationError> {
     let configuration = args.load()?;
     let (operator, options) = configuration.apply_to(operator, RunOptions::default())?;

@@ -53,7 +53,7 @@ pub(crate) async fn live_diagram(
     Ok(diagram)
 }
 
-/// Returns the state and the conditions of the owner.
+/// Returns the name, the state and the conditions of the owner.
 fn diagram_owner(kind: &Kind, owner: &Value) -> DiagramOwner {
     let (state, why) = state_of(kind, owner);
     let conditions = owner["status"]["conditions"].as_array().cloned().unwrap_or_default();
@@ -102,13 +102,14 @@ struct ChildReader<'a> {
 }
 
 impl ChildReader<'_> {
-    /// Lists the children of all kinds that the tree applies.
+    /// Lists the children of all kinds that the tree applies. A kind that is forbidden or not served becomes a list failure in
+    /// the result.
     async fn children(&self, root: &DiagramNode, owner: &Value) -> Result<LiveChildren, LiveError> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
         let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
         root.shape.walk(&mut |stop| {
-            kinds.extend(stop.shape.applied());
+            kinds.extend(stop.shape.applied_kinds());
         });
         for kind in kinds {
             let list = match self.list(&kind).await {
@@ -196,7 +197,8 @@ fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, chil
     }
 }
 
-/// Fills in the state of a child. A child with `each` becomes one node for each item that has objects.
+/// Fills in the state of a child. A child with `each` becomes one node for each item that has objects, or stays one absent node
+/// if there are none. A child with `when` is not expected to have objects.
 fn expand_child(
     mut child: DiagramNode,
     path: &str,
@@ -232,7 +234,7 @@ fn fill_resource_state(node: &mut DiagramNode, path: &str, expectation: Expectat
     node.objects = children.by_node.get(path).cloned().unwrap_or_default();
     node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     let most_severe = node.objects.iter().map(|object| object.state).max();
-    let list_failure = node.shape.applied().iter().find_map(|kind| children.list_failures.get(kind));
+    let list_failure = node.shape.applied_kinds().iter().find_map(|kind| children.list_failures.get(kind));
     let options = node.edge.map(|edge| (edge.resource, edge.cardinality));
     let is_optional = options.is_some_and(|(options, count)| options.retired || count != Cardinality::One);
     let if_api = options.is_some_and(|(options, _)| options.if_api);

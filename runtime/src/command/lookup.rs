@@ -52,24 +52,26 @@ impl LiveError {
         Self::UnknownKind { operator: project.name.clone(), kind: kind.to_owned(), known: known.into_iter().collect() }
     }
 
-    /// Returns advice for the user; `None` if there is none.
+    /// Returns how the user can resolve the error; `None` if no hint applies.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Config(_) => Some("set KUBECONFIG to the cluster of the object".to_owned()),
             Self::UnknownKind { known, .. } if known.is_empty() => None,
-            Self::UnknownKind { known, .. } => Some(format!("it controls {}", known.join(", "))),
+            Self::UnknownKind { known, .. } => Some(format!("the operator controls {}", known.join(", "))),
             Self::Absent { kind, .. } => {
                 let everywhere = if kind.namespaced { " --all-namespaces" } else { "" };
                 let elsewhere = if kind.namespaced { "; use `--namespace` to choose the namespace" } else { "" };
                 Some(format!("`kubectl get {}{everywhere}` lists all objects{elsewhere}", kind.full_name()))
             }
-            Self::Call(error) if error.is_forbidden() => Some("use an account with permission to read it".to_owned()),
+            Self::Call(error) if error.is_forbidden() => {
+                Some(format!("use an account with permission to read {}", error.kind))
+            }
             _ => None,
         }
     }
 }
 
-/// Whether a name of the command line matches a kind: its kind or plural, in any case, with or without its group.
+/// Returns whether a name of the command line matches a kind: its kind or plural, in any case, with or without its group.
 pub(crate) fn matches_kind(kind: &Kind, name: &str) -> bool {
     let lower = name.to_lowercase();
     let (name, group) = lower.split_once('.').map_or((lower.as_str(), None), |(name, group)| (name, Some(group)));

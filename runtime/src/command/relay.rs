@@ -51,7 +51,7 @@ pub(crate) async fn run() -> ExitCode {
     }
 }
 
-/// Connects to the cluster and answers requests line by line.
+/// Connects to the cluster, prints its URL and namespace, and answers requests line by line until the input ends.
 async fn relay() -> Result<(), RelayError> {
     let config = Connection::default().config().await.map_err(RelayError::Config)?;
     let (url, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
@@ -70,7 +70,7 @@ async fn relay() -> Result<(), RelayError> {
     Ok(())
 }
 
-/// Sends one request to the API server and returns its response.
+/// Sends one request to the API server and returns the code and the body of its response; a body that is no JSON becomes null.
 async fn answer(
     client: &kube::Client,
     request: RelayedRequest,

@@ -88,7 +88,7 @@ impl<K> Enqueue<K> {
         self
     }
 
-    /// Whether neither the mapping nor the predicate reads more than metadata.
+    /// Returns whether neither the mapping nor the predicate reads more than metadata.
     fn needs_metadata_only(&self) -> bool {
         !matches!(self.mapping, Mapping::Object(_)) && !self.predicate.as_ref().is_some_and(Predicate::needs_object)
     }
@@ -188,7 +188,7 @@ impl MappedWatch {
         (self.map)(json, panics)
     }
 
-    /// Whether an update of an object enqueues primaries. If the predicate panicked, it does: the change may matter.
+    /// Returns whether an update of an object enqueues primaries. If the predicate panicked, it does: the change may matter.
     pub(crate) fn passes(&self, old: &MappedKeys, new: &MappedKeys) -> bool {
         match (&old.facts, &new.facts) {
             (PredicateFacts::Facts(before), PredicateFacts::Facts(after)) => {

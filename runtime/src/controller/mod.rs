@@ -147,7 +147,7 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Whether the controller records events. Only then the role has a rule for them. Default: on.
+    /// Returns whether the controller records events. Only then the role has a rule for them. Default: on.
     #[must_use]
     pub fn events(mut self, on: bool) -> Self {
         self.settings.events = on;

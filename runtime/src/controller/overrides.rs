@@ -17,7 +17,8 @@ pub(crate) struct SettingOverrides {
 }
 
 impl SettingOverrides {
-    /// Overrides the settings of a controller.
+    /// Overrides the settings of a controller, as far as they are set. At least one worker remains; a resync period of zero turns
+    /// it off, and a cap makes a fixed backoff exponential.
     pub(crate) fn apply_to(self, settings: &mut Settings) {
         settings.workers = self.workers.unwrap_or(settings.workers).max(1);
         settings.requeue_after = self.requeue_after.unwrap_or(settings.requeue_after);

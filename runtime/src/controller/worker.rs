@@ -75,7 +75,8 @@ impl RunningController {
         }
     }
 
-    /// Enqueues a primary that changed itself.
+    /// Enqueues a primary that changed itself, with the priority and the trigger of the significance. A change without
+    /// significance enqueues nothing.
     fn enqueue_changed(&self, key: ObjectKey, significance: Significance, from_list: bool) {
         match significance {
             Significance::None => {}
@@ -179,7 +180,7 @@ impl RunningController {
         }
     }
 
-    /// Whether its workers have been started.
+    /// Returns whether its workers have been started.
     pub(crate) fn is_working(&self) -> bool {
         self.is_working.load(Ordering::Relaxed)
     }
@@ -214,7 +215,7 @@ impl RunningController {
         }
     }
 
-    /// Counts a pass by its result.
+    /// Counts a pass by its result, with its duration; a skipped pass only as skipped.
     fn count_pass(&self, next: Next, duration: Duration) {
         let metrics = self.metrics();
         match next {
@@ -237,7 +238,7 @@ impl RunningController {
         self.queue.stats()
     }
 
-    /// Runs one pass over an object, schedules the next one, and returns when that is.
+    /// Runs one pass over an object, enqueues it for changes during the pass, schedules the next one, and returns when that is.
     async fn process(&self, item: &Item<ObjectKey>) -> Next {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;

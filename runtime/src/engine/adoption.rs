@@ -36,7 +36,8 @@ impl PassCore<'_> {
     }
 
     /// Applies an object that exists and was never applied by this operator: an adopted object, or a child of the owner from an
-    /// earlier operator. If the node creates its objects only once, only the marks of the operator are applied.
+    /// earlier operator. First takes over the fields of the field managers in `adopt_from`. If the node creates its objects only
+    /// once, only the marks of the operator are applied. Records the event `Adopted`.
     pub(crate) async fn take_over(
         &self,
         children: &WatchedKind<Child>,
@@ -58,7 +59,11 @@ impl PassCore<'_> {
         Ok(readiness)
     }
 
-    /// Transfers all fields of the field managers in `adopt_from` to the operator.
+    /// Transfers all fields of the field managers in `adopt_from` to the operator: reads the live object, and patches its
+    /// `managedFields`. There is no patch if these managers own nothing.
+    ///
+    /// # Errors
+    /// A yield if the object no longer exists.
     async fn take_over_fields(
         &self,
         children: &WatchedKind<Child>,

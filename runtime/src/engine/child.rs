@@ -153,12 +153,12 @@ impl Child {
         }
     }
 
-    /// Whether a check has shown that the operator still owns all fields it applied.
+    /// Returns whether a check has shown that the operator still owns all fields it applied.
     pub(crate) fn owns_all_fields(&self) -> bool {
         matches!(&*self.ownership.lock(), FieldOwnership::Checked { lost: None })
     }
 
-    /// Whether the two projections are the same for a pass, so that a change from one to the other triggers none.
+    /// Returns whether the two projections are the same for a pass, so that a change from one to the other triggers none.
     pub(crate) fn has_same_state(&self, other: &Self) -> bool {
         self.node == other.node
             && self.applied == other.applied

@@ -69,7 +69,10 @@ impl PassCore<'_> {
         self.claims.lock().complete.insert(node.clone());
     }
 
-    /// Claims all objects that a node has built and completes them for the apply.
+    /// Claims all objects that a node has built and completes them for the apply. Returns each with its kind.
+    ///
+    /// # Errors
+    /// A terminal error if an object is invalid, or if another node has claimed it.
     pub(crate) fn claim_all(&self, node: &Arc<str>, wanted: Vec<(Kind, Value)>) -> Result<Vec<(Kind, Desired)>> {
         let mut claimed = Vec::with_capacity(wanted.len());
         for (kind, object) in wanted {
@@ -81,14 +84,15 @@ impl PassCore<'_> {
         Ok(claimed)
     }
 
-    /// Whether a node has completed its claims in this pass and this object is not among them.
+    /// Returns whether a node has completed its claims in this pass and this object is not among them.
     pub(crate) fn is_no_longer_claimed(&self, kind: &Kind, key: &ObjectKey, node: &str) -> bool {
         let claims = self.claims.lock();
         claims.complete.contains(node) && claims.of(kind, key).is_none_or(|claimant| **claimant != *node)
     }
 
-    /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. Deletions that can't be
-    /// decided yet are deferred to [`PassCore::delete_deferred`].
+    /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. An object that
+    /// another node claims is left to that node. Deletions that can't be decided yet are deferred to
+    /// [`PassCore::delete_deferred`].
     pub(crate) async fn select_unclaimed(
         &self,
         kind: &Kind,
@@ -118,8 +122,9 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions and yields until the objects are gone. The loop calls it after all nodes have run, with the
-    /// outcome of the tree.
+    /// Runs the deferred deletions and yields until the objects are gone. Objects that a node claims stay, and so do all objects
+    /// of a kind while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with
+    /// the outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
         let Some(planner) = self.planner.filter(|_| !deferred.is_empty()) else { return Ok(()) };
@@ -174,19 +179,19 @@ impl PassCore<'_> {
         plan
     }
 
-    /// Whether a node may still claim other objects in this pass than the plan says, since an output it reads may change.
+    /// Returns whether a node may still claim other objects in this pass than the plan says, since an output it reads may change.
     fn may_claim_later(&self, applier: &Applier) -> bool {
         applier.reads_outputs && !self.has_complete_claims(applier)
     }
 
-    /// Whether the claims of a node are known: it has run, or its build function has succeeded in the plan.
+    /// Returns whether the claims of a node are known: it has run, or its build function has succeeded in the plan.
     fn are_claims_known(&self, applier: &Applier, plan: &Plan) -> bool {
         let is_planned = !applier.is_keyed && plan.claims.complete.contains(applier.path.as_str());
         plan.complete || is_planned || self.has_complete_claims(applier)
     }
 
-    /// Whether a node has run and completed its claims. It is unknown for nodes below `each`, since there may be any number of
-    /// them.
+    /// Returns whether a node has run and completed its claims. It is unknown for nodes below `each`, since there may be any
+    /// number of them.
     fn has_complete_claims(&self, applier: &Applier) -> bool {
         !applier.is_keyed && self.claims.lock().complete.contains(applier.path.as_str())
     }
@@ -209,7 +214,7 @@ fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mu
             reads_outputs: parent.reads_outputs || !reads.is_empty(),
         };
         add_appliers(shape, kind, &applier, found);
-        if shape.applied().iter().any(|applied| without_version(applied) == *kind) {
+        if shape.applied_kinds().iter().any(|applied| without_version(applied) == *kind) {
             found.push(applier);
         }
     }

@@ -14,7 +14,8 @@ use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Deletes a child unless it is being deleted already, and records the pending deletion.
+    /// Deletes a child unless it is being deleted already, and records the pending deletion. A call also records an event, and a
+    /// repair if only children triggered the pass. The next creation of the object is no repair.
     pub(crate) async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
         let header = &entry.header;
         let pending = PendingDeletion::new(kind, &entry.value.node, header);
@@ -60,7 +61,7 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Whether the object with this uid exists, by a live read.
+    /// Returns whether the object with this uid exists, by a live read.
     async fn exists(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<bool> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let Some(found) = self.shared.client.get_metadata::<Value>(target).await? else { return Ok(false) };

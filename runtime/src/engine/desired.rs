@@ -38,7 +38,11 @@ const SERVER_SET_METADATA: [&str; 6] =
     ["uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"];
 
 impl Desired {
-    /// Adds to an object what every child has: name and namespace (by default the owner's), the owner, label and annotations.
+    /// Completes an object that a node has built: removes nulls, the status and the metadata that the API server sets, and adds
+    /// type, name and namespace (by default the owner's), the owner, the operator's label and annotations, and the digest.
+    ///
+    /// # Errors
+    /// A terminal error if the value is no object, or if it needs a namespace and neither it nor the owner has one.
     pub(crate) fn new(object: Value, kind: &Kind, node: &Arc<str>, owner: &Identity, operator: &str) -> Result<Self> {
         let Value::Object(mut object) = strip_nulls(object) else {
             return Err(Error::terminal("InvalidChild", format!("node {node} did not build an object")));

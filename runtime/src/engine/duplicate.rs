@@ -17,8 +17,9 @@ use kube::api::Patch;
 use serde_json::{Map, Value, json};
 
 impl PassCore<'_> {
-    /// Takes over colliding items of other clients after a failed apply. Returns whether there were any, so that the caller
-    /// applies the object again.
+    /// Takes over colliding list items of other clients after a failed apply: reads the live object, and moves the items to the
+    /// operator in its `managedFields`, so that the next apply removes them. Returns whether there were any, so that the caller
+    /// applies the object again. Other errors than collisions change nothing.
     pub(crate) async fn take_duplicates<V>(
         &self,
         children: &WatchedKind<V>,

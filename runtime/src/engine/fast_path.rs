@@ -18,8 +18,8 @@ use crate::{
 use std::{collections::BTreeSet, sync::Arc};
 
 impl PassCore<'_> {
-    /// Returns the outcome of a resource node without running its build function. `None` if its inputs or children are not those
-    /// of its last build, so that it has to run.
+    /// Returns the outcome of a resource node without running its build function, and claims the objects of its last build. `None`
+    /// if its inputs or children are not those of the last build, so that it has to run.
     pub(crate) fn outcome_if_unchanged(
         &self,
         node: &Arc<str>,
@@ -56,7 +56,8 @@ impl PassCore<'_> {
         Some(claimed.and_then(|()| pending.into_result()))
     }
 
-    /// Whether a child has the state that the node applied: same owner, same digest, and the operator still owns the fields.
+    /// Returns whether a child has the state that the node applied: same owner, same digest, and the operator still owns the
+    /// fields.
     fn is_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
         if entry.header.deleting || !self.is_owner_of(&entry.header) {
             return false;
@@ -104,7 +105,7 @@ impl PassCore<'_> {
         }
         let mut outcome = Ok(());
         shape.walk(&mut |stop| {
-            for kind in stop.shape.applied() {
+            for kind in stop.shape.applied_kinds() {
                 outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
             }
         });
@@ -125,8 +126,8 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Returns the paths with item keys of all nodes that the path without keys, `shape_path`, stands for, as far as they have
-    /// children.
+    /// Returns `shape_path`, a path without item keys, and the paths with keys of all nodes that it stands for and that have
+    /// children or pending deletions.
     pub(crate) fn node_paths(&self, kind: &Kind, shape_path: &str) -> Result<Vec<Arc<str>>> {
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {
@@ -144,8 +145,9 @@ impl PassCore<'_> {
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// Returns the objects that a node outputs to nodes that read it, with their content, sorted by key. Objects that are being
-    /// deleted, or that the node no longer claims, are left out.
+    /// Returns the objects that a node outputs to nodes that read it, with their content, sorted by key: those that this pass has
+    /// applied as in the answers of the API server, the others from the cache. Objects that are being deleted, or that the node
+    /// no longer claims, are left out.
     pub(crate) fn output_objects(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
         if let Some(tree_harness) = &self.shared.tree_harness {
             return Ok(tree_harness.output_objects(node));

@@ -28,7 +28,7 @@ impl FieldSets<'_> {
         Some(Self { own, others: self.others.iter().filter_map(|other| other.get(step)).collect() })
     }
 
-    /// Whether another manager owns a field as a whole.
+    /// Returns whether another manager owns a field as a whole.
     fn is_owned_by_other(&self, step: &str) -> bool {
         self.others.iter().any(|other| other.get(step).is_some_and(is_empty))
     }
@@ -47,8 +47,8 @@ pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<St
     is_lost.then(|| path.into_iter().rev().collect::<Vec<_>>().join("."))
 }
 
-/// Whether a set of fields has the field with a path of [`first_lost_path`]. The path has no keys of list items, so the field may
-/// be that of any item.
+/// Returns whether a set of fields has the field with a path of [`first_lost_path`]. The path has no keys of list items, so the
+/// field may be that of any item.
 pub(crate) fn has_field(fields: &Value, path: &str) -> bool {
     let Some(fields) = fields.as_object() else { return false };
     let mut items = fields.iter().filter(|(step, _)| step.starts_with("k:"));
@@ -64,7 +64,7 @@ pub(crate) fn has_field(fields: &Value, path: &str) -> bool {
     })
 }
 
-/// Whether an object is of a kind in [`UNOWNED_SPECS`].
+/// Returns whether an object is of a kind in [`UNOWNED_SPECS`].
 fn has_unowned_spec(object: &Value) -> bool {
     let version = object["apiVersion"].as_str().unwrap_or_default();
     let group = version.split_once('/').map_or("", |(group, _)| group);
@@ -73,7 +73,7 @@ fn has_unowned_spec(object: &Value) -> bool {
 
 // The functions below push the names of a lost field's path onto `path`, the innermost first.
 
-/// Whether the operator no longer owns a field of the wanted metadata, except for the fields that identify the object.
+/// Returns whether the operator no longer owns a field of the wanted metadata, except for the fields that identify the object.
 fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<String>) -> bool {
     let Value::Object(metadata) = metadata else { return false };
     let sets = sets.nested("f:metadata").unwrap_or(FieldSets { own: &Value::Null, others: Vec::new() });
@@ -86,7 +86,7 @@ fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<Strin
     })
 }
 
-/// Whether the operator no longer owns the field `name` of an object, or a part of it. A null is no wanted value.
+/// Returns whether the operator no longer owns the field `name` of an object, or a part of it. A null is no wanted value.
 fn is_field_lost(sets: &FieldSets<'_>, name: &str, wanted: &Value, path: &mut Vec<String>) -> bool {
     if wanted.is_null() {
         return false;
@@ -120,7 +120,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
-/// Whether the operator no longer owns a part of a value; `sets` are those of the value itself.
+/// Returns whether the operator no longer owns a part of a value; `sets` are those of the value itself.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     // The value is owned as a whole: it is a leaf, or an item of an atomic type such as an owner reference.
     if is_empty(sets.own) {
@@ -133,7 +133,7 @@ fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -
     }
 }
 
-/// Whether the operator no longer owns a list item: a scalar of a set (`v:`), or an object with keys (`k:`).
+/// Returns whether the operator no longer owns a list item: a scalar of a set (`v:`), or an object with keys (`k:`).
 fn is_item_lost(sets: &FieldSets<'_>, items: &[Value], item: &Value, path: &mut Vec<String>) -> bool {
     let steps = || sets.own.as_object().into_iter().flat_map(Map::keys);
     if !item.is_object() {
@@ -146,8 +146,8 @@ fn is_item_lost(sets: &FieldSets<'_>, items: &[Value], item: &Value, path: &mut 
     }
 }
 
-/// Whether a list item has the key of a `k:` step in a set of fields. A key field that the item leaves out has been defaulted by
-/// the server, unless another item has the whole key.
+/// Returns whether a list item has the key of a `k:` step in a set of fields. A key field that the item leaves out has been
+/// defaulted by the server, unless another item has the whole key.
 pub(crate) fn matches_key(key: &str, items: &[Value], item: &Value) -> bool {
     let Ok(Value::Object(key)) = serde_json::from_str(key) else { return false };
     let has_all = |item: &Value| key.iter().all(|(name, value)| item.get(name) == Some(value));

@@ -63,32 +63,33 @@ impl NodeWrites {
         }
     }
 
-    /// Ends a write of `sent` that succeeded and left the object at the revision `written`. `known` are the revisions before
+    /// Ends a write of `sent` that succeeded and left the object at `revision`. `earlier` are the revisions before
     /// it: the one after the previous write and the one in the watch.
     pub(crate) fn finish(
         &mut self,
         object: u64,
         sent: &Value,
-        known: [Option<Revision>; 2],
-        written: Revision,
+        earlier: [Option<Revision>; 2],
+        revision: Revision,
     ) -> WriteEffect {
         let sent = hash_of(sent);
         let write = self.take(object);
         let effect = match write.sent {
-            _ if known.iter().flatten().any(|known| known.is_same(&written)) => WriteEffect::Unchanged,
+            _ if earlier.iter().flatten().any(|earlier| earlier.is_same(&revision)) => WriteEffect::Unchanged,
             Some(previous) if previous == sent => WriteEffect::Restored,
             _ => WriteEffect::Changed,
         };
-        self.put(LastWrite { revision: Some(written), sent: Some(sent), ..write });
+        self.put(LastWrite { revision: Some(revision), sent: Some(sent), ..write });
         effect
     }
 
-    /// Whether a node caused the state of an object that the watch shows (`None`: it is deleted).
+    /// Returns whether a node caused the state of an object that the watch shows (`None`: it is deleted).
     pub(crate) fn is_own_write(&self, object: u64, watched: Option<&Header>) -> bool {
         let Some(write) = self.0.iter().find(|write| write.object == object) else { return false };
         match (&write.revision, watched) {
             (Some(revision), Some(header)) => revision.version == header.resource_version,
             (Some(_), None) => false,
+            // The write has not ended.
             (None, _) => true,
         }
     }
@@ -108,6 +109,7 @@ impl NodeWrites {
     }
 }
 
+/// Returns the hash of a written object, by which the next write of the same content is recognized.
 fn hash_of(sent: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     sent.to_string().hash(&mut hasher);

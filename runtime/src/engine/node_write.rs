@@ -13,8 +13,9 @@ use crate::{
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Makes a call by which a hand-written node writes an object. Counts the write as a repair if only the node's own writes,
-    /// or another client that undoes them, can have triggered it.
+    /// Makes a call by which a hand-written node writes an object, and records the revision in the answer, so that the event of
+    /// this write counts as the node's own write. Counts the write as a repair if only the node's own writes, or another client
+    /// that undoes them, can have triggered it.
     pub(crate) async fn write_from_node(
         &self,
         node: &str,

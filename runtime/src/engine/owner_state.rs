@@ -30,7 +30,7 @@ struct OwnerState {
     /// The last build of each resource node.
     builds: HashMap<(Kind, Arc<str>), NodeBuild>,
     /// Hashes of kind and key of the objects that the operator has written for the owner.
-    written: Vec<u64>,
+    written_objects: Vec<u64>,
     node_writes: NodeWrites,
     repairs: Repairs,
 }
@@ -83,7 +83,7 @@ impl OwnerStates {
         });
     }
 
-    /// Whether the API server has confirmed that a deleted child is gone.
+    /// Returns whether the API server has confirmed that a deleted child is gone.
     pub(crate) fn is_deletion_confirmed(&self, owner: &Identity, deletion: &PendingDeletion) -> bool {
         let mut pending = self.all_pending_deletions(owner).iter();
         pending.any(|pending| pending.confirmed && pending.is_same_object(deletion))
@@ -119,7 +119,7 @@ impl OwnerStates {
         });
     }
 
-    /// Whether the fields of a child are those that the last apply of ours owned.
+    /// Returns whether the fields of a child are those that the last apply of ours owned.
     pub(crate) fn are_fields_accepted(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
         let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
         accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))
@@ -130,9 +130,9 @@ impl OwnerStates {
     pub(crate) fn record_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) -> bool {
         let hash = hash_of(kind, key);
         self.update(owner, |state| {
-            let is_repeated = state.written.contains(&hash);
+            let is_repeated = state.written_objects.contains(&hash);
             if !is_repeated {
-                state.written.push(hash);
+                state.written_objects.push(hash);
             }
             is_repeated
         })
@@ -141,7 +141,7 @@ impl OwnerStates {
     /// Records that the owner's own tree removes an object: its next creation is no repair.
     pub(crate) fn forget_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) {
         let hash = hash_of(kind, key);
-        self.update(owner, |state| state.written.retain(|written| *written != hash));
+        self.update(owner, |state| state.written_objects.retain(|written| *written != hash));
     }
 
     /// Records that a hand-written node starts to write an object. Returns the revision after the previous write; `None` if it is
@@ -161,19 +161,20 @@ impl OwnerStates {
         self.update(owner, |state| state.node_writes.fail(hash_of(kind, key), previous));
     }
 
-    /// Records that the write of `sent` succeeded and the object is now at the revision `written`; see [`NodeWrites::finish`].
+    /// Records that the write of `sent` succeeded and the object is now at `revision`; see [`NodeWrites::finish`].
     pub(crate) fn finish_node_write(
         &mut self,
         owner: &Identity,
         (kind, key): (&Kind, &ObjectKey),
         sent: &Value,
-        known: [Option<Revision>; 2],
-        written: Revision,
+        earlier: [Option<Revision>; 2],
+        revision: Revision,
     ) -> WriteEffect {
-        self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, known, written))
+        self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, earlier, revision))
     }
 
-    /// Whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is deleted).
+    /// Returns whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is
+    /// deleted).
     pub(crate) fn is_node_write(
         &self,
         owner: &ObjectKey,
@@ -195,7 +196,7 @@ impl OwnerStates {
         has_repairs.then(|| self.0.update(owner, uid, |state| state.repairs.fight(Instant::now()))).flatten()
     }
 
-    /// Whether repairs of the owner's children are counted at present.
+    /// Returns whether repairs of the owner's children are counted at present.
     pub(crate) fn has_repairs(&self, owner: &ObjectKey, uid: &Uid) -> bool {
         self.0.get(owner, uid).is_some_and(|state| !state.repairs.is_empty())
     }
@@ -235,6 +236,18 @@ impl OwnerStates {
         (build.inputs == inputs).then(|| build.objects.clone())
     }
 
+    /// Returns whether the last build of a node contained an object with this digest.
+    pub(crate) fn has_built(
+        &self,
+        owner: &Identity,
+        kind: &Kind,
+        node: &Arc<str>,
+        (key, digest): (&ObjectKey, &str),
+    ) -> bool {
+        let build = self.state(owner).and_then(|state| state.builds.get(&(kind.clone(), node.clone())));
+        build.is_some_and(|build| build.objects.iter().any(|object| object.key == *key && *object.digest == *digest))
+    }
+
     /// Drops the state of an owner that is gone.
     pub(crate) fn forget(&mut self, owner: &ObjectKey) {
         self.0.forget(owner);
@@ -253,4 +266,25 @@ fn hash_of(kind: &Kind, key: &ObjectKey) -> u64 {
     let mut hasher = DefaultHasher::new();
     (kind, key).hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    #[test]
+    fn a_build_is_recognized_by_the_digests_of_its_objects() {
+        let (kind, node) = (kind_of::<ConfigMap>(), Arc::<str>::from("web/configs"));
+        let (owner_key, key) = (ObjectKey::namespaced("shop", "web"), ObjectKey::namespaced("shop", "a"));
+        let owner = Identity { kind: kind.clone(), key: owner_key, uid: Uid::from("u") };
+        let mut states = OwnerStates::default();
+        assert!(!states.has_built(&owner, &kind, &node, (&key, "1")));
+        let built = |digest: &str| vec![BuiltObject { key: key.clone(), digest: digest.into() }];
+        states.record_build(&owner, &kind, &node, Some(0), built("1"));
+        states.record_build(&owner, &kind, &node, Some(0), built("2"));
+        assert!(states.has_built(&owner, &kind, &node, (&key, "2")));
+        assert!(!states.has_built(&owner, &kind, &node, (&key, "1")), "only the last build counts");
+    }
 }

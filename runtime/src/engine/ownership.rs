@@ -8,15 +8,15 @@ use crate::{
 };
 
 impl PassCore<'_> {
-    /// Whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation, as long
-    /// as it has no other controller.
+    /// Returns whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation,
+    /// as long as it has no other controller.
     pub(crate) fn is_own_child(&self, entry: &Entry<Child>) -> bool {
         let is_marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
         is_marked || self.is_owner_of(&entry.header)
     }
 
-    /// Whether an object belongs to an earlier owner of the same name and another uid. It is not touched: the garbage collector
-    /// deletes children with an owner reference, and the operator's orphan collector those with an owner mark.
+    /// Returns whether an object belongs to an earlier owner of the same name and another uid. It is not touched: the garbage
+    /// collector deletes children with an owner reference, and the operator's orphan collector those with an owner mark.
     pub(crate) fn is_of_former_owner(&self, header: &Header) -> bool {
         let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
         let is_former_owner =
@@ -27,12 +27,12 @@ impl PassCore<'_> {
         header.controller().is_some_and(is_former_owner) || OwnerMark::of(header).is_some_and(names_former_owner)
     }
 
-    /// Whether an object has the operator's label, so that the watch of its kind selects it.
+    /// Returns whether an object has the operator's label, so that the watch of its kind selects it.
     pub(crate) fn has_operator_label(&self, header: &Header) -> bool {
         header.labels.get(MANAGED_BY_LABEL) == Some(self.shared.operator.as_str())
     }
 
-    /// Whether the owner references of an object name the owner of the pass.
+    /// Returns whether the owner references of an object name the owner of the pass.
     pub(crate) fn is_owner_of(&self, header: &Header) -> bool {
         let uid = &self.owner.uid;
         header.owners.iter().any(|owner| &owner.uid == uid)

@@ -88,7 +88,7 @@ impl ControllerState {
         self.metrics.panics.increment();
     }
 
-    /// Whether a watch of the controller shows objects of this kind.
+    /// Returns whether a watch of the controller shows objects of this kind.
     pub(crate) fn watches_kind(&self, kind: &Kind) -> bool {
         self.watches.get().is_some_and(|watches| watches.iter().any(|watch| watch.kind() == kind))
     }
@@ -209,7 +209,7 @@ impl<'a> PassCore<'a> {
         self.shared.owner_states()
     }
 
-    /// Whether only changes of the owner's children, or own writes of its nodes, triggered the pass.
+    /// Returns whether only changes of the owner's children, or own writes of its nodes, triggered the pass.
     pub(crate) fn is_triggered_by_children(&self) -> bool {
         self.trigger.event <= Trigger::Children
     }
@@ -219,7 +219,7 @@ impl<'a> PassCore<'a> {
         self.children_by_node.lock()
     }
 
-    /// The side effects that the nodes have recorded so far.
+    /// Returns the side effects that the nodes have recorded so far.
     pub(crate) fn side_effects(&self) -> MutexGuard<'_, SideEffects> {
         self.side_effects.lock()
     }

@@ -15,7 +15,7 @@ use crate::{
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Returns the readiness of a workload, with the reason if one of its Pods is stuck.
+    /// Returns the readiness of a workload: `HeldUp` with the reason if one of its Pods is stuck, else `readiness`.
     ///
     /// Pods are listed, not watched: one call a pass, and only while the workload is not ready.
     pub(crate) async fn diagnose_pods(

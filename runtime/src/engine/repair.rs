@@ -29,7 +29,8 @@ pub(crate) enum RepairReason {
     },
     /// Another client deleted the object.
     Deleted,
-    /// Another client removed the label, annotations or owner reference by which the operator finds the object.
+    /// Another client changed or removed the label, annotations or owner reference by which the operator finds the object and its
+    /// state.
     MarksChanged,
     /// The build function returned another object, although only children of the owner had changed.
     Rebuilt,
@@ -54,7 +55,7 @@ pub(crate) enum RepairReason {
 }
 
 impl RepairReason {
-    /// Whether two repairs count together: same reason, and same field or node. The field manager may differ.
+    /// Returns whether two repairs count together: same reason, and same field or node. The field manager may differ.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::FieldChanged { path, .. }, Self::FieldChanged { path: other, .. }) => path == other,
@@ -97,7 +98,7 @@ impl Repair {
         self.count > self.reason.max_repairs()
     }
 
-    /// Whether the next repair is not consecutive to these any more.
+    /// Returns whether the next repair is not consecutive to these any more.
     fn is_over(&self, now: Instant) -> bool {
         let window = if self.is_fight() { REPAIR_WINDOW } else { self.reason.window() };
         now.saturating_duration_since(self.last) >= window
@@ -167,7 +168,7 @@ impl Repairs {
         self.0.is_empty()
     }
 
-    /// Counts a repair.
+    /// Counts a repair: adds it to the consecutive ones of the same object and reason, or begins a new count.
     pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, reason: RepairReason, now: Instant) {
         // The objects that replace each other have different names, so they count together by their node.
         let is_by_node = matches!(reason, RepairReason::Replaced { .. });

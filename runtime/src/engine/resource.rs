@@ -84,7 +84,11 @@ impl PassCore<'_> {
         pending.into_result()
     }
 
-    /// Brings one object to its desired state, without a call if the cache shows that state. Returns its readiness.
+    /// Brings one object to its desired state, without a call if the cache shows that state: creates it, adopts it, restores its
+    /// marks, or applies what differs. A write that undoes a change by another client counts as a repair. Returns its readiness.
+    ///
+    /// # Errors
+    /// `NotOwned` if an object of this name exists that the node may not adopt.
     pub(crate) async fn ensure_object(
         &self,
         children: &WatchedKind<Child>,
@@ -116,9 +120,9 @@ impl PassCore<'_> {
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            Some(entry) => match self.difference(kind, &entry, desired) {
+            Some(entry) => match self.reason_to_apply(kind, &entry, desired) {
                 None => Ok(entry.value.readiness.clone()),
-                Some(Difference { description, repair }) => {
+                Some(ApplyReason { description, repair }) => {
                     tracing::debug!(kind = %kind, object = %key, why = %description, "applying");
                     let precondition = ApplyPrecondition::Uid(&entry.header.uid);
                     let readiness = self.apply_child(children, desired, precondition).await?;
@@ -178,14 +182,15 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the difference between a cached object and its desired state; `None` if there is none.
-    fn difference(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<Difference> {
+    /// Returns why a cached object must be applied again: its desired state changed, or another client changed a field. `None` if
+    /// it is as desired.
+    fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if *entry.value.applied != *desired.digest {
             let repair = match self.trigger.chain_length {
                 length if length >= CYCLE_LENGTH => Some(RepairReason::Cycle { length }),
-                _ => self.is_triggered_by_children().then_some(RepairReason::Rebuilt),
+                _ => self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired)),
             };
-            return Some(Difference { description: "the desired state changed".to_owned(), repair });
+            return Some(ApplyReason { description: "the desired state or its digest changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
         // Some servers change the field owners of an apply themselves; the result of our own apply is no drift.
@@ -193,7 +198,18 @@ impl PassCore<'_> {
             return None;
         }
         let description = format!("another client changed {path}");
-        Some(Difference { description, repair: Some(RepairReason::FieldChanged { path, manager }) })
+        Some(ApplyReason { description, repair: Some(RepairReason::FieldChanged { path, manager }) })
+    }
+
+    /// Returns whether the last build of the node contained the same object.
+    fn is_last_build(&self, kind: &Kind, desired: &Desired) -> bool {
+        self.owner_states().has_built(&self.owner, kind, &desired.node, (&desired.key(), desired.digest.as_str()))
+    }
+
+    /// Returns why the desired state and the applied one differ although only children changed, so that the build function should
+    /// have returned the same object. If it did so, another client changed the digest in the annotation.
+    fn blame_for_change(&self, kind: &Kind, desired: &Desired) -> RepairReason {
+        if self.is_last_build(kind, desired) { RepairReason::MarksChanged } else { RepairReason::Rebuilt }
     }
 
     /// Counts a repair of a child, if there was one.
@@ -247,7 +263,11 @@ impl PassCore<'_> {
         self.apply_as_manager(children, desired, &manager, marks, ApplyPrecondition::Uid(uid)).await
     }
 
-    /// Applies `object` by a field manager, and records the answer: own write, output of the node, and lost fields.
+    /// Applies `object` by a field manager, and records the answer: own write, output of the node, lost fields, and an event if
+    /// the object was created. Returns the readiness in the answer.
+    ///
+    /// # Errors
+    /// `NotOwned` if the object should not exist and does.
     async fn apply_as_manager(
         &self,
         children: &WatchedKind<Child>,
@@ -307,7 +327,7 @@ impl PassCore<'_> {
     }
 }
 
-/// Whether a call failed because the API server no longer serves the kind.
+/// Returns whether a call failed because the API server no longer serves the kind.
 fn is_api_going(error: &Error) -> bool {
     match error {
         Error::Unexpected(source) => source.downcast_ref::<CallError>().is_some_and(CallError::is_api_going),
@@ -315,9 +335,9 @@ fn is_api_going(error: &Error) -> bool {
     }
 }
 
-/// A difference for which an object is applied again.
-struct Difference {
-    /// The reason in the log.
+/// The reason why an object is applied again.
+struct ApplyReason {
+    /// The text in the log.
     description: String,
     /// The repair that the apply counts as, if it is one.
     repair: Option<RepairReason>,
@@ -340,8 +360,12 @@ const VERSION_OF_NO_OBJECT: &str = "1";
 
 /// The result of a live read of an object by its name.
 enum NameLookup {
+    /// No object has the name.
     Free,
+    /// The object belongs to the owner of the pass.
     Own(Header),
+    /// The object belongs to another owner, or to none.
     Foreign(Header),
+    /// The object is being deleted, whoever owns it.
     Terminating,
 }

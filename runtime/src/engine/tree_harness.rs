@@ -20,7 +20,7 @@ pub struct Call {
     /// The node's path, with keys: `pools[blue]/service`.
     pub node: String,
     /// The action that the tree requested.
-    pub asked: NodeAction,
+    pub action: NodeAction,
     /// The answer of the node.
     pub answer: Answer,
 }
@@ -55,7 +55,7 @@ pub enum Answer {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let action = match self.asked {
+        let action = match self.action {
             NodeAction::Provision => "provision",
             NodeAction::Deprovision => "deprovision",
         };
@@ -139,7 +139,7 @@ impl FakeCluster {
     /// Records a call and turns the answer of the node into a result.
     fn record_call(&self, node: &str, action: NodeAction) -> Result<()> {
         let answer = self.answers.lock().get(node).copied().unwrap_or_default();
-        self.calls.lock().push(Call { node: node.to_owned(), asked: action, answer });
+        self.calls.lock().push(Call { node: node.to_owned(), action, answer });
         match answer {
             Answer::Ok => Ok(()),
             Answer::Yield => Err(Error::yielding("TestAnswer", format!("{node} waits"))),

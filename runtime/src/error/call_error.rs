@@ -36,15 +36,15 @@ impl CallError {
         self.status().map_or(0, |status| status.code)
     }
 
-    /// Whether the object has changed, or was created again, since it was read. A JSON patch that doesn't apply counts, too;
-    /// the API server does not answer it with 409. So does a write without the lead: another replica writes instead.
+    /// Returns whether the object has changed, or was created again, since it was read. A JSON patch that doesn't apply counts,
+    /// too; the API server does not answer it with 409. So does a write without the lead: another replica writes instead.
     pub fn is_conflict(&self) -> bool {
         self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
             || self.is_failed_json_patch()
             || NotLeading::is_cause_of(&self.source)
     }
 
-    /// Whether a JSON patch did not apply, because a test failed or its path does not exist.
+    /// Returns whether a JSON patch did not apply, because a test failed or its path does not exist.
     ///
     /// The API server applies a patch before it compares the resourceVersion that the patch names. So a finalizer whose index has
     /// changed causes 422 and not 409. This 422 names neither an object nor a field, unlike a 422 for an invalid value.
@@ -55,19 +55,19 @@ impl CallError {
         self.verb == Verb::Patch && status.details.as_ref().is_none_or(is_unspecific)
     }
 
-    /// Whether the object or its kind does not exist.
+    /// Returns whether the object or its kind does not exist.
     pub fn is_not_found(&self) -> bool {
         self.code() == 404
     }
 
-    /// Whether the operator's role does not allow the call. Admission (a quota, a policy, a webhook) also answers with 403, and
-    /// no role helps there; only the message of the authorizer names a verb and a resource.
+    /// Returns whether the operator's role does not allow the call. Admission (a quota, a policy, a webhook) also answers with
+    /// 403, and no role helps there; only the message of the authorizer names a verb and a resource.
     pub fn is_forbidden(&self) -> bool {
         let message = self.status().map_or("", |status| status.message.as_str());
         self.code() == 403 && message.contains(" cannot ") && message.contains(" resource \"")
     }
 
-    /// Whether the API server was unreachable or overloaded, or failed, so that the next call may succeed.
+    /// Returns whether the API server was unreachable or overloaded, or failed, so that the next call may succeed.
     pub(crate) fn is_outage(&self) -> bool {
         match self.source.as_ref() {
             kube::Error::Api(status) => status.code == 429 || status.code >= 500,
@@ -85,19 +85,19 @@ impl CallError {
         conflicting.map(|cause| cause.field.as_str()).collect()
     }
 
-    /// Whether the namespace is being deleted, so that nothing can be created there. The API server answers with 403.
+    /// Returns whether the namespace is being deleted, so that nothing can be created there. The API server answers with 403.
     pub fn is_in_ending_namespace(&self) -> bool {
         let causes = self.status().and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
         causes.unwrap_or_default().iter().any(|cause| cause.reason == "NamespaceTerminating")
     }
 
-    /// Whether the namespace does not exist.
+    /// Returns whether the namespace does not exist.
     pub(crate) fn is_in_missing_namespace(&self) -> bool {
         let details = self.status().filter(|status| status.code == 404).and_then(|status| status.details.as_ref());
         self.namespace.is_some() && details.is_some_and(|details| details.kind == "namespaces")
     }
 
-    /// Whether the definition of the kind is being deleted or was deleted.
+    /// Returns whether the definition of the kind is being deleted or was deleted.
     pub(crate) fn is_api_going(&self) -> bool {
         let Some(status) = self.status() else { return false };
         let of_namespace = status.details.as_ref().is_some_and(|details| details.kind == "namespaces");

@@ -12,7 +12,7 @@ pub(crate) enum NotLeading {
 }
 
 impl NotLeading {
-    /// Whether this is the cause of an error of a client.
+    /// Returns whether this is the cause of an error of a client.
     pub(crate) fn is_cause_of(error: &kube::Error) -> bool {
         matches!(error, kube::Error::Service(source) if source.is::<Self>())
     }

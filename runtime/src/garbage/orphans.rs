@@ -135,7 +135,8 @@ struct Failure {
 }
 
 impl OrphanCollector {
-    /// Runs the requested searches and the retries, until the sender of the requests is dropped.
+    /// Runs the requested searches and the retries, until the sender of the requests is dropped. Requests that arrive within
+    /// `SEARCH_DELAY` are one search. A failed task is logged and retried with a growing delay.
     pub(crate) async fn run(&self, requests: &mut mpsc::UnboundedReceiver<OrphanSearch>) {
         let mut retries = BTreeMap::<CollectionTask, Retry>::new();
         loop {
@@ -187,7 +188,8 @@ impl OrphanCollector {
         children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
     }
 
-    /// Runs one task of a collection. It continues behind `last_child`, the child at which the previous attempt failed.
+    /// Runs one task of a collection: deletes the orphans of a kind, which continues behind `last_child`, the child at which the
+    /// previous attempt failed; or releases the references of a controller's primaries, only if `searches` contains all children.
     async fn run_task(
         &self,
         task: &CollectionTask,
@@ -301,7 +303,7 @@ impl OrphanCollector {
         (!is_cached).then(|| source.kind().clone())
     }
 
-    /// Whether a live read doesn't find the owner of a mark, or finds another object of its name.
+    /// Returns whether a live read doesn't find the owner of a mark, or finds another object of its name.
     async fn is_owner_deleted(&self, kind: &Kind, mark: &OwnerMark<'_>) -> Result<bool, CallError> {
         let namespace = Some(mark.namespace).filter(|namespace| !namespace.is_empty());
         let target = Target { kind, namespace, name: mark.name };
@@ -309,7 +311,7 @@ impl OrphanCollector {
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
-    /// Deletes an orphan, unless another object has its name by now.
+    /// Deletes an orphan, unless another object has its name by now. Counts and logs the deletion.
     async fn delete_orphan(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };

@@ -144,7 +144,7 @@ pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<WatchedKind
     for tree in trees {
         tree.walk(&mut |stop| {
             let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
-            for kind in stop.shape.applied() {
+            for kind in stop.shape.applied_kinds() {
                 let store = stores.entry(kind.clone()).or_insert_with(|| WatchedKind {
                     optional: true,
                     ..WatchedKind::new(kind.clone(), read.contains(&kind))
@@ -159,7 +159,7 @@ pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<WatchedKind
 /// Returns the kinds of the objects that the nodes of a tree apply.
 pub(crate) fn kinds(tree: &'static Shape) -> Vec<Kind> {
     let mut kinds = Vec::new();
-    tree.walk(&mut |stop| kinds.extend(stop.shape.applied()));
+    tree.walk(&mut |stop| kinds.extend(stop.shape.applied_kinds()));
     kinds
 }
 

@@ -169,7 +169,7 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         old
     }
 
-    /// Whether the lister has exactly this projection of the object.
+    /// Returns whether the lister has exactly this projection of the object.
     pub(crate) fn contains(&self, key: &ObjectKey, projection: &V) -> bool
     where
         V: PartialEq,
@@ -203,7 +203,7 @@ impl<V, X> ListedObjects<V, X> {
         self.objects.len()
     }
 
-    /// Whether there is no object.
+    /// Returns whether there is no object.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }

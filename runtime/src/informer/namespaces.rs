@@ -19,7 +19,7 @@ impl Namespaces {
         Self(names.into())
     }
 
-    /// Whether all namespaces are watched.
+    /// Returns whether all namespaces are watched.
     pub(crate) fn is_all(&self) -> bool {
         self.0.is_empty()
     }
@@ -32,12 +32,12 @@ impl Namespaces {
         }
     }
 
-    /// Whether objects of a namespace are watched.
+    /// Returns whether objects of a namespace are watched.
     pub(crate) fn contains(&self, namespace: &str) -> bool {
         self.is_all() || self.0.iter().any(|name| name == namespace)
     }
 
-    /// Whether an object of a response, as JSON, is in a watched namespace. A cluster-scoped object always is.
+    /// Returns whether an object of a response, as JSON, is in a watched namespace. A cluster-scoped object always is.
     pub(crate) fn contains_object(&self, json: &[u8]) -> bool {
         // A request for one namespace has no other objects.
         if self.0.len() < 2 {

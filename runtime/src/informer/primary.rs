@@ -65,7 +65,7 @@ impl KubernetesSource {
         crate::informer::reflector::run(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
     }
 
-    /// Whether the source has exactly these objects, so that another controller of the kind can use it.
+    /// Returns whether the source has exactly these objects, so that another controller of the kind can use it.
     pub(crate) fn serves(&self, kind: &Kind, selection: &Selection) -> bool {
         self.kind == *kind && self.selection == *selection
     }

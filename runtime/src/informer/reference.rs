@@ -30,7 +30,7 @@ pub(crate) struct ReferenceHandler {
 }
 
 impl ReferenceHandler {
-    /// Whether the metadata is enough: the kind has no status from which readiness follows.
+    /// Returns whether the metadata is enough: the kind has no status from which readiness follows.
     pub(crate) fn metadata_only(&self) -> bool {
         is_ready_once_created(&self.targets.watched.kind)
     }

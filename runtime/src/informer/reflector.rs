@@ -160,8 +160,8 @@ fn watch_start_version(query: &str) -> Option<ResourceVersion> {
     Some(ResourceVersion::from(value("resourceVersion").unwrap_or_default()))
 }
 
-/// Whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with `Retry-After`),
-/// which the client logs and counts.
+/// Returns whether the watch expired (410), so that the watcher lists again, or the API server throttled it (429 with
+/// `Retry-After`), which the client logs and counts.
 fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     let status = match error {
         watcher::Error::WatchError(status) => status,
@@ -174,7 +174,8 @@ fn is_expired_or_throttled(error: &watcher::Error) -> bool {
     status.code == 410 || status.code == 429 && has_retry_after()
 }
 
-/// Returns the state of a watch after this error.
+/// Returns the state of a watch after this error: `Missing` after a 404, `Forbidden` with the missing rule after a 403, else
+/// `Failing` with the error.
 fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchState {
     let (verb, source) = match error {
         watcher::Error::InitialListFailed(source) => (Verb::List, source),

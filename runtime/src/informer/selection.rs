@@ -16,7 +16,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Whether it selects all objects.
+    /// Returns whether it selects all objects.
     pub(crate) fn is_all(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
@@ -36,12 +36,13 @@ impl Selection {
         labels.chain(self.fields.iter().map(|field| (None, not_equal(field)))).collect()
     }
 
-    /// Whether an object has all labels of the selection. A header has no fields, so they are not compared.
+    /// Returns whether an object has all labels of the selection. A header has no fields, so they are not compared.
     pub(crate) fn matches_labels(&self, header: &Header) -> bool {
         self.labels.iter().all(|(name, value)| header.labels.get(name) == Some(value))
     }
 
-    /// Whether it selects an object. A field that the object lacks equals the empty string, as the API server compares it.
+    /// Returns whether it selects an object. A field that the object lacks equals the empty string, as the API server compares
+    /// it.
     pub(crate) fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
         let has_field = |(path, value): (&String, &String)| {

@@ -53,7 +53,7 @@ impl SharedWatches {
         self.0.remove(kind).unwrap_or_default().sinks
     }
 
-    /// Returns the watches by kind.
+    /// Returns each kind with its watch.
     pub(crate) fn into_watches(self) -> impl Iterator<Item = (Kind, SharedWatch)> {
         self.0.into_iter()
     }

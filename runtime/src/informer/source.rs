@@ -47,7 +47,7 @@ pub(crate) trait Source: Debug + Send + Sync + 'static {
     fn objects(&self) -> &PrimaryCache;
     /// Returns the health of the watch.
     fn health(&self) -> &Health;
-    /// Whether it selects primaries by labels or fields, so that the cache lacks some objects of the kind.
+    /// Returns whether it selects primaries by labels or fields, so that the cache lacks some objects of the kind.
     fn has_selector(&self) -> bool {
         false
     }

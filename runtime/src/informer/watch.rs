@@ -93,7 +93,7 @@ impl Health {
         self.restarts.load(Ordering::Relaxed)
     }
 
-    /// Whether both are the health of the same watch.
+    /// Returns whether both are the health of the same watch.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.restarts, &other.restarts)
     }
@@ -146,7 +146,7 @@ impl Health {
         }
     }
 
-    /// Whether the kind is missing or forbidden.
+    /// Returns whether the kind is missing or forbidden.
     pub(crate) fn is_blocked(&self) -> bool {
         matches!(*self.state.borrow(), WatchState::Missing | WatchState::Forbidden(_))
     }
@@ -156,7 +156,7 @@ impl Health {
         self.state.subscribe()
     }
 
-    /// Whether a controller has to wait for this watch before it starts. It doesn't wait for a missing kind or a missing
+    /// Returns whether a controller has to wait for this watch before it starts. It doesn't wait for a missing kind or a missing
     /// permission, which may take forever: its passes report them.
     pub(crate) fn is_undecided(&self) -> bool {
         matches!(*self.state.borrow(), WatchState::Starting | WatchState::Failing(_))

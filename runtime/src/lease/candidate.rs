@@ -93,7 +93,7 @@ impl Candidate {
         self.lead.set(state);
     }
 
-    /// Waits for a time, the stop, or an event of the watch.
+    /// Waits for a time, the stop, or an event of the watch, which is open only while another candidate leads.
     async fn wait(
         &mut self,
         until: Instant,
@@ -188,7 +188,7 @@ impl Candidate {
         }
     }
 
-    /// Reads the Lease.
+    /// Reads the Lease and passes it to the elector. Reports a failure or a timeout.
     async fn read(&mut self) {
         let limit = self.elector.request_timeout(Instant::now());
         let result = timeout(limit, self.leases.get_opt(&self.name)).await;
@@ -203,7 +203,7 @@ impl Candidate {
         }
     }
 
-    /// Writes the Lease with this candidate as its holder.
+    /// Writes the Lease with this candidate as its holder, and confirms the write to the elector. Reports a failure or a timeout.
     async fn write(&mut self) {
         let sent_at = Instant::now();
         let limit = self.elector.request_timeout(sent_at);

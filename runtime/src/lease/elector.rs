@@ -129,7 +129,8 @@ impl Elector {
         }
     }
 
-    /// Returns the next action.
+    /// Returns the next action: a lost lead first, then a wait for the retry, a read of a Lease that may have changed, and a write or
+    /// the wait for it. No wait is longer than the deadline of the lead.
     pub(super) fn next(&self, now: Instant) -> Step {
         if let Some(loss) = &self.loss {
             return Step::Lost(loss.clone());

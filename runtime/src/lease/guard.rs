@@ -29,14 +29,14 @@ pub(crate) fn wrap(client: kube::Client, lead: Lead) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// Whether a request changes objects: a write that is no dry run, and no review of an access or a token.
+/// Returns whether a request changes objects: a write that is no dry run, and no review of an access or a token.
 fn changes_objects<B>(request: &Request<B>) -> bool {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
     let mut parameters = request.uri().query().unwrap_or_default().split('&');
     is_write && !parameters.any(|parameter| parameter == "dryRun=All") && !is_review(request.uri().path())
 }
 
-/// Whether a path is that of a review, which the API server answers and does not store.
+/// Returns whether a path is that of a review, which the API server answers and does not store.
 fn is_review(path: &str) -> bool {
     let is_group =
         ["/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/"].iter().any(|group| path.starts_with(group));

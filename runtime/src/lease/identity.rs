@@ -34,12 +34,12 @@ impl CandidateIdentity {
         &self.text
     }
 
-    /// Whether a holder is this process.
+    /// Returns whether a holder is this process.
     pub(crate) fn is(&self, holder: &str) -> bool {
         self.text == holder
     }
 
-    /// Whether a holder is another process of the same Pod, so an earlier one: its container was restarted.
+    /// Returns whether a holder is another process of the same Pod, so an earlier one: its container was restarted.
     pub(crate) fn is_predecessor(&self, holder: &str) -> bool {
         let has_pod = self.pod.as_deref().is_some_and(|pod| holder.starts_with(pod));
         has_pod && !self.is(holder)

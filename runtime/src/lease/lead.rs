@@ -93,7 +93,8 @@ impl Lead {
         }
     }
 
-    /// Whether the lead is held although it should have been renewed or lost long ago, so that the candidate must be stuck.
+    /// Returns whether the lead is held although it should have been renewed or lost long ago, so that the candidate must be
+    /// stuck.
     pub(crate) fn is_overdue(&self) -> bool {
         matches!(*self.0.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
     }

@@ -26,8 +26,8 @@ pub(super) struct Claim<'a> {
     pub(super) labels: &'a BTreeMap<String, String>,
 }
 
-/// Returns the Lease with the candidate as its holder. Fields that are not part of the election are preserved. The number of
-/// transitions grows with each change of the holder.
+/// Returns `current` (or a new Lease) with the claim's holder, duration and labels, renewed at `now`. Fields that are not part of
+/// the election are preserved. The number of transitions grows with each change of the holder.
 pub(super) fn with_holder(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) -> Lease {
     let mut lease = current.cloned().unwrap_or_default();
     let is_renewal = holder(&lease) == Some(claim.holder);

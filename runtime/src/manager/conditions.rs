@@ -134,7 +134,7 @@ impl StoredConditionsCheck {
     }
 }
 
-/// Whether another operator of the kind's group has a finalizer on an object.
+/// Returns whether another operator of the kind's group has a finalizer on an object.
 fn has_finalizer_of_other(header: &Header, group: &str, own_finalizers: &[&str]) -> bool {
     let is_of_group = |finalizer: &str| finalizer.split_once('/').is_some_and(|(domain, _)| domain == group);
     header.finalizers.iter().any(|finalizer| is_of_group(finalizer) && !own_finalizers.contains(&finalizer))
@@ -151,7 +151,7 @@ fn other_writer(object: &Value, operator: &str, condition: &str) -> Option<Strin
     status_entries.filter(owns_condition).find_map(|entry| operator_of(entry).filter(|other| other != operator))
 }
 
-/// Whether both selections may select the same object: they require no different values of the same label or field.
+/// Returns whether both selections may select the same object: they require no different values of the same label or field.
 fn may_overlap(one: &Selection, other: &Selection) -> bool {
     let contradicts = |value: Option<&String>, required: &String| value.is_some_and(|value| value != required);
     let labels = one.labels.iter().any(|(name, value)| contradicts(other.labels.get(name), value));

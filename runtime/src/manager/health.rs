@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) trait HasHealth: Send + Sync {
     fn health(&self) -> &Health;
 
-    /// Whether the operator works without the kind of the watch.
+    /// Returns whether the operator works without the kind of the watch.
     fn is_optional(&self) -> bool {
         false
     }

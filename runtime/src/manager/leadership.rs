@@ -71,7 +71,7 @@ impl Leadership {
         Ok(Self(Some(elected)))
     }
 
-    /// Whether the run has leader election.
+    /// Returns whether the run has leader election.
     pub(super) fn is_elected(&self) -> bool {
         self.0.is_some()
     }

@@ -90,7 +90,8 @@ impl ProbeTargets {
         if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
 
-    /// Returns the response of `/readyz`: a line for each failed task, each watch, and each controller that has not started.
+    /// Returns the response of `/readyz`: a line for each failed task, each watch, and each controller that has not started. It is
+    /// ready if there is no failed task, all watches are, and all controllers have started or wait for the lead alone.
     fn readiness(&self) -> (StatusCode, String) {
         let mut text = self.failed_tasks.lines();
         let mut ready = text.is_empty();
@@ -164,7 +165,7 @@ mod tests {
     use std::time::Duration;
 
     fn targets_of(lead: &Lead) -> ProbeTargets {
-        let failed_tasks = Tasks::new(Counters::default()).failed();
+        let failed_tasks = Tasks::new(Counters::default()).failed_tasks();
         ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks, lead: Some(lead.clone()) }
     }
 
@@ -187,8 +188,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
         let mut tasks = Tasks::new(Counters::default());
-        let targets =
-            ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks: tasks.failed(), lead: None };
+        let targets = ProbeTargets {
+            watches: Vec::new(),
+            controllers: Vec::new(),
+            failed_tasks: tasks.failed_tasks(),
+            lead: None,
+        };
         assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
         let mut starts = 0;
         tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {

@@ -136,7 +136,7 @@ impl Operator {
     ) -> Result<(), RunError> {
         self.check_conditions().map_err(RunError::Conditions)?;
         for factory in &self.factories {
-            factory.shape().check().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
+            factory.shape().check_manifests().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
         let mut stop = std::pin::pin!(stop);
         let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
@@ -162,7 +162,7 @@ impl Operator {
         let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
         self.metrics.observe(&observed);
         if let Some(listener) = probes::bind(options.probes).await? {
-            let targets = ProbeTargets::new(&wiring, tasks.failed(), leadership.lead());
+            let targets = ProbeTargets::new(&wiring, tasks.failed_tasks(), leadership.lead());
             let listener = Arc::new(listener);
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()

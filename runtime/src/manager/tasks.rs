@@ -50,7 +50,7 @@ impl Tasks {
     }
 
     /// Returns the shared list of failed tasks.
-    pub(crate) fn failed(&self) -> FailedTasks {
+    pub(crate) fn failed_tasks(&self) -> FailedTasks {
         self.failed.clone()
     }
 
@@ -78,7 +78,8 @@ struct Task {
     counters: Counters,
 }
 
-/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it.
+/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it. Until the restart, whose delay doubles
+/// up to a maximum, the task is in the list of failed tasks, and its watch is `Failing`.
 async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()> + Send) {
     let mut delay = MIN_RESTART_DELAY;
     loop {
@@ -141,13 +142,13 @@ mod tests {
             assert_eq!(starts.recv().await, Some(number));
             tokio::task::yield_now().await;
             assert_eq!(
-                tasks.failed().lines(),
+                tasks.failed_tasks().lines(),
                 "informer of Pod: ended unexpectedly and is restarted: the operator's runtime panicked: torn\n"
             );
             assert!(matches!(health.state(), WatchState::Failing(_)));
         }
         assert_eq!(starts.recv().await, Some(4));
-        assert_eq!((tasks.failed().lines(), counters.task_restarts()), (String::new(), 3));
+        assert_eq!((tasks.failed_tasks().lines(), counters.task_restarts()), (String::new(), 3));
         assert_eq!(began.elapsed().as_millis(), 200 + 400 + 800, "each pause is twice the one before");
     }
 

@@ -183,7 +183,8 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// Spawns the tasks of all watches and channels.
+    /// Spawns the tasks of all watches and channels. Primaries without a selector share their watch with the references, mapped
+    /// objects and listers of the same kind.
     pub(crate) fn spawn_informers(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
             for receiver in &controller.settings().channels {
@@ -218,7 +219,8 @@ impl Wiring {
         }
     }
 
-    /// Spawns the watch of a source. Its events reach `other_sinks` first, then the controllers of the source.
+    /// Spawns the tasks of a source: the informer, and the collection of orphans after a recovery. The events of the informer reach
+    /// `other_sinks` first, then the orphan collector and the controllers of the source.
     fn spawn_primary_informer(
         &self,
         source: &Arc<KubernetesSource>,
@@ -246,11 +248,12 @@ impl Wiring {
         });
     }
 
-    /// Spawns the watch of a kind of children, which selects them by the operator's label.
+    /// Spawns the tasks of a kind of children: the informer, which selects them by the operator's label, the retry of primaries
+    /// when the kind becomes available or unavailable, and the collection of orphans after a recovery.
     fn spawn_child_informer(&self, children: &Arc<WatchedKind<Child>>, tasks: &mut Tasks) {
         self.collect_orphans_on_recovery(&children.health, tasks);
         let (kind, watched, controllers) = (&children.kind, children.clone(), self.controllers.clone());
-        tasks.spawn(format!("health of {kind}"), None, OnEnd::Finish, move || {
+        tasks.spawn(format!("retries for {kind}"), None, OnEnd::Finish, move || {
             retry_when_available(watched.clone(), controllers.clone()).boxed()
         });
         let (client, operator, namespaces) = (self.client.clone(), self.operator.clone(), self.namespaces.clone());

@@ -19,9 +19,9 @@ const SIZE: (usize, usize) = (8, 7);
 const PANELS_IN_A_LINE: usize = 24 / SIZE.0;
 
 /// Returns the text of the dashboard.
-pub(crate) fn file(project: &Project) -> String {
+pub(crate) fn render(project: &Project) -> String {
     let matchers = metrics::matchers(project);
-    json::file(json!({
+    json::render(json!({
         "annotations": {"list": []},
         "description": json::description(),
         "editable": true,
@@ -50,7 +50,7 @@ fn uid(project: &Project) -> String {
     format!("opgen-{digits}")
 }
 
-/// The data source that all panels read: the user selects it.
+/// Returns the data source that all panels read: the user selects it.
 fn data_source() -> Value {
     json!({"type": "prometheus", "uid": "${datasource}"})
 }

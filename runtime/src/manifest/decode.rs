@@ -64,7 +64,8 @@ impl<'a> DecodeCheck<'a> {
         Self { schema, parsed, object, round_trip: controlled.round_trip.as_ref(), findings }
     }
 
-    /// Checks the sample object first, then candidates for each value below `spec` and `status`.
+    /// Checks that the sample object can be decoded, then candidates for each value below `spec` and `status`. Reports each failure;
+    /// if the sample itself fails, nothing else is checked.
     fn run(&mut self) {
         let whole_object = self.object.clone();
         if let Some(error) = self.decode_error(&whole_object) {
@@ -87,7 +88,8 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Decodes the object with each candidate for one value, then continues with the fields, items or map values below it.
+    /// Decodes the object with each candidate for one value that the schema admits, and reports the first failure. Without one,
+    /// continues with the fields, items or map values below the value.
     fn check_value(&mut self, target: &CheckedValue<'_>) {
         let has_rules = target.has_rules || target.schema["x-kubernetes-validations"].is_array();
         for candidate in candidate::values(target.schema, target.name, has_rules) {
@@ -119,7 +121,7 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Checks the fields and the map values of an object.
+    /// Checks that an object is pruned as its schema says, then its fields and its map values.
     fn check_object(&mut self, target: &CheckedValue<'_>, has_rules: bool) {
         let of_sample = self.object.get(target.name).filter(|_| target.path == ".spec");
         let base = of_sample.cloned().unwrap_or_else(|| sample::make(target.schema, target.name));
@@ -153,7 +155,7 @@ impl<'a> DecodeCheck<'a> {
         self.round_trip.and_then(|round_trip| round_trip.of(&whole_object).err())
     }
 
-    /// Whether the schema admits an object; CEL rules are not evaluated.
+    /// Returns whether the schema admits an object; CEL rules are not evaluated.
     fn admits(&self, whole_object: &Value) -> bool {
         value::complaints(&value::defaulted(whole_object.clone(), &self.parsed), &self.parsed).is_empty()
     }

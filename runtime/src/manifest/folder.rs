@@ -97,7 +97,8 @@ pub fn compare(rendered: &Rendered, dir: &Path) -> io::Result<Vec<Drift>> {
     Ok(changes.into_iter().map(drift).collect())
 }
 
-/// Computes the changes that make the folder equal to the generated files, sorted by path.
+/// Computes the changes that make the folder equal to the generated files, sorted by path. `existing` has the texts of the
+/// generated files in the folder, by path. Fails if a file to create exists without the header of generated files.
 fn plan(rendered: &Rendered, dir: &Path, existing: &BTreeMap<String, String>) -> io::Result<Vec<FileChange>> {
     let mut changes = Vec::new();
     for file in &rendered.files {

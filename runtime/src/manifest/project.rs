@@ -115,7 +115,7 @@ impl Project {
 }
 
 impl KindDescription {
-    /// Whether the operator doesn't define the kind, so its definition and its status belong to somebody else.
+    /// Returns whether the operator doesn't define the kind, so its definition and its status belong to somebody else.
     pub(crate) fn is_foreign(&self) -> bool {
         self.crd.is_none()
     }

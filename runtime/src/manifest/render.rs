@@ -67,7 +67,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     // Not in `install.yaml`: a cluster without the Prometheus operator does not have its kinds.
     set.add(metrics::MONITOR_PATH, [&metrics::service_monitor(project)])?;
     set.add(rules::RULES_PATH, [&rules::prometheus_rule(project)])?;
-    set.files.push(File { path: dashboard::DASHBOARD_PATH.to_owned(), text: dashboard::file(project) });
+    set.files.push(File { path: dashboard::DASHBOARD_PATH.to_owned(), text: dashboard::render(project) });
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
@@ -100,7 +100,7 @@ impl FileSet {
     fn add<'a>(&mut self, path: &str, documents: impl IntoIterator<Item = &'a Value>) -> Result<(), ManifestError> {
         let documents: Vec<_> = documents.into_iter().collect();
         if !documents.is_empty() {
-            self.files.push(File { path: path.to_owned(), text: yaml::file(path, &documents)? });
+            self.files.push(File { path: path.to_owned(), text: yaml::render(path, &documents)? });
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl FileSet {
 fn check_shapes(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     for controlled in &project.controllers {
-        if let Err(malformed) = controlled.shape.check() {
+        if let Err(malformed) = controlled.shape.check_manifests() {
             findings.error(&controlled.kind.kind, malformed.to_string(), "fix the manifest of its tree");
         }
     }

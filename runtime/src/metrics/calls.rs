@@ -80,7 +80,7 @@ impl CallMetrics {
         with_entry(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
     }
 
-    /// Returns the number of requests by status code and method.
+    /// Returns the number of requests by their labels: status code and method, in this order.
     pub(super) fn requests(&self) -> Vec<((String, String), u64)> {
         let requests = self.0.requests.read();
         requests.iter().map(|(labels, count)| (labels.clone(), count.load(Ordering::Relaxed))).collect()

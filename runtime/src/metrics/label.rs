@@ -20,7 +20,7 @@ pub(crate) struct LabelCounts {
 }
 
 impl LabelCounts {
-    /// Counts a value.
+    /// Counts a value. Once there are `MAX_VALUES` of them, new values count as one other value.
     pub(crate) fn count(&self, value: &str) {
         if let Some(count) = self.counts.read().get(value) {
             count.fetch_add(1, Ordering::Relaxed);

@@ -63,8 +63,8 @@ impl MetricsServer {
         self
     }
 
-    /// Whether to serve HTTPS, and to require a token whose user may get `/metrics`. Default: yes, unless the address is a
-    /// loopback address. Plain HTTP is possible on a loopback address only.
+    /// Returns whether to serve HTTPS, and to require a token whose user may get `/metrics`. Default: yes, unless the address is
+    /// a loopback address. Plain HTTP is possible on a loopback address only.
     #[must_use]
     pub fn secure(mut self, secure: bool) -> Self {
         self.secure = Some(secure);

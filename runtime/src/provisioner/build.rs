@@ -30,10 +30,10 @@ pub trait ResourceField<M>: 'static {
     const CARDINALITY: Cardinality;
     /// Converts the value to the list of wanted objects.
     fn objects(self) -> Vec<Self::Kind>;
-    /// Whether a value of this type can have this number of objects.
+    /// Returns whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
     /// Builds a value of this type from objects; `None` if their number does not fit.
-    fn gathered(objects: Vec<Self::Kind>) -> Option<Self>
+    fn from_objects(objects: Vec<Self::Kind>) -> Option<Self>
     where
         Self: Sized;
 }
@@ -47,7 +47,7 @@ impl<K: Typed + Serialize + DeserializeOwned> ResourceField<One> for K {
     fn fits(count: usize) -> bool {
         count == 1
     }
-    fn gathered(mut objects: Vec<K>) -> Option<K> {
+    fn from_objects(mut objects: Vec<K>) -> Option<K> {
         objects.pop()
     }
 }
@@ -61,7 +61,7 @@ impl<K: Typed + Serialize + DeserializeOwned> ResourceField<Maybe> for Option<K>
     fn fits(count: usize) -> bool {
         count < 2
     }
-    fn gathered(mut objects: Vec<K>) -> Option<Self> {
+    fn from_objects(mut objects: Vec<K>) -> Option<Self> {
         Some(objects.pop())
     }
 }
@@ -75,7 +75,7 @@ impl<K: Typed + Serialize + DeserializeOwned> ResourceField<Many> for Vec<K> {
     fn fits(_: usize) -> bool {
         true
     }
-    fn gathered(objects: Vec<K>) -> Option<Self> {
+    fn from_objects(objects: Vec<K>) -> Option<Self> {
         Some(objects)
     }
 }

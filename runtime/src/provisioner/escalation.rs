@@ -43,7 +43,10 @@ pub fn granted_roles<T: ResourceField<M, Kind: GrantsRights>, M>(
     Ok(roles)
 }
 
-/// Fills in or checks the rules of one role.
+/// Fills in the declared rights as the rules of one role if it has none, else checks that its rules are declared.
+///
+/// # Errors
+/// A terminal error if a rule is not declared, or if the role is aggregated.
 fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> {
     if !role["aggregationRule"].is_null() {
         let message = format!(

@@ -126,7 +126,7 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
     .boxed()
 }
 
-/// Whether a pass skips a child: a plan runs only build functions, which hand-written nodes don't have.
+/// Returns whether a pass skips a child: a plan runs only build functions, which hand-written nodes don't have.
 pub(crate) fn is_skipped<C: Provisioner>(core: &PassCore<'_>) -> bool {
     core.is_plan && !matches!(C::SHAPE.node, Node::Group { .. })
 }
@@ -238,7 +238,7 @@ impl<A: WhenResult, E: Into<Error>> WhenResult for Result<A, E> {
     }
 }
 
-/// Whether a child is wanted, by the return value of its predicate.
+/// Returns whether a child is wanted, by the return value of its predicate.
 ///
 /// # Errors
 /// Fails with the error of the predicate.

@@ -38,6 +38,9 @@ pub fn text(key: impl ToString) -> String {
 }
 
 /// Provisions the child of each item, all at once, and deprovisions the children whose key has no item any more.
+///
+/// # Errors
+/// The worst outcome of the children. An error that a user has to resolve, before any child runs, if two items have the same key.
 pub fn up_each<'c, C, I, T, O, P, H>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -84,7 +87,10 @@ where
     .boxed()
 }
 
-/// Deprovisions the children of all keys for which objects exist.
+/// Deprovisions the children of all keys for which objects exist, all at once.
+///
+/// # Errors
+/// The worst outcome of the children.
 pub fn down_each<'c, C, I, O, P>(cx: &'c Teardown<'_, O, P>, name: &'static str) -> BoxFuture<'c, Result<()>>
 where
     C: Keyed<Each<O, I>>,

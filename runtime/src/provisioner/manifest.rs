@@ -193,7 +193,10 @@ impl PassCore<'_> {
         Ok(applied)
     }
 
-    /// Deletes the objects of the node that were not applied, in reverse order of ranks.
+    /// Deletes the objects of the node that were not applied and that no other node wants, in reverse order of ranks.
+    ///
+    /// # Errors
+    /// A yield while objects of a rank are being deleted; lower ranks wait.
     async fn prune(&self, node: &Arc<str>, kinds: &[Kind], applied: &HashSet<(Kind, ObjectKey)>) -> Result<()> {
         let mut kinds = kinds.to_vec();
         kinds.sort_by_key(|kind| std::cmp::Reverse(rank(kind)));

@@ -112,7 +112,7 @@ pub fn read<T: ResourceField<M> + Send + Sync, M, O: Owner, P: Provisioner>(
     let decode = |objects: &[Arc<[u8]>]| -> Result<T> {
         let decoded: Vec<T::Kind> =
             objects.iter().map(|json| Ok(serde_json::from_slice(json)?)).collect::<Result<_>>()?;
-        T::gathered(decoded).ok_or_else(|| Error::unexpected("the objects of a node changed while they were read"))
+        T::from_objects(decoded).ok_or_else(|| Error::unexpected("the objects of a node changed while they were read"))
     };
     let decoded = OnceLock::new();
     Ok(Output(Arc::new(OutputValue::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))

@@ -123,7 +123,7 @@ impl<K: Clone + Eq + Hash> KeyBackoff<K> {
         self.failures.lock().len()
     }
 
-    /// Whether no key has failures.
+    /// Returns whether no key has failures.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

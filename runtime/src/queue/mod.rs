@@ -195,7 +195,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.state.lock().stats()
     }
 
-    /// Takes the next key, if there is one now.
+    /// Takes the next key, if there is one now, and wakes another taker if there is more work.
     fn try_take(&self, state: &mut QueueState<K>) -> TryTake<K> {
         if state.is_closed() {
             return TryTake::Closed;

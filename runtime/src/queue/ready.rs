@@ -98,12 +98,12 @@ impl<K> ReadyKeys<K> {
         self.by_priority[priority as usize].live_entries
     }
 
-    /// Whether a key is ready that has the priority `lowest` or a higher one.
+    /// Returns whether a key is ready that has the priority `lowest` or a higher one.
     pub(super) fn has_key(&self, lowest: Priority) -> bool {
         highest_first(lowest).any(|priority| self.len(priority) > 0)
     }
 
-    /// Whether there are no entries, not even stale ones.
+    /// Returns whether there are no entries, not even stale ones.
     #[cfg(test)]
     pub(super) fn has_no_entries(&self) -> bool {
         self.by_priority.iter().all(|queue| queue.entries.is_empty())

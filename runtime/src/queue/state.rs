@@ -77,7 +77,8 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         }
     }
 
-    /// Makes a key ready, and returns whether there is work for an idle taker.
+    /// Makes a key ready, and returns whether there is work for an idle taker. A key on hold stays so, unless the trigger is a
+    /// request; a key that is ready or on hold gets the higher priority and the stronger trigger.
     pub(super) fn add(&mut self, key: K, priority: Priority, now: Instant, trigger: Trigger) -> bool {
         if self.closed {
             return false;
@@ -106,7 +107,8 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.has_work_for_idle_takers()
     }
 
-    /// Makes a key ready at a time, unless it is ready sooner, and returns the taker to wake.
+    /// Makes a key ready at a time, unless it is ready sooner or on hold, and returns the taker to wake. The key gets the higher
+    /// priority.
     pub(super) fn add_at(&mut self, key: K, time: Instant, priority: Priority, trigger: Trigger) -> Option<Wake> {
         if self.closed {
             return None;
@@ -132,7 +134,8 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.wake_up_for(time)
     }
 
-    /// Makes a key ready at a time and not before, unless a user requested it, and returns the taker to wake.
+    /// Makes a key ready at a time and not before, unless a user requested it or it is on hold for longer, and returns the taker
+    /// to wake.
     pub(super) fn hold(&mut self, key: K, time: Instant, priority: Priority) -> Option<Wake> {
         if self.closed {
             return None;
@@ -236,7 +239,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         }
     }
 
-    /// Whether an idle taker has to watch the clock and none does.
+    /// Returns whether an idle taker has to watch the clock and none does.
     pub(super) fn needs_clock_watcher(&self) -> bool {
         self.idle_takers > 0 && !self.is_clock_watched && self.delayed.next().is_some()
     }
@@ -250,7 +253,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         if self.running_low < self.max_running_low { Priority::Low } else { Priority::Normal }
     }
 
-    /// Whether no trace of any key is left.
+    /// Returns whether no trace of any key is left.
     #[cfg(test)]
     pub(super) fn has_no_keys(&self) -> bool {
         self.keys.is_empty() && self.ready.has_no_entries() && self.delayed.len() == 0 && self.running == 0
@@ -334,7 +337,7 @@ impl KeyState {
         }
     }
 
-    /// Whether the entry is the current one of the key.
+    /// Returns whether the entry is the current one of the key.
     fn is_current<K>(&self, queued: &QueuedKey<K>, time: Priority) -> bool {
         matches!(self.waiting, Waiting::Ready { priority, ticket, .. } if priority == time && ticket == queued.ticket)
     }

@@ -69,7 +69,7 @@ pub(super) fn stable_text(message: &str) -> String {
     words.join(" ")
 }
 
-/// Whether a word of a message varies between states that are otherwise equal: it contains a number or a generated name.
+/// Returns whether a word of a message varies between states that are otherwise equal: it contains a number or a generated name.
 fn is_volatile(word: &str) -> bool {
     let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
     let is_count = |text: &str| text.chars().next().is_some_and(|c| c.is_ascii_digit());
@@ -77,7 +77,8 @@ fn is_volatile(word: &str) -> bool {
     is_count(trimmed) || has_count || word.split(|c: char| !c.is_alphanumeric()).skip(1).any(is_generated)
 }
 
-/// Whether part of a name looks like a suffix that Kubernetes generates. Such suffixes consist of characters that form no words.
+/// Returns whether part of a name looks like a suffix that Kubernetes generates. Such suffixes consist of characters that form no
+/// words.
 ///
 /// Source: `k8s.io/apimachinery/pkg/util/rand`.
 fn is_generated(part: &str) -> bool {

@@ -52,7 +52,8 @@ pub(crate) fn managed_readiness(kind: &Kind, generation: i64, spec: &Value, stat
     }
 }
 
-/// Whether objects of the kind are ready once they exist, because they have no status that counts. Their metadata is then enough.
+/// Returns whether objects of the kind are ready once they exist, because they have no status that counts. Their metadata is then
+/// enough.
 pub(crate) fn is_ready_once_created(kind: &Kind) -> bool {
     matches!(
         (kind.group.as_ref(), kind.kind.as_ref()),

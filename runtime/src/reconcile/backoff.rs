@@ -29,7 +29,7 @@ impl Loop {
         if ends_backoff { Significance::Request } else { significance.min(Significance::Accepted) }
     }
 
-    /// Whether failures, conflicts or repairs of the object are counted.
+    /// Returns whether failures, conflicts or repairs of the object are counted.
     fn has_failures(&self, header: &Header) -> bool {
         let (key, uid) = (&header.key, &header.uid);
         self.states.read(key, uid, |state| state.failures > 0 || state.conflicts > 0)
@@ -54,7 +54,7 @@ impl Loop {
         (Err(Error::blocked("Fighting", fight.message)), (fight.last < start).then_some(remaining))
     }
 
-    /// Whether the object waits for a change by a user.
+    /// Returns whether the object waits for a change by a user.
     pub(super) fn is_parked(&self, header: &Header) -> bool {
         self.states.read(&header.key, &header.uid, |state| state.parked)
     }

@@ -103,8 +103,9 @@ impl Loop {
         }
     }
 
-    /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. Workers call this; it never
-    /// panics.
+    /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. While the cache does not show
+    /// an own write yet, the pass only waits for it. Counts the result, and applies the changes that the watch delivered during
+    /// the pass. Workers call this; it never panics.
     pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: PassTrigger) -> PassResult {
         // Before the object is read: its next state could arrive in between, and the pass would act on the older one.
         let is_stale = self.is_cache_stale(key);
@@ -145,7 +146,8 @@ impl Loop {
         PassResult { next, earlier_failures, significance }
     }
 
-    /// Runs a pass over an object that the cache has: decides whether to tear it down, to provision it, or to do nothing.
+    /// Runs a pass over an object that the cache has: tears it down, provisions it, or reports that it can't be decoded. Does
+    /// nothing for a parked or paused object, and after the teardown; a paused object counts as ready.
     async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: PassTrigger) -> Result<Next> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
@@ -173,7 +175,9 @@ impl Loop {
         }
     }
 
-    /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references, and writes the status.
+    /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references if it succeeded, and writes
+    /// the status. A status that changes although only its last change had caused the pass counts as a repair. Returns when the
+    /// next pass runs.
     async fn provision(
         &self,
         entry: &Entry<Encoded>,
@@ -233,7 +237,8 @@ impl Loop {
         Ok(side_effects.requeue.apply_to(next))
     }
 
-    /// Adds the finalizer if the object lacks it. Returns the version of the object after the write; `None` if there was none.
+    /// Adds the finalizer if the object lacks it, and records the own write. The first event of an object without a status of the
+    /// operator is then recorded even if it is ready. Returns the version of the object after the write; `None` if there was none.
     async fn ensure_finalizer(&self, header: &Header) -> Result<Option<ResourceVersion>> {
         if self.finalizer.is_empty() || header.finalizers.contains(&self.finalizer) {
             return Ok(None);
@@ -247,7 +252,7 @@ impl Loop {
         Ok(Some(version))
     }
 
-    /// Runs the tree in a direction. Persistent conflicts in it become errors.
+    /// Creates the state of a pass and runs the tree in a direction. Persistent conflicts in it become errors.
     async fn run_tree(
         &self,
         header: &Header,
@@ -277,7 +282,8 @@ impl Loop {
     }
 
     /// Decides when the next pass runs after a call of the loop itself failed, for example a write of the finalizer or the
-    /// status. A conflict, or an object that no longer exists, is an error only if it persists.
+    /// status. A conflict, or an object that no longer exists, is an error only if it persists. Logs and counts an error, after
+    /// which the object does not count as ready.
     fn next_after_loop_error(&self, key: &ObjectKey, uid: &Uid, error: Error) -> Next {
         let kind = self.source.kind();
         match &error {
@@ -301,8 +307,8 @@ impl Loop {
         }
     }
 
-    /// Whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an old
-    /// state.
+    /// Returns whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an
+    /// old state.
     fn is_cache_stale(&self, key: &ObjectKey) -> bool {
         let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
             // The watch does not deliver an object that is no longer selected.
@@ -339,7 +345,7 @@ impl Loop {
     }
 }
 
-/// Whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver that.
+/// Returns whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver that.
 fn is_not_found(source: &(dyn std::error::Error + 'static)) -> bool {
     source.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_not_found)
 }

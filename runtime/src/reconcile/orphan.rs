@@ -43,7 +43,7 @@ impl Loop {
         }
     }
 
-    /// Whether an object is being deleted with the policy `Orphan`, so that its children stay.
+    /// Returns whether an object is being deleted with the policy `Orphan`, so that its children stay.
     pub(super) fn is_orphaning(&self, header: &Header) -> bool {
         header.deleting
             && (header.finalizers.contains(ORPHAN_FINALIZER)
@@ -51,7 +51,8 @@ impl Loop {
                 || self.states.is_orphaning(header))
     }
 
-    /// Removes the owner and the operator's label and annotations from the children of an object.
+    /// Removes the owner and the operator's label and annotations from the children of an object, and records an event if there
+    /// were any. Before, it stores the policy in the object, so that a restarted operator still knows it.
     ///
     /// # Errors
     /// A yield if the store of a kind of children can't be read yet. A conflict if a child has changed meanwhile.

@@ -44,8 +44,8 @@ impl<'a> OutcomeReport<'a> {
 }
 
 impl Loop {
-    /// Logs a failure, and reports the outcome in the status, or by an event where the operator doesn't own the status. Returns
-    /// whether the status was written.
+    /// Logs a failure, counts the outcome and the readiness in the metrics, and reports the outcome in the status, or by an event
+    /// where the operator doesn't own the status. A conflict is not reported. Returns whether the status was written.
     pub(super) async fn report_outcome(&self, report: OutcomeReport<'_>) -> Result<bool> {
         let header = &report.entry.header;
         let Some(mut verdict) = verdict_of(report.direction, report.outcome) else { return Ok(false) };

@@ -19,7 +19,7 @@ pub(crate) trait Reconciler: Send + Sync {
     fn forget(&self, key: &ObjectKey);
     /// Returns the tree, as data.
     fn shape(&self) -> &'static Shape;
-    /// Whether the operator defines the kind. It writes no status of a foreign kind.
+    /// Returns whether the operator defines the kind. It writes no status of a foreign kind.
     fn owns_status(&self) -> bool;
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct TreeResult {
 }
 
 impl TreeResult {
-    /// The result of a tree that could not run.
+    /// Returns the result of a tree that could not run.
     pub(crate) fn failed(error: Error) -> Self {
         Self { outcome: Err(error), status: None, side_effects: SideEffects::default() }
     }

@@ -23,7 +23,9 @@ const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 pub(super) const RING_REASON: &str = "ReferenceRing";
 
 impl Loop {
-    /// Adds the finalizer to every object that the spec references, and checks that each object is ready.
+    /// Registers the references of a spec, so that a change of a referenced object enqueues the primary, and releases those that
+    /// the namespace of the object no longer allows. Then adds the finalizer to every object that the spec references, and checks
+    /// that each object is ready.
     ///
     /// Returns the referenced objects, and the outcome of the first one that can't be referenced or is not ready. The objects
     /// after it get the finalizer nevertheless, except after an unexpected error.
@@ -175,7 +177,7 @@ impl Loop {
         yield_because(RING_REASON, format!("it is in {ring}"))
     }
 
-    /// Whether an earlier pass has reported this reason, in a condition or by an event.
+    /// Returns whether an earlier pass has reported this reason, in a condition or by an event.
     fn has_reported(&self, header: &Header, stored: &dyn StoredStatus, reason: &str) -> bool {
         if !self.reconciler.owns_status() {
             return self.states.has_reported_reason(header, reason);

@@ -96,8 +96,8 @@ impl ObjectStates {
         }
     }
 
-    /// Whether the status was searched for fields of an earlier release. Once per object is enough, because this release writes
-    /// no such fields.
+    /// Returns whether the status was searched for fields of an earlier release. Once per object is enough, because this release
+    /// writes no such fields.
     pub(super) fn is_status_searched(&self, header: &Header) -> bool {
         self.read(&header.key, &header.uid, |state| state.status_searched)
     }
@@ -144,7 +144,7 @@ impl ObjectStates {
         })
     }
 
-    /// Whether the object had so many consecutive conflicts that the next one is an error.
+    /// Returns whether the object had so many consecutive conflicts that the next one is an error.
     pub(super) fn has_persistent_conflict(&self, key: &ObjectKey, uid: &Uid) -> bool {
         self.read(key, uid, |state| state.conflicts >= MAX_CONFLICTS)
     }
@@ -160,7 +160,7 @@ impl ObjectStates {
         });
     }
 
-    /// Whether a change of spec, labels or annotations ends a backoff. After too many consecutive changes it does not.
+    /// Returns whether a change of spec, labels or annotations ends a backoff. After too many consecutive changes it does not.
     pub(super) fn may_end_backoff(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
         self.update(key, uid, |state| {
             let is_consecutive =

@@ -21,7 +21,7 @@ use {
 
 impl Loop {
     /// Writes the status of an outcome, with the fields that the nodes set and the conditions of the verdict, unless it is stored
-    /// already. Returns whether it was written.
+    /// already. Records an event if the condition `Available` changed. Returns whether the status was written.
     ///
     /// The first write to an object in a process also removes the fields that only an earlier release of the operator wrote; if
     /// there are such fields, the status is written even if nothing else differs.
@@ -95,7 +95,7 @@ impl Loop {
     }
 }
 
-/// Whether the stored conditions already have the verdict, so that the status needs no write for them.
+/// Returns whether the stored conditions already have the verdict, so that the status needs no write for them.
 fn has_conditions(stored: &Status, verdict: &Verdict, generation: i64, now: Timestamp) -> bool {
     let mut after = stored.clone();
     after.say(verdict, generation, now);
@@ -122,7 +122,7 @@ fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Times
     Ok(status)
 }
 
-/// Whether the status or the reason of the condition of this type changed, so that an event is recorded.
+/// Returns whether the status or the reason of the condition of this type changed, so that an event is recorded.
 fn is_condition_changed(before: &Value, after: &Value, type_: &str) -> bool {
     let status_and_reason = |status: &Value| {
         let conditions = status["conditions"].as_array().cloned().unwrap_or_default();

@@ -48,8 +48,8 @@ fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
     Value::Array(items.cloned().collect())
 }
 
-/// Whether `stored` has a field that `known` (the status as its type encodes it) lacks. Lists are compared item by item if they
-/// have the same length.
+/// Returns whether `stored` has a field that `known` (the status as its type encodes it) lacks. Lists are compared item by item
+/// if they have the same length.
 pub(super) fn has_unknown_fields(stored: &Value, known: &Value) -> bool {
     match (stored, known) {
         (Value::Object(stored), Value::Object(known)) => stored.iter().any(|(name, value)| match known.get(name) {
@@ -105,7 +105,7 @@ impl<'a> StatusOwners<'a> {
         }
     }
 
-    /// Whether the operator owns the value or a part of it, and no other manager does.
+    /// Returns whether the operator owns the value or a part of it, and no other manager does.
     fn is_ours_alone(&self) -> bool {
         (self.is_in_ours || !self.ours.is_empty()) && !self.is_in_others && self.others.is_empty()
     }

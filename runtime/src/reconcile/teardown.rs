@@ -21,7 +21,8 @@ use {
 };
 
 impl Loop {
-    /// Runs one pass of the teardown of a primary that is being deleted or no longer selected.
+    /// Runs one pass of the teardown of a primary that is being deleted or no longer selected: waits for the objects that reference
+    /// it, and tears the tree down. With the propagation policy `Orphan`, it releases the children instead.
     pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary) -> Result<Next> {
         let header = &entry.header;
         if self.is_orphaning(header) {
@@ -71,7 +72,8 @@ impl Loop {
         self.finish_teardown(entry, outcome, stored, None).await
     }
 
-    /// Releases the references and removes the finalizer if the tree is torn down, else reports the outcome in the status.
+    /// Releases the references, removes the finalizer and drops the state of the children if the tree is torn down; else reports
+    /// the outcome in the status. Returns when the next pass runs.
     async fn finish_teardown(
         &self,
         entry: &Entry<Encoded>,
@@ -109,8 +111,8 @@ impl Loop {
         }
     }
 
-    /// Whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to the
-    /// removal of the last finalizer has the version of before. The state is final, because the API server accepts no new
+    /// Returns whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to
+    /// the removal of the last finalizer has the version of before. The state is final, because the API server accepts no new
     /// finalizer on an object that is being deleted.
     pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
         header.deleting && self.states.is_finalizer_removed(header)
@@ -132,7 +134,7 @@ impl Loop {
 async fn delete_children(core: &PassCore<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
     for (plain, shape) in nodes.into_iter().rev() {
         // In the reverse of the order in which they are created, like the nodes.
-        for kind in shape.applied().into_iter().rev() {
+        for kind in shape.applied_kinds().into_iter().rev() {
             for node in core.node_paths(&kind, &plain)? {
                 core.converge(
                     &node,

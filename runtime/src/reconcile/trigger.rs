@@ -73,31 +73,31 @@ impl Loop {
         })
     }
 
-    /// Whether the operator's finalizer was added or removed. On an object that is being torn down every finalizer counts,
-    /// because the teardown waits for those of references.
+    /// Returns whether the operator's finalizer was added or removed. On an object that is being torn down every finalizer
+    /// counts, because the teardown waits for those of references.
     fn has_finalizer_change(&self, before: &Header, after: &Header) -> bool {
         let has_ours = |header: &Header| header.finalizers.contains(&self.finalizer);
         let is_ending = after.deleting || !self.is_selected(after);
         has_ours(before) != has_ours(after) || is_ending && before.finalizers != after.finalizers
     }
 
-    /// Whether the object is a primary of the controller. Of a foreign kind, neither the operator's own namespace nor an object
-    /// that a primary of the same kind owns is one.
+    /// Returns whether the object is a primary of the controller. Of a foreign kind, neither the operator's own namespace nor an
+    /// object that a primary of the same kind owns is one.
     pub(crate) fn is_selected(&self, header: &Header) -> bool {
         self.selection.matches_labels(header)
             && (self.reconciler.owns_status()
                 || !self.is_owned_by_its_kind(header) && !self.is_operator_namespace(header))
     }
 
-    /// Whether the object is the namespace of the operator. With a finalizer on it, its deletion would end the operator and then
-    /// wait for the operator forever.
+    /// Returns whether the object is the namespace of the operator. With a finalizer on it, its deletion would end the operator
+    /// and then wait for the operator forever.
     fn is_operator_namespace(&self, header: &Header) -> bool {
         let kind = self.source.kind();
         kind.group.is_empty() && kind.kind == "Namespace" && header.key.name() == self.shared.namespace
     }
 
-    /// Whether the object is a child of an object of its own kind. If such a child were a primary, its tree would create the next
-    /// child, without end.
+    /// Returns whether the object is a child of an object of its own kind. If such a child were a primary, its tree would create
+    /// the next child, without end.
     fn is_owned_by_its_kind(&self, header: &Header) -> bool {
         let kind = self.source.kind();
         let owned = header.controller().is_some_and(|owner| {

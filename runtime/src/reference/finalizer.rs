@@ -28,7 +28,7 @@ pub(crate) fn finalizer_prefix(kind: &Kind, namespace: Option<&str>) -> String {
     format!("{}/{NAME_PREFIX}{namespace}", kind.full_name())
 }
 
-/// Whether a finalizer is a reference.
+/// Returns whether a finalizer is a reference.
 pub(crate) fn is_reference(finalizer: &str) -> bool {
     finalizer.split_once('/').is_some_and(|(_, name)| name.starts_with(NAME_PREFIX))
 }

@@ -75,7 +75,8 @@ impl ControllerState {
         yield_because("ReferenceNotAllowed", message)
     }
 
-    /// Releases the targets in other namespaces that may no longer be referenced.
+    /// Releases the targets of pointers by name that may no longer be referenced: `named` lacks them although their kind has
+    /// synced.
     pub(crate) async fn release_refused(
         &self,
         referrer: (&Kind, &ObjectKey),
@@ -136,8 +137,8 @@ impl ControllerState {
         targets.apply_answer(&answer?)
     }
 
-    /// Whether [`ControllerState::add_finalizer_to_target`] has nothing to write: the target has the finalizer, is being deleted,
-    /// or does not exist.
+    /// Returns whether [`ControllerState::add_finalizer_to_target`] has nothing to write: the target has the finalizer, is being
+    /// deleted, or does not exist.
     pub(crate) fn is_held(&self, finalizer: &str, named: &NamedTarget) -> bool {
         let entry = self.targets.get(&named.kind).and_then(|targets| targets.get(&named.key));
         entry.is_none_or(|entry| entry.header.deleting || entry.header.finalizers.contains(finalizer))
@@ -199,7 +200,7 @@ impl ControllerState {
         targets.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not referenced by this controller")))
     }
 
-    /// Whether a target had a finalizer and doesn't have it any more.
+    /// Returns whether a target had a finalizer and doesn't have it any more.
     pub(crate) fn is_lost(
         finalizer: &str,
         old: Option<&Arc<Entry<Readiness>>>,

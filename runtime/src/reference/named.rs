@@ -88,7 +88,7 @@ impl PointerTarget {
     }
 }
 
-/// Whether the annotation [`ALLOW_FROM`] of an object allows references from a namespace.
+/// Returns whether the annotation [`ALLOW_FROM`] of an object allows references from a namespace.
 pub(crate) fn allows(header: &Header, namespace: &str) -> bool {
     let allowed = header.annotations.get(ALLOW_FROM).unwrap_or_default();
     allowed.split(',').map(str::trim).any(|entry| entry == namespace || entry == "*")

@@ -100,7 +100,7 @@ impl Ring {
         Self { members, is_dead }
     }
 
-    /// Whether the ring has to be broken, because no live object depends on it.
+    /// Returns whether the ring has to be broken, because no live object depends on it.
     pub(crate) fn is_dead(&self) -> bool {
         self.is_dead
     }

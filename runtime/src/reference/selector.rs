@@ -33,7 +33,7 @@ impl ScopedSelector {
         })
     }
 
-    /// Whether the selector matches an object.
+    /// Returns whether the selector matches an object.
     pub(crate) fn matches(&self, header: &Header) -> bool {
         self.namespace.as_deref().is_none_or(|namespace| header.key.namespace() == Some(namespace))
             && self.matches_labels(&header.labels)
@@ -56,6 +56,7 @@ impl ScopedSelector {
             })
     }
 
+    /// Returns the names and values of the labels that `matchLabels` requires.
     fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.labels.match_labels.iter().flatten().map(|(label, value)| (label.as_str(), value.as_str()))
     }

@@ -205,7 +205,7 @@ impl Shape {
     }
 
     /// Returns the kinds of the objects that the node applies and owns; none if its manifest is invalid.
-    pub(crate) fn applied(&self) -> Vec<Kind> {
+    pub(crate) fn applied_kinds(&self) -> Vec<Kind> {
         match self.node {
             Node::Resource | Node::Manifest(_) => {
                 let permissions = self.permissions().unwrap_or_default();
@@ -215,18 +215,20 @@ impl Shape {
         }
     }
 
-    /// Checks all manifests of the tree.
+    /// Checks the embedded YAML file of each manifest node in the tree: its documents parse as objects of built-in or declared
+    /// kinds.
     ///
     /// # Errors
-    /// Fails with the problem of the first invalid manifest.
-    pub(crate) fn check(&'static self) -> Result<(), InvalidManifest> {
-        let mut checked = Ok(());
+    /// The problem of the first invalid file.
+    pub(crate) fn check_manifests(&'static self) -> Result<(), InvalidManifest> {
+        let mut result = Ok(());
         self.walk(&mut |visit| {
-            if checked.is_ok() {
-                checked = visit.shape.permissions().map(drop);
+            if result.is_ok() {
+                // Deriving the permissions parses the file.
+                result = visit.shape.permissions().map(drop);
             }
         });
-        checked
+        result
     }
 
     /// Returns the kinds of the resource nodes that other nodes read.

@@ -75,7 +75,7 @@ fn rows() -> impl Iterator<Item = (ObjectRow<'static>, &'static str)> {
     })
 }
 
-/// Creates the objects that the store does not have.
+/// Creates the objects that the store does not have. Loads all of them at once into a new store.
 pub(crate) fn fill(server: &Server) {
     let time = Arc::<str>::from(server.environment.time());
     let build = |object: &BootstrapObject| object.build(server.environment.uid().into(), time.clone());

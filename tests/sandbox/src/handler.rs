@@ -14,7 +14,9 @@ use crate::{
 };
 
 impl Server {
-    /// Handles a request of a user, records it, and returns the response; a failure becomes a `Status`.
+    /// Handles a request of a user, or of the user that its headers impersonate, and returns the response; a failure
+    /// becomes a `Status`. The response is recorded in the audit log, and is ready only when its changes are in the
+    /// file.
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> ApiResponse {
         let impersonation = authentication::ImpersonationHeaders::parse(request.headers());
         let mut call = match Call::new(user, request) {

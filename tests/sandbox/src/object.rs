@@ -96,7 +96,7 @@ pub(crate) fn set_finalizers(object: &mut Value, finalizers: Vec<String>) {
     }
 }
 
-/// Returns the labels.
+/// Returns the keys and values of the labels.
 pub(crate) fn labels(object: &Value) -> impl Iterator<Item = (&str, &str)> {
     let labels = at(object, &["metadata", "labels"]).and_then(Value::as_object);
     labels.into_iter().flatten().filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)))

@@ -177,7 +177,7 @@ impl Quantity {
     ///
     /// # Errors
     /// If the text is not a quantity.
-    pub(crate) fn rewritten(text: &str, thousandths: bool) -> Result<String, Malformed> {
+    pub(crate) fn normalize_text(text: &str, thousandths: bool) -> Result<String, Malformed> {
         let text = text.trim();
         let mut amount = Self::parse(text)?;
         let too_fine = thousandths && amount.exponent < MILLI;
@@ -252,7 +252,7 @@ mod tests {
     use super::Quantity;
 
     fn canonical(text: &str) -> String {
-        Quantity::rewritten(text, true).unwrap_or_else(|_| "malformed".to_owned())
+        Quantity::normalize_text(text, true).unwrap_or_else(|_| "malformed".to_owned())
     }
 
     /// Compares with the `resources.limits` that kube-apiserver returned for these texts.

@@ -32,14 +32,14 @@ const DAYS_AHEAD: u32 = 9 * 366;
 
 impl Schedule {
     /// Parses a schedule; the error is kube-apiserver's message.
-    pub(crate) fn parse(written: &str) -> Result<Self, String> {
-        if written.contains("TZ") {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if text.contains("TZ") {
             return Err("cannot use TZ or CRON_TZ in schedule, use timeZone field instead".to_owned());
         }
-        if let Some(every) = written.strip_prefix("@every ") {
-            return parse_interval(every).ok_or_else(|| format!("failed to parse duration {written}"));
+        if let Some(every) = text.strip_prefix("@every ") {
+            return parse_interval(every).ok_or_else(|| format!("failed to parse duration {text}"));
         }
-        let written = match written {
+        let text = match text {
             "@yearly" | "@annually" => "0 0 1 1 *",
             "@monthly" => "0 0 1 * *",
             "@weekly" => "0 0 * * 0",
@@ -48,7 +48,7 @@ impl Schedule {
             word if word.starts_with('@') => return Err(format!("unrecognized descriptor: {word}")),
             fields => fields,
         };
-        let fields: Vec<&str> = written.split_whitespace().collect();
+        let fields: Vec<&str> = text.split_whitespace().collect();
         let [minutes, hours, days, months, weekdays] = fields[..] else {
             return Err(format!("expected exactly 5 fields, found {}: [{}]", fields.len(), fields.join(" ")));
         };
@@ -120,15 +120,15 @@ impl Calendar {
 }
 
 /// Parses the interval of `@every`, such as `1h30m`, in whole seconds and at least one; `None` if it is invalid.
-fn parse_interval(written: &str) -> Option<Schedule> {
-    let has_valid_characters = written.bytes().all(|byte| byte.is_ascii_digit() || b"+-.hmsnu".contains(&byte));
-    let interval: SignedDuration = written.parse().ok().filter(|_| has_valid_characters)?;
+fn parse_interval(text: &str) -> Option<Schedule> {
+    let has_valid_characters = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.hmsnu".contains(&byte));
+    let interval: SignedDuration = text.parse().ok().filter(|_| has_valid_characters)?;
     Some(Schedule::Every(SignedDuration::from_secs(interval.as_secs().max(1))))
 }
 
 /// Parses a field such as `*`, `1-5`, `*/15`, `1,2` or `mon` into a bit set; the error is kube-apiserver's message.
-fn parse_field(written: &str, min: u32, max: u32, names: &[&str]) -> Result<u64, String> {
-    written.split(',').try_fold(0, |bits, part| Ok(bits | parse_part(part, min, max, names)?))
+fn parse_field(field: &str, min: u32, max: u32, names: &[&str]) -> Result<u64, String> {
+    field.split(',').try_fold(0, |bits, part| Ok(bits | parse_part(part, min, max, names)?))
 }
 
 /// Parses one part of a field, between commas, into a bit set.

@@ -210,7 +210,7 @@ async fn passes_are_noted_from_beginning_to_end() {
             "the process was ended",
         ]
     );
-    assert!(!faults.timeline().moments.iter().any(|moment| moment.what == TimelineEvent::Stop));
+    assert!(!faults.timeline().entries.iter().any(|entry| entry.event == TimelineEvent::Stop));
 }
 
 /// What a watch of ConfigMaps tells while three are made: their names, or how it broke.
@@ -321,7 +321,7 @@ async fn a_deed_is_done_just_before_its_call_and_clocks_jump() {
     });
     let faults = Faults::none().before_call(1, deed).at_call(1, Fault::Jump { seconds: -90 });
     assert_eq!(code(create(&through(&sandbox, &faults), "before").await), 409);
-    assert_eq!(faults.jumped(), -90);
+    assert_eq!(faults.clock_lead(), -90);
 }
 
 async fn story(seed: u64) -> Timeline {

@@ -93,6 +93,38 @@ async fn an_indexed_job_runs_each_index() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_completions_of_an_indexed_job_change_with_its_parallelism_only() {
+    let scene = Fixture::with_workloads();
+    let spec = json!({"suspend": true, "completions": 3, "parallelism": 2, "completionMode": "Indexed"});
+    scene.create(JOBS, job("j", spec, None)).await;
+    let path = format!("{JOBS}/j");
+    let (code, refused) = scene.send("PATCH", &path, json!({"spec": {"completions": 5}})).await;
+    assert_eq!(code, 422, "{refused}");
+    let message = "Job.batch \"j\" is invalid: spec.completions: Invalid value: 5: can only be modified in tandem with \
+                   spec.parallelism";
+    assert_eq!(refused["message"], message);
+    scene.done("PATCH", &path, json!({"spec": {"parallelism": 3}})).await;
+    scene.done("PATCH", &path, json!({"spec": {"completions": 5, "parallelism": 5}})).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_suspended_job_may_change_its_node_affinity_only() {
+    let scene = Fixture::with_workloads();
+    scene.create(JOBS, job("j", json!({"suspend": true, "completions": 1, "parallelism": 1}), None)).await;
+    let path = format!("{JOBS}/j");
+    let affinity = |affinity: Value| json!({"spec": {"template": {"spec": {"affinity": affinity}}}});
+    let terms = json!([{"matchExpressions": [{"key": "a", "operator": "Exists"}]}]);
+    let of_nodes =
+        json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}});
+    scene.done("PATCH", &path, affinity(of_nodes)).await;
+    let term = json!({"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}});
+    let of_pods = json!({"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}});
+    let (code, refused) = scene.send("PATCH", &path, affinity(of_pods)).await;
+    assert_eq!((code, &refused["details"]["causes"][0]["field"]), (422, &json!("spec.template.spec")), "{refused}");
+    scene.done("PATCH", &path, affinity(Value::Null)).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cron_job_runs_on_time_and_keeps_a_few() {
     let scene = Fixture::with_workloads();
     let crons = "/apis/batch/v1/namespaces/default/cronjobs";

@@ -123,6 +123,29 @@ async fn a_definition_goes_although_no_version_is_served() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_object_with_a_finalizer_is_marked_although_no_version_is_served() {
+    let sandbox = sandbox();
+    define(&sandbox, &widgets()).await;
+    let mut held = widget("held");
+    held["metadata"]["finalizers"] = json!(["a.io/x"]);
+    assert_eq!(post(&sandbox, WIDGETS, &held).await.1["metadata"]["generation"], 1);
+    let path = format!("{CRDS}/widgets.a-schema.io");
+    let mut versions = widgets()["spec"]["versions"].clone();
+    versions[0]["served"] = false.into();
+    assert_eq!(patch(&sandbox, &path, &json!({"spec": {"versions": versions}})).await.0, 200);
+    until(&sandbox, WIDGETS, |code, _| code == 404).await;
+
+    assert_eq!(delete(&sandbox, &path).await.0, 200);
+    let in_progress = |crd: &Value| crd["status"]["conditions"][2]["reason"] == "InstanceDeletionInProgress";
+    until(&sandbox, &path, |_, crd| in_progress(crd)).await;
+    versions[0]["served"] = true.into();
+    assert_eq!(patch(&sandbox, &path, &json!({"spec": {"versions": versions}})).await.0, 200);
+    let is_marked = |held: &Value| held["metadata"]["deletionTimestamp"].is_string();
+    let marked = until(&sandbox, &format!("{WIDGETS}/held"), |_, held| is_marked(held)).await;
+    assert_eq!(marked["metadata"]["generation"], 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_uses_a_deprecated_version_is_warned() {
     let sandbox = sandbox();
     let mut crd = widgets();

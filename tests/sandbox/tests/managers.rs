@@ -96,7 +96,7 @@ fn step<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     }
 }
 
-/// Whether all fields of a set are in the object.
+/// Returns whether all fields of a set are in the object.
 fn are_in(fields: &Value, object: &Value) -> bool {
     fields
         .as_object()
@@ -106,7 +106,7 @@ fn are_in(fields: &Value, object: &Value) -> bool {
         .all(|(key, below)| step(object, key).is_some_and(|value| are_in(below, value)))
 }
 
-/// Whether the object says all that was applied.
+/// Returns whether the object says all that was applied.
 fn says(object: &Value, applied: &Value) -> bool {
     match (object, applied) {
         (Value::Object(has), Value::Object(said)) => {

@@ -220,6 +220,34 @@ async fn a_stateful_set_goes_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stateful_set_adopts_pods_with_its_name_and_an_ordinal() {
+    let scene = Fixture::with_workloads();
+    let create_pod = async |name: &str, fate: Option<&str>| {
+        let mut pod = template("s", fate);
+        pod["metadata"]["name"] = name.into();
+        pod["spec"]["restartPolicy"] = "Never".into();
+        scene.create(PODS, pod).await
+    };
+    let failed = create_pod("s-0", Some("failed")).await;
+    scene.until(&format!("{PODS}/s-0"), |pod| pod["status"]["phase"] == "Failed").await;
+    create_pod("debug", Some("ready")).await;
+    create_pod("debug-0", Some("ready")).await;
+    let sets = "/apis/apps/v1/namespaces/default/statefulsets";
+    let set = scene.create(sets, workload("s", Some(1), None)).await;
+    scene.until(&format!("{sets}/s"), |set| set["status"]["availableReplicas"] == 1).await;
+    let pod = scene.get(&format!("{PODS}/s-0")).await;
+    assert_eq!(pod["metadata"]["ownerReferences"][0]["uid"], set["metadata"]["uid"]);
+    assert_ne!(pod["metadata"]["uid"], failed["metadata"]["uid"], "the failed Pod is replaced");
+    for name in ["debug", "debug-0"] {
+        let pod = scene.get(&format!("{PODS}/{name}")).await;
+        assert_eq!(
+            (&pod["metadata"]["ownerReferences"], &pod["metadata"]["deletionTimestamp"]),
+            (&Value::Null, &Value::Null)
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_daemon_set_is_on_the_node() {
     let scene = Fixture::with_workloads();
     let sets = "/apis/apps/v1/namespaces/default/daemonsets";

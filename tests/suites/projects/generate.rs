@@ -138,7 +138,11 @@ fn the_operator_explains_itself(project: &Project) {
     assert!(project.check_opgen("tree -- --mermaid", 0, "").starts_with("flowchart TD\n"));
     let tree: Value = serde_json::from_str(&project.check_opgen("tree -o json", 0, "")).expect("JSON");
     assert_eq!(tree[0]["kind"], "Widget");
-    project.check_opgen("tree gadget/one", 1, "error: demo does not control kind `gadget`\n\nhint: it controls Widget");
+    project.check_opgen(
+        "tree gadget/one",
+        1,
+        "error: demo does not control kind `gadget`\n\nhint: the operator controls Widget",
+    );
     let rights = project.check_opgen("rbac explain", 0, "");
     assert!(rights.contains("node config, controller/src/widget.rs:"), "{rights}");
     let rights: Value = serde_json::from_str(&project.check_opgen("rbac explain -o json", 0, "")).expect("JSON");

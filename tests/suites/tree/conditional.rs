@@ -38,7 +38,7 @@ async fn group_k1_the_way_up_goes_the_way_that_the_predicate_says() {
                 _ => assert!(matches!(outcome, Err(Error::Unexpected(_)))),
             }
             let calls = rehearsal.calls();
-            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, asked, answer));
+            assert_eq!((calls.len(), calls[0].action, calls[0].answer), (1, asked, answer));
         }
     }
 }
@@ -49,7 +49,7 @@ async fn group_k1_a_child_can_come_back() {
     for wanted in [true, false, true, false] {
         rehearsal.object().spec.snapshots = wanted;
         assert!(rehearsal.up().await.is_ok());
-        assert_eq!(rehearsal.left().contains("child"), wanted);
+        assert_eq!(rehearsal.provisioned_nodes().contains("child"), wanted);
     }
 }
 
@@ -61,7 +61,7 @@ async fn group_k2_the_way_down_removes_the_child_whatever_the_predicate_would_sa
             rehearsal.answer("child", answer);
             assert_eq!(rehearsal.down().await.is_ok(), answer == Answer::Ok);
             let calls = rehearsal.calls();
-            assert_eq!((calls.len(), calls[0].asked, calls[0].answer), (1, NodeAction::Deprovision, answer));
+            assert_eq!((calls.len(), calls[0].action, calls[0].answer), (1, NodeAction::Deprovision, answer));
         }
     }
 }
@@ -138,7 +138,7 @@ async fn group_k4_a_child_that_is_not_wanted_takes_nothing_with_it_that_others_u
         rehearsal.object().spec.snapshots = wanted;
         assert!(rehearsal.up().await.is_ok());
         assert!(rehearsal.called().iter().all(|call| call != "deprovision register"));
-        assert!(rehearsal.left().contains("register"));
+        assert!(rehearsal.provisioned_nodes().contains("register"));
     }
 }
 
@@ -202,7 +202,7 @@ async fn group_c4_two_children_of_one_type_are_told_apart() {
     assert!(rehearsal.up().await.is_err());
     assert_eq!(rehearsal.called(), ["provision left/only", "provision right/only: yield"]);
     assert!(rehearsal.down().await.is_err());
-    assert_eq!(rehearsal.left().into_iter().collect::<Vec<_>>(), ["right/only"]);
+    assert_eq!(rehearsal.provisioned_nodes().into_iter().collect::<Vec<_>>(), ["right/only"]);
 }
 
 #[tokio::test]

@@ -57,5 +57,5 @@ async fn functions_of_a_foreign_kind_take_what_it_wraps() {
     assert_eq!(rehearsal.called(), ["provision quota", "provision limits", "provision teams[web]/note"]);
     assert_eq!(rehearsal.objects("limits")[0]["metadata"]["name"], "shop-7");
     rehearsal.down().await.unwrap();
-    assert_eq!(rehearsal.left(), Default::default());
+    assert_eq!(rehearsal.provisioned_nodes(), Default::default());
 }

@@ -45,7 +45,7 @@ async fn group_there_is_a_child_for_every_item() {
         ]
     );
     assert!(rehearsal.down().await.is_ok());
-    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.provisioned_nodes().is_empty());
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn group_a_child_whose_key_is_gone_is_removed_until_nothing_is_left() {
     assert!(rehearsal.called().contains(&"deprovision pools[blue]/machines: yield".to_owned()));
     rehearsal.answer("pools[blue]/machines", Answer::Ok);
     assert!(rehearsal.up().await.is_ok());
-    assert!(rehearsal.left().iter().all(|node| node.starts_with("pools[green]")));
+    assert!(rehearsal.provisioned_nodes().iter().all(|node| node.starts_with("pools[green]")));
 }
 
 #[tokio::test]

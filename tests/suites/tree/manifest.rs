@@ -55,7 +55,7 @@ async fn files_and_functions_give_objects_in_the_order_of_need() {
     let names: Vec<_> = rehearsal.objects("pools").iter().map(|object| object["metadata"]["name"].clone()).collect();
     assert_eq!(names, ["a", "b"]);
     rehearsal.down().await.unwrap();
-    assert_eq!(rehearsal.left(), BTreeSet::new());
+    assert_eq!(rehearsal.provisioned_nodes(), BTreeSet::new());
 }
 
 #[tokio::test]

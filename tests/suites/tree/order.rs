@@ -149,5 +149,5 @@ async fn group_k1_a_predicate_that_says_no_removes_the_child() {
     rehearsal.answer("snapshot", Answer::Yield);
     assert!(rehearsal.up().await.is_err());
     assert_eq!(rehearsal.called(), ["provision first", "deprovision snapshot: yield"]);
-    assert!(rehearsal.left().contains("snapshot"));
+    assert!(rehearsal.provisioned_nodes().contains("snapshot"));
 }

@@ -44,7 +44,7 @@ async fn group_o1_an_object_follows_what_is_wanted_of_it() {
     assert!(rehearsal.up().await.is_ok());
     assert_eq!(rehearsal.objects("config")[0]["data"]["pools"], "0");
     assert_eq!(
-        rehearsal.left().into_iter().collect::<Vec<_>>(),
+        rehearsal.provisioned_nodes().into_iter().collect::<Vec<_>>(),
         ["config", "key"],
         "the parts are gone, the key is there"
     );
@@ -61,8 +61,8 @@ async fn group_o2_an_object_that_is_still_going_holds_those_before_it() {
     rehearsal.answer("parts", Answer::Ok);
     assert!(rehearsal.down().await.is_ok());
     let calls = rehearsal.calls();
-    assert!(calls.iter().all(|call| call.asked == NodeAction::Deprovision));
+    assert!(calls.iter().all(|call| call.action == NodeAction::Deprovision));
     assert_eq!(calls.iter().map(|call| call.node.as_str()).collect::<Vec<_>>(), ["parts", "key", "config"]);
-    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.provisioned_nodes().is_empty());
     assert!(rehearsal.down().await.is_ok(), "what is gone already is no error");
 }

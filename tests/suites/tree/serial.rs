@@ -34,11 +34,11 @@ async fn group_both_ways_can_be_gone_any_number_of_times() {
     let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     for _ in 0..3 {
         assert!(rehearsal.up().await.is_ok());
-        assert_eq!(rehearsal.left().len(), 2);
+        assert_eq!(rehearsal.provisioned_nodes().len(), 2);
     }
     for _ in 0..3 {
         assert!(rehearsal.down().await.is_ok());
-        assert!(rehearsal.left().is_empty());
+        assert!(rehearsal.provisioned_nodes().is_empty());
     }
 }
 
@@ -49,11 +49,11 @@ async fn group_removal_succeeds_only_when_all_is_gone() {
     for (waiting, left) in [("second", 2), ("first", 1)] {
         rehearsal.answer(waiting, Answer::Yield);
         assert!(matches!(rehearsal.down().await, Err(Error::Yield { .. })));
-        assert_eq!(rehearsal.left().len(), left);
+        assert_eq!(rehearsal.provisioned_nodes().len(), left);
         rehearsal.answer(waiting, Answer::Ok);
     }
     assert!(rehearsal.down().await.is_ok());
-    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.provisioned_nodes().is_empty());
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn group_s1_what_comes_behind_a_child_that_is_not_done_is_untouched() {
         rehearsal.answer("first", answer);
         assert_eq!(kind_of(&rehearsal.up().await), answer);
         assert_eq!(rehearsal.calls().len(), 1);
-        assert_eq!(rehearsal.left().into_iter().collect::<Vec<_>>(), ["first"]);
+        assert_eq!(rehearsal.provisioned_nodes().into_iter().collect::<Vec<_>>(), ["first"]);
     }
 }
 
@@ -105,8 +105,8 @@ async fn group_s3_nothing_is_rolled_back() {
     let rehearsal = TreeHarness::<App, Pair>::new(app(&[]));
     rehearsal.answer("second", Answer::Terminal);
     assert!(rehearsal.up().await.is_err());
-    assert!(rehearsal.calls().iter().all(|call| call.asked == opgen::testing::NodeAction::Provision));
-    assert!(rehearsal.left().contains("first"));
+    assert!(rehearsal.calls().iter().all(|call| call.action == opgen::testing::NodeAction::Provision));
+    assert!(rehearsal.provisioned_nodes().contains("first"));
 }
 
 #[tokio::test]

@@ -26,9 +26,9 @@ fn a_course_repeats_to_the_letter_a_hundred_times() {
         assert!(first.calls().count() > 30, "{first}");
         for run in 1..25 {
             let again = lived();
-            let differs = first.moments.iter().zip(&again.moments).position(|(one, other)| one != other);
-            assert_eq!(differs.map(|at| (&first.moments[at], &again.moments[at])), None, "run {run} of {course}");
-            assert_eq!(first.moments.len(), again.moments.len(), "run {run} of {course}");
+            let differs = first.entries.iter().zip(&again.entries).position(|(one, other)| one != other);
+            assert_eq!(differs.map(|at| (&first.entries[at], &again.entries[at])), None, "run {run} of {course}");
+            assert_eq!(first.entries.len(), again.entries.len(), "run {run} of {course}");
         }
     }
 }
@@ -51,9 +51,9 @@ fn nobody_writes_to_what_is_gone() {
 fn a_timeline_tells_stops_from_ends() {
     let trial = trial(webapp_controller::operator);
     let count = |course: &str, what: &TimelineEvent| {
-        let moments = trial.timeline(course).unwrap().moments;
-        assert_eq!(moments.last().map(|moment| &moment.what), Some(&TimelineEvent::End), "{course}");
-        moments.iter().filter(|moment| moment.what == *what).count()
+        let entries = trial.timeline(course).unwrap().entries;
+        assert_eq!(entries.last().map(|entry| &entry.event), Some(&TimelineEvent::End), "{course}");
+        entries.iter().filter(|entry| entry.event == *what).count()
     };
     for (course, stops, ends) in [("dice:1", 0, 1), ("idle:1", 0, 2), ("after:5", 1, 1), ("before:5 after:9", 2, 1)] {
         assert_eq!(
@@ -69,8 +69,8 @@ fn a_timeline_tells_stops_from_ends() {
 fn a_timeline_tells_where_passes_begin_and_end() {
     let timeline = trial(webapp_controller::operator).timeline("after:12").unwrap();
     let (mut going_on, mut outside, mut cut_short) = (0, Vec::new(), 0);
-    for moment in &timeline.moments {
-        match &moment.what {
+    for entry in &timeline.entries {
+        match &entry.event {
             TimelineEvent::Pass(pass) => {
                 assert_eq!(pass.resource, "webapps.demo.example.com");
                 match &pass.part {

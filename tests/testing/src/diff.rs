@@ -82,20 +82,36 @@ impl Noise {
     }
 }
 
-/// Returns a line for each difference between an expected and an actual snapshot: `-` for expected, `+` for actual.
+/// Returns lines for the differences that are not noise: `-` for expected and `+` for actual. An object that only one snapshot has
+/// gives one line; another one gives its key and a line for each value that differs.
 pub(crate) fn diff(expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
-    diff_lines(expected, actual, noise, |_, _, _| true)
+    let mut lines = Vec::new();
+    let keys: BTreeSet<_> = expected.objects.keys().chain(actual.objects.keys()).collect();
+    for key in keys.into_iter().filter(|key| !noise.objects.contains(*key)) {
+        match (expected.objects.get(key), actual.objects.get(key)) {
+            (Some(_), None) => lines.push(format!("- {key}")),
+            (None, Some(_)) => lines.push(format!("+ {key}")),
+            (Some(expected), Some(actual)) => lines.extend(field_lines(key, expected, actual, noise, |_, _| true)),
+            (None, None) => {}
+        }
+    }
+    lines
 }
 
-/// Returns lines for the differences in fields that still have the value of the snapshot `before`. Of lists only conditions
-/// count: other lists may be histories.
+/// Returns lines for the differences in fields that still have the value of the snapshot `before`, in the objects that all three
+/// snapshots have. Of lists only conditions count: other lists may be histories.
 pub(crate) fn stale_fields(before: &Snapshot, expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
-    let before: BTreeMap<_, _> = before.objects.iter().map(|(key, entry)| (key, fields(entry))).collect();
-    let is_stale = |key: &String, at: &str, now: Option<&Value>| {
-        let may_be_history = at.contains('[') && !at.starts_with(".status.conditions[");
-        !may_be_history && before.get(key).is_some_and(|before| before.get(at) == now)
-    };
-    diff_lines(expected, actual, noise, is_stale)
+    let mut lines = Vec::new();
+    for (key, expected) in expected.objects.iter().filter(|(key, _)| !noise.objects.contains(*key)) {
+        let (Some(before), Some(actual)) = (before.objects.get(key), actual.objects.get(key)) else { continue };
+        let before = fields(before);
+        let is_stale = |path: &str, now: Option<&Value>| {
+            let may_be_history = path.contains('[') && !path.starts_with(".status.conditions[");
+            !may_be_history && before.get(path) == now
+        };
+        lines.extend(field_lines(key, expected, actual, noise, is_stale));
+    }
+    lines
 }
 
 /// Returns lines for the random fields of an object that have another value in a later snapshot, although the object has the
@@ -112,38 +128,28 @@ pub(crate) fn regenerated_fields(entry: &Entry, now: &Snapshot, noise: &Noise) -
     if lines.is_empty() { lines } else { [vec![format!("  {key}")], lines].concat() }
 }
 
-/// Returns a line for each difference that is no noise and that the filter accepts; the filter gets the key of the object, the
-/// path of the field and its actual value.
-fn diff_lines(
-    expected: &Snapshot,
-    actual: &Snapshot,
+/// Returns the key of an object and a line for each value that differs, is not noise, and is in a field that `accepts_field`
+/// accepts by its path and actual value. Empty if there is no such field.
+fn field_lines(
+    key: &str,
+    expected: &Entry,
+    actual: &Entry,
     noise: &Noise,
-    filter: impl Fn(&String, &str, Option<&Value>) -> bool,
+    accepts_field: impl Fn(&str, Option<&Value>) -> bool,
 ) -> Vec<String> {
-    let mut lines = Vec::new();
-    let keys: BTreeSet<_> = expected.objects.keys().chain(actual.objects.keys()).collect();
-    for key in keys.into_iter().filter(|key| !noise.objects.contains(*key)) {
-        match (expected.objects.get(key), actual.objects.get(key)) {
-            (Some(_), None) => lines.push(format!("- {key}")),
-            (None, Some(_)) => lines.push(format!("+ {key}")),
-            (Some(expected), Some(actual)) => {
-                let mut changes = changed_fields(expected, actual);
-                changes.retain(|FieldChange { path, after, .. }| {
-                    !noise.fields.contains(&(key.clone(), path.clone())) && filter(key, path, after.as_ref())
-                });
-                if !changes.is_empty() {
-                    lines.push(format!("  {key}"));
-                }
-                for FieldChange { path, before, after } in &changes {
-                    let line = |sign, value: &Option<Value>| {
-                        value.as_ref().map(|value| format!("{sign}   {path}: {}", redacted(value)))
-                    };
-                    lines.extend(line('-', before));
-                    lines.extend(line('+', after));
-                }
-            }
-            (None, None) => {}
-        }
+    let mut changes = changed_fields(expected, actual);
+    changes.retain(|FieldChange { path, after, .. }| {
+        !noise.fields.contains(&(key.to_owned(), path.clone())) && accepts_field(path, after.as_ref())
+    });
+    if changes.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("  {key}")];
+    for FieldChange { path, before, after } in &changes {
+        let line =
+            |sign, value: &Option<Value>| value.as_ref().map(|value| format!("{sign}   {path}: {}", redacted(value)));
+        lines.extend(line('-', before));
+        lines.extend(line('+', after));
     }
     lines
 }
@@ -210,5 +216,11 @@ mod tests {
             ]
         );
         assert!(stale_fields(&before, &expected, &expected, &Noise::default()).is_empty());
+        let none = snapshot(&[]);
+        assert!(
+            stale_fields(&before, &expected, &none, &Noise::default()).is_empty(),
+            "a missing object has no fields"
+        );
+        assert!(stale_fields(&before, &none, &found, &Noise::default()).is_empty(), "nor has an additional one");
     }
 }

@@ -93,7 +93,7 @@ fn page_body(report: &Report, title: &str) -> Markup {
         }
         (checks_table(report))
         (findings_section(report))
-        @if !report.timeline.moments.is_empty() {
+        @if !report.timeline.entries.is_empty() {
             h2 { @if report.whole { "The schedule" } @else { "The schedule without faults" } }
             div.panel {
                 p.quiet {
@@ -182,7 +182,7 @@ fn full_finding(number: usize, finding: &Finding) -> Markup {
             p.hint { b { "hint: " } (finding.hint) }
             (replay_command(finding))
             (difference_block(finding))
-            @if !finding.timeline.moments.is_empty() {
+            @if !finding.timeline.entries.is_empty() {
                 (draw_timeline(&format!("{id}-timeline"), &finding.timeline))
             }
         }

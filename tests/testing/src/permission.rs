@@ -35,8 +35,8 @@ impl std::fmt::Display for Permission {
     }
 }
 
-/// Returns all permissions of the roles among objects.
-pub(crate) fn granted(objects: &[Value]) -> BTreeSet<Permission> {
+/// Returns all permissions of the Roles and ClusterRoles among objects: one for each API group, resource and verb of a rule.
+pub(crate) fn granted_permissions(objects: &[Value]) -> BTreeSet<Permission> {
     let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
     let rules = roles.flat_map(|role| role["rules"].as_array().into_iter().flatten());
     let strings = |value: &Value| -> Vec<String> {
@@ -60,7 +60,7 @@ pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
     let is_write = |permission: &Permission| {
         matches!(permission.verb.as_str(), "delete" | "deletecollection" | "patch" | "update" | "*")
     };
-    let permissions = granted(objects).into_iter().filter(is_write);
+    let permissions = granted_permissions(objects).into_iter().filter(is_write);
     permissions
         .map(|permission| {
             if permission.group.is_empty() {
@@ -79,10 +79,10 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
     for call in timeline.calls() {
         let is_injected = call.fault.is_some() && call.code != Some(201);
         match call.code {
-            Some(403) if !is_injected => lacking.extend(needed(call)),
+            Some(403) if !is_injected => lacking.extend(needed_permissions(call)),
             // A 404 or a 409 was authorized, too: authorization comes first.
             Some(code) if code != 401 && code != 403 => {
-                let needed = needed(call);
+                let needed = needed_permissions(call);
                 let lists = needed.iter().filter(|permission| permission.verb == "list");
                 used.extend(lists.map(|permission| Permission { verb: "get".to_owned(), ..permission.clone() }));
                 used.extend(needed);
@@ -94,7 +94,7 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
 }
 
 /// Returns the permissions that a call needs; an apply that creates an object needs two. Empty for non-resource paths.
-fn needed(call: &ObservedCall) -> Vec<Permission> {
+fn needed_permissions(call: &ObservedCall) -> Vec<Permission> {
     let path = call.path();
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
     let (group, segments) = match segments[..] {
@@ -138,7 +138,7 @@ mod tests {
 
     fn call(method: &str, uri: &str, code: u16) -> Vec<String> {
         let call = ObservedCall { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None };
-        needed(&call).iter().map(ToString::to_string).collect()
+        needed_permissions(&call).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -156,6 +156,6 @@ mod tests {
     #[test]
     fn a_role_grants_each_verb_on_each_resource() {
         let role = json!({"kind": "Role", "rules": [{"apiGroups": ["", "apps"], "resources": ["a"], "verbs": ["get", "list"]}]});
-        assert_eq!(granted(&[role]).len(), 4);
+        assert_eq!(granted_permissions(&[role]).len(), 4);
     }
 }

@@ -107,8 +107,8 @@ impl Report {
 /// How many findings of a check the text shows in full: most have one cause.
 const FULL_FINDINGS: usize = 2;
 
-/// How many moments of a timeline the text shows, counted from the end.
-const MAX_MOMENTS: usize = 30;
+/// The maximum number of timeline entries that the text shows, counted from the end.
+const MAX_ENTRIES: usize = 30;
 
 /// How many lines of a difference, and how many schedules, the text shows.
 const MAX_LINES: usize = 40;
@@ -168,24 +168,24 @@ impl Finding {
 
     /// Returns the lines of the timeline, or the last relevant ones, and whether some are left out.
     fn excerpt(&self, whole: bool) -> (Vec<String>, bool) {
-        let moments = &self.timeline.moments;
+        let entries = &self.timeline.entries;
         if whole {
             return (self.timeline.to_string().lines().map(str::to_owned).collect(), false);
         }
-        let is_relevant = |index: usize| match &moments[index].what {
+        let is_relevant = |index: usize| match &entries[index].event {
             TimelineEvent::Stop | TimelineEvent::End | TimelineEvent::Note { .. } => true,
             TimelineEvent::Pass(_) => false,
             TimelineEvent::Call(call) => call.fault.is_some() || call.is_write(),
             TimelineEvent::Event(event) => event.fault.is_some(),
             _ => true,
         };
-        let mut chosen: Vec<usize> = (0..moments.len()).filter(|index| is_relevant(*index)).collect();
-        let is_excerpt = chosen.len() < moments.len();
-        if chosen.len() > MAX_MOMENTS {
-            chosen.drain(..chosen.len() - MAX_MOMENTS);
+        let mut chosen: Vec<usize> = (0..entries.len()).filter(|index| is_relevant(*index)).collect();
+        let is_excerpt = chosen.len() < entries.len();
+        if chosen.len() > MAX_ENTRIES {
+            chosen.drain(..chosen.len() - MAX_ENTRIES);
         }
         let mut some = Timeline::default();
-        some.moments = chosen.into_iter().map(|index| moments[index].clone()).collect();
+        some.entries = chosen.into_iter().map(|index| entries[index].clone()).collect();
         (some.to_string().lines().map(str::to_owned).collect(), is_excerpt)
     }
 }

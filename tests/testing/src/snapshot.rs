@@ -40,11 +40,13 @@ impl Entry {
         owner_references(&self.raw).next().is_none()
     }
 
-    /// Returns whether the object may stay after the deletion of the samples: volumes, and claims without an owner.
+    /// Returns whether the object may remain after the samples are deleted: a PersistentVolume, or a PersistentVolumeClaim
+    /// without an owner.
     pub(crate) fn may_stay(&self) -> bool {
         match self.raw["kind"].as_str() {
             Some("PersistentVolumeClaim") => self.is_unowned(),
-            kind => kind == Some("PersistentVolume"),
+            Some("PersistentVolume") => true,
+            _ => false,
         }
     }
 }
@@ -232,7 +234,7 @@ impl Placeholders {
     }
 }
 
-/// Replaces the values of a Secret by digests.
+/// Replaces the values of a Secret by digests, and removes the annotation in which kubectl keeps them.
 fn digest_values(secret: &mut Value) {
     for part in ["data", "stringData"] {
         for value in secret[part].as_object_mut().into_iter().flat_map(Map::values_mut) {
@@ -250,9 +252,11 @@ fn digest_values(secret: &mut Value) {
 /// The prefix of the digest of a Secret's value; reports do not show digests.
 pub(crate) const SECRET_DIGEST: &str = "<secret ";
 
-/// Removes fields that depend on time and on the history of an object.
+/// Reduces an object to what does not depend on time and history: removes the Deployment revision, and replaces the status by
+/// its conditions (type, status, reason) if it has an `observedGeneration`.
 fn strip_history(object: &mut Value) {
-    let is_reported_by_program =
+    // Without an observedGeneration, the conditions may be those of an earlier generation.
+    let has_observed_conditions =
         object["status"]["conditions"].is_array() && object["status"].get("observedGeneration").is_some();
     if let Some(metadata) = object["metadata"].as_object_mut()
         && let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
@@ -265,7 +269,7 @@ fn strip_history(object: &mut Value) {
     let Some(map) = object.as_object_mut() else { return };
     let conditions = map.get_mut("status").map(|status| status["conditions"].take());
     map.remove("status");
-    if let Some(conditions) = conditions.filter(|_| is_reported_by_program) {
+    if let Some(conditions) = conditions.filter(|_| has_observed_conditions) {
         let summaries = conditions.as_array().into_iter().flatten().map(|condition| {
             let text = |field: &str| condition[field].as_str().unwrap_or_default();
             Value::from(format!("{}={} {}", text("type"), text("status"), text("reason")))

@@ -33,7 +33,7 @@ pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) ->
     trial
 }
 
-/// Creates a trial of any other program.
+/// Creates a trial of any other program, with all checks and the default bounds.
 pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),
@@ -194,11 +194,11 @@ impl Trial {
         Ok((target, older))
     }
 
-    /// Returns a report whose only finding is that no run could start.
-    fn setup_error(&self, what: &str, error: &str) -> Report {
+    /// Returns a report whose only finding is that no run could start: the problem with the error that caused it.
+    fn setup_error(&self, problem: &str, error: &str) -> Report {
         let finding = Finding {
             check: Check::Convergence,
-            problem: format!("{what}: {error}"),
+            problem: format!("{problem}: {error}"),
             hint: "fix this first; no check was run".to_owned(),
             schedule: String::new(),
             difference: Vec::new(),

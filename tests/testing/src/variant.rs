@@ -43,7 +43,7 @@ fn mutations(value: &Value, schema: &Value) -> Vec<Value> {
     }
 }
 
-/// Returns the mutations of an object: of a field, without an optional field, and with a further field.
+/// Returns the mutations of an object: each with one field mutated, one optional field removed, or one field or map entry added.
 fn mutations_of_object(map: &Map<String, Value>, schema: &Value) -> Vec<Value> {
     let mut variants = Vec::new();
     let with = |key: &str, value: Option<Value>| {

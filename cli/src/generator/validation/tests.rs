@@ -3,7 +3,7 @@
 use super::*;
 
 fn found(text: &str) -> Vec<String> {
-    without_effect(text).into_iter().map(|IgnoredRule { line, text }| format!("{line}: {text}")).collect()
+    ignored_rules(text).into_iter().map(|IgnoredRule { line, text }| format!("{line}: {text}")).collect()
 }
 
 #[test]

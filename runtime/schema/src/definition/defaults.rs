@@ -6,33 +6,33 @@ use crate::{
     accessor::entries,
     cause::Cause,
     part,
-    place::Place,
+    schema_path::SchemaPath,
     structural::Metadata,
     violation::{Rule, Violation},
 };
 
 /// Returns the violations of the defaults of a schema and of all schemas below it.
-pub(super) fn check(schema: &Value, place: &Place, metadata: Metadata) -> Vec<Violation> {
+pub(super) fn check(schema: &Value, path: &SchemaPath, metadata: Metadata) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_levels(schema, place, metadata, &mut found);
+    check_levels(schema, path, metadata, &mut found);
     found
 }
 
 /// Checks the default of a schema and of each schema below it, and adds the violations to `found`.
-fn check_levels(schema: &Value, place: &Place, metadata: Metadata, found: &mut Vec<Violation>) {
+fn check_levels(schema: &Value, path: &SchemaPath, metadata: Metadata, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
     if let Some(default) = schema.get("default").filter(|default| !default.is_null()) {
-        let place = place.keyword("default");
-        let causes = part::check(schema, default, &place.text, metadata)
-            .unwrap_or_else(|| vec![Cause::invalid(place.text.as_str(), default, "must not have unknown fields")]);
-        let violation = |cause| Violation::found(Rule::Default, place.steps.clone(), cause);
+        let path = path.keyword("default");
+        let causes = part::check(schema, default, &path.text, metadata)
+            .unwrap_or_else(|| vec![Cause::invalid(path.text.as_str(), default, "must not have unknown fields")]);
+        let violation = |cause| Violation::from_cause(Rule::Default, path.steps.clone(), cause);
         found.extend(causes.into_iter().map(violation));
     }
     for (name, property) in entries(schema, "properties") {
-        check_levels(property, &place.property(name), metadata, found);
+        check_levels(property, &path.property(name), metadata, found);
     }
-    check_levels(&schema["items"], &place.items(), metadata, found);
-    check_levels(&schema["additionalProperties"], &place.additional(), metadata, found);
+    check_levels(&schema["items"], &path.items(), metadata, found);
+    check_levels(&schema["additionalProperties"], &path.additional(), metadata, found);
 }

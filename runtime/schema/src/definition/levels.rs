@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     accessor::{entries, flag, list, text},
     keyword::PRESERVE_UNKNOWN_FIELDS,
-    place::Place,
+    schema_path::SchemaPath,
     violation::{Rule, Violation},
 };
 
@@ -15,77 +15,77 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 
 /// Returns the violations of a schema and of all schemas below it, except for its structure.
-pub(super) fn check(schema: &Value, place: &Place) -> Vec<Violation> {
+pub(super) fn check(schema: &Value, path: &SchemaPath) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_level(schema, place, None, &mut found);
+    check_level(schema, path, None, &mut found);
     found
 }
 
 /// Checks a schema and all schemas below it. `no_default_reason` is the reason why they must not have a default, if they must
 /// not.
-fn check_level(schema: &Value, place: &Place, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
+fn check_level(schema: &Value, path: &SchemaPath, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
-    check_keywords(schema, place, no_default_reason, found);
+    check_keywords(schema, path, no_default_reason, found);
     let additional = &schema["additionalProperties"];
     let has_properties = entries(schema, "properties").next().is_some();
     if !additional.is_null() && *additional != true && has_properties {
         let why = "additionalProperties and properties are mutual exclusive";
-        found.push(Violation::forbidden(Rule::FieldsOrMap, place.keyword("additionalProperties"), why));
+        found.push(Violation::forbidden(Rule::FieldsOrMap, path.keyword("additionalProperties"), why));
     }
-    check_level(additional, &place.additional(), no_default_reason, found);
+    check_level(additional, &path.additional(), no_default_reason, found);
     for (name, property) in entries(schema, "properties") {
-        let is_object_field = place.steps.is_empty() && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
+        let is_object_field = path.steps.is_empty() && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
         let reason = format!("in top-level {name}");
         let no_default_reason = if is_object_field { Some(reason.as_str()) } else { no_default_reason };
-        check_level(property, &place.property(name), no_default_reason, found);
+        check_level(property, &path.property(name), no_default_reason, found);
     }
-    check_level(&schema["not"], &place.not(), no_default_reason, found);
+    check_level(&schema["not"], &path.not(), no_default_reason, found);
     for key in ["allOf", "oneOf", "anyOf"] {
         for (index, nested) in list(schema, key).iter().enumerate() {
-            check_level(nested, &place.branch(key, index), no_default_reason, found);
+            check_level(nested, &path.branch(key, index), no_default_reason, found);
         }
     }
-    check_level(&schema["items"], &place.items(), no_default_reason, found);
-    check_list_types(schema, place, found);
-    check_map_keys(schema, place, found);
+    check_level(&schema["items"], &path.items(), no_default_reason, found);
+    check_list_types(schema, path, found);
+    check_map_keys(schema, path, found);
 }
 
 /// Checks the keywords of a schema, without those of list and map types.
-fn check_keywords(schema: &Value, place: &Place, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
+fn check_keywords(schema: &Value, path: &SchemaPath, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     if !type_.is_empty() && !TYPES.contains(&type_) {
-        found.push(Violation::unsupported(Rule::TypeName, place.keyword("type"), type_, &TYPES));
+        found.push(Violation::unsupported(Rule::TypeName, path.keyword("type"), type_, &TYPES));
     }
     if type_ == "null" {
         let why = "type cannot be set to null, use nullable as an alternative";
-        found.push(Violation::forbidden(Rule::NullType, place.keyword("type"), why));
+        found.push(Violation::forbidden(Rule::NullType, path.keyword("type"), why));
     }
     if let (Some(reason), Some(_)) = (no_default_reason, schema.get("default")) {
         let why = format!("must not be set {reason}");
-        found.push(Violation::forbidden(Rule::ObjectFieldDefault, place.keyword("default"), &why));
+        found.push(Violation::forbidden(Rule::ObjectFieldDefault, path.keyword("default"), &why));
     }
     for key in UNSUPPORTED.into_iter().filter(|key| !schema[*key].is_null() && schema[*key] != "") {
         let why = format!("{key} is not supported");
-        found.push(Violation::forbidden(Rule::UnsupportedKeyword, place.keyword(key), &why));
+        found.push(Violation::forbidden(Rule::UnsupportedKeyword, path.keyword(key), &why));
     }
     if schema["items"].is_array() {
         let why = "items must be a schema object and not an array";
-        found.push(Violation::forbidden(Rule::ItemsList, place.keyword("items"), why));
+        found.push(Violation::forbidden(Rule::ItemsList, path.keyword("items"), why));
     }
     if flag(schema, "uniqueItems") {
         let why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
-        found.push(Violation::forbidden(Rule::UniqueItems, place.keyword("uniqueItems"), why));
+        found.push(Violation::forbidden(Rule::UniqueItems, path.keyword("uniqueItems"), why));
     }
     if schema[PRESERVE_UNKNOWN_FIELDS] == false {
-        let (place, why) = (place.keyword(PRESERVE_UNKNOWN_FIELDS), "must be true or undefined");
-        found.push(Violation::invalid(Rule::PreserveUnknownFields, place, &false.into(), why));
+        let (path, why) = (path.keyword(PRESERVE_UNKNOWN_FIELDS), "must be true or undefined");
+        found.push(Violation::invalid(Rule::PreserveUnknownFields, path, &false.into(), why));
     }
 }
 
 /// Checks list types and map types, which decide how server-side apply merges.
-fn check_list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
+fn check_list_types(schema: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     for (rule, key, expected, known) in [
         (Rule::MapType, "x-kubernetes-map-type", "object", &["atomic", "granular"][..]),
@@ -94,10 +94,10 @@ fn check_list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
         let Some(kind) = schema[key].as_str() else { continue };
         if type_ != expected {
             let why = format!("must be {expected} if {key} is specified");
-            found.push(Violation::required_or_invalid(rule, place.keyword("type"), type_, &why));
+            found.push(Violation::required_or_invalid(rule, path.keyword("type"), type_, &why));
         }
         if !known.contains(&kind) {
-            found.push(Violation::unsupported(rule, place.keyword(key), kind, known));
+            found.push(Violation::unsupported(rule, path.keyword(key), kind, known));
         }
     }
     let (list, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
@@ -108,70 +108,70 @@ fn check_list_types(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
             _ => "",
         };
         if !key.is_empty() {
-            let (place, value) = (place.items().keyword(key), &items["x-kubernetes-list-type"]);
+            let (path, value) = (path.items().keyword(key), &items["x-kubernetes-list-type"]);
             let why = "must be atomic as item of a list with x-kubernetes-list-type=set";
-            found.push(Violation::invalid(Rule::SetItems, place, value, why));
+            found.push(Violation::invalid(Rule::SetItems, path, value, why));
         }
     }
     if matches!(list, "set" | "map") && flag(items, "nullable") {
         let why = format!("cannot be nullable when x-kubernetes-list-type is {list}");
-        found.push(Violation::forbidden(Rule::NullableItems, place.items().keyword("nullable"), &why));
+        found.push(Violation::forbidden(Rule::NullableItems, path.items().keyword("nullable"), &why));
     }
 }
 
 /// Checks the keys of a list map (`x-kubernetes-list-map-keys`): required scalar fields of its items.
-fn check_map_keys(schema: &Value, place: &Place, found: &mut Vec<Violation>) {
-    let written = &schema["x-kubernetes-list-map-keys"];
+fn check_map_keys(schema: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
+    let key_list = &schema["x-kubernetes-list-map-keys"];
     let keys: Vec<&str> = list(schema, "x-kubernetes-list-map-keys").iter().filter_map(Value::as_str).collect();
     let (list_type, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
     if list_type != "map" {
         if !keys.is_empty() {
-            let (place, why) =
-                (place.keyword("x-kubernetes-list-type"), "must be map if x-kubernetes-list-map-keys is non-empty");
-            found.push(Violation::required_or_invalid(Rule::MapKeys, place, list_type, why));
+            let (path, why) =
+                (path.keyword("x-kubernetes-list-type"), "must be map if x-kubernetes-list-map-keys is non-empty");
+            found.push(Violation::required_or_invalid(Rule::MapKeys, path, list_type, why));
         }
         return;
     }
-    let keys_place = || place.keyword("x-kubernetes-list-map-keys");
+    let keys_path = || path.keyword("x-kubernetes-list-map-keys");
     if keys.is_empty() {
         let why = "must not be empty if x-kubernetes-list-type is map";
-        found.push(Violation::required(Rule::MapKeys, keys_place(), why));
+        found.push(Violation::required(Rule::MapKeys, keys_path(), why));
     }
     if items.is_null() {
         let why = "must have a schema if x-kubernetes-list-type is map";
-        found.push(Violation::required(Rule::MapItems, place.keyword("items"), why));
+        found.push(Violation::required(Rule::MapItems, path.keyword("items"), why));
     } else if items["type"] != "object" {
-        let (place, why) =
-            (place.items().keyword("type"), "must be object if parent array's x-kubernetes-list-type is map");
-        found.push(Violation::invalid(Rule::MapItems, place, &text(items, "type").into(), why));
+        let (path, why) =
+            (path.items().keyword("type"), "must be object if parent array's x-kubernetes-list-type is map");
+        found.push(Violation::invalid(Rule::MapItems, path, &text(items, "type").into(), why));
         return;
     }
     for (index, key) in keys.iter().enumerate() {
         let Some(property) = items["properties"].get(key) else {
             let why = "entries must all be names of item properties";
-            found.push(Violation::invalid(Rule::MapKeyField, keys_place(), written, why));
+            found.push(Violation::invalid(Rule::MapKeyField, keys_path(), key_list, why));
             continue;
         };
         if keys[..index].contains(key) {
             let why = "must not contain duplicate entries";
-            found.push(Violation::invalid(Rule::MapKeyTwice, keys_place(), written, why));
+            found.push(Violation::invalid(Rule::MapKeyTwice, keys_path(), key_list, why));
         }
-        check_map_key(key, property, items, &place.items().property(key), found);
+        check_map_key(key, property, items, &path.items().property(key), found);
     }
 }
 
-/// Checks the schema of one key of a list map.
-fn check_map_key(key: &str, property: &Value, items: &Value, place: &Place, found: &mut Vec<Violation>) {
+/// Checks the schema of one key of a list map: a scalar that is required or has a default, and is not nullable.
+fn check_map_key(key: &str, property: &Value, items: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
     if matches!(text(property, "type"), "array" | "object") {
         let why = "must be a scalar type if parent array's x-kubernetes-list-type is map";
-        found.push(Violation::invalid(Rule::MapKeyType, place.keyword("type"), &items["type"], why));
+        found.push(Violation::invalid(Rule::MapKeyType, path.keyword("type"), &items["type"], why));
     }
     if !list(items, "required").iter().any(|required| required == key) && property.get("default").is_none() {
         let why = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
-        found.push(Violation::required(Rule::MapKeyRequired, place.keyword("default"), why));
+        found.push(Violation::required(Rule::MapKeyRequired, path.keyword("default"), why));
     }
     if flag(property, "nullable") {
         let why = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
-        found.push(Violation::forbidden(Rule::MapKeyNullable, place.keyword("nullable"), why));
+        found.push(Violation::forbidden(Rule::MapKeyNullable, path.keyword("nullable"), why));
     }
 }

@@ -6,7 +6,7 @@ pub use rules::{CompileRule, CompiledRule, at_path};
 
 use crate::{
     keyword::KEYWORDS,
-    place::Place,
+    schema_path::SchemaPath,
     step::Step,
     structural::Metadata,
     violation::{Rule, Violation},
@@ -54,26 +54,26 @@ pub struct CheckOptions {
 
 /// Returns the rules that the schema of `version` violates, in the order of kube-apiserver; none if it has no schema.
 ///
-/// `version` is an entry of `spec.versions` of the definition. The errors name fields below `place`, which is the path of the
+/// `version` is an entry of `spec.versions` of the definition. The errors name fields below `path`, which is the path of the
 /// schema in the definition. It compiles CEL rules only if the schema violates no other rule.
-pub fn check(version: &Value, place: &str, options: CheckOptions) -> Vec<Violation> {
-    let (schema, place) = (&version["schema"]["openAPIV3Schema"], Place::root(place));
+pub fn check(version: &Value, path: &str, options: CheckOptions) -> Vec<Violation> {
+    let (schema, path) = (&version["schema"]["openAPIV3Schema"], SchemaPath::root(path));
     if !schema.is_object() {
         return Vec::new();
     }
     let mut violations = Vec::new();
     if version["subresources"]["status"].is_object() {
-        violations.extend(check_root(schema, &place));
+        violations.extend(check_root(schema, &path));
     }
     if schema["nullable"] == true {
         let why = "nullable cannot be true at the root";
-        violations.push(Violation::forbidden(Rule::RootKeyword, place.keyword("nullable"), why));
+        violations.push(Violation::forbidden(Rule::RootKeyword, path.keyword("nullable"), why));
     }
-    let mut structural = structure::check(schema, &place);
+    let mut structural = structure::check(schema, &path);
     if structural.is_empty() {
-        structural = defaults::check(schema, &place, options.metadata);
+        structural = defaults::check(schema, &path, options.metadata);
     }
-    let level_violations = levels::check(schema, &place);
+    let level_violations = levels::check(schema, &path);
     let is_structural = structural.is_empty() && level_violations.is_empty();
     violations.extend(structural);
     for violation in level_violations {
@@ -82,18 +82,18 @@ pub fn check(version: &Value, place: &str, options: CheckOptions) -> Vec<Violati
         }
     }
     if is_structural {
-        violations.extend(rules::check(schema, &place, options.compile));
+        violations.extend(rules::check(schema, &path, options.compile));
     }
     violations
 }
 
 /// Checks the type and the keywords of the root of a kind with a status subresource. Returns the first violation. `None` means
 /// that it is valid.
-fn check_root(schema: &Value, place: &Place) -> Option<Violation> {
+fn check_root(schema: &Value, path: &SchemaPath) -> Option<Violation> {
     if schema["type"].is_string() && schema["type"] != "object" {
         let why =
             "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
-        return Some(Violation::invalid(Rule::RootType, place.keyword("type"), &schema["type"], why));
+        return Some(Violation::invalid(Rule::RootType, path.keyword("type"), &schema["type"], why));
     }
     let disallowed = KEYWORDS.into_iter().find(|key| !ROOT_KEYWORDS.contains(key) && !is_zero_value(&schema[*key]))?;
     let names: Vec<String> = ROOT_KEYWORDS.iter().map(|key| go_name(key)).collect();
@@ -101,7 +101,7 @@ fn check_root(schema: &Value, place: &Place) -> Option<Violation> {
         "only [{}] fields are allowed at the root of the schema if the status subresource is enabled",
         names.join(" ")
     );
-    let mut violation = Violation::invalid(Rule::RootKeyword, place.clone(), schema, &why);
+    let mut violation = Violation::invalid(Rule::RootKeyword, path.clone(), schema, &why);
     violation.path.push(Step::Keyword(disallowed.to_owned()));
     Some(violation)
 }

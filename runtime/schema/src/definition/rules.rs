@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     accessor::{entries, list, text},
     cause::Cause,
-    place::Place,
+    schema_path::SchemaPath,
     violation::{Rule, Violation},
 };
 
@@ -24,9 +24,9 @@ pub struct CompiledRule {
 }
 
 /// Returns the violations of the CEL rules of a schema and of all schemas below it.
-pub(super) fn check(schema: &Value, place: &Place, compile: CompileRule) -> Vec<Violation> {
+pub(super) fn check(schema: &Value, path: &SchemaPath, compile: CompileRule) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_level(schema, place, None, compile, &mut found);
+    check_level(schema, path, None, compile, &mut found);
     found
 }
 
@@ -34,8 +34,8 @@ pub(super) fn check(schema: &Value, place: &Place, compile: CompileRule) -> Vec<
 /// server can't find the old value of a new one, so that rules can't use `oldSelf`.
 fn check_level(
     schema: &Value,
-    place: &Place,
-    uncorrelated: Option<&Place>,
+    path: &SchemaPath,
+    uncorrelated: Option<&SchemaPath>,
     compile: CompileRule,
     found: &mut Vec<Violation>,
 ) {
@@ -43,56 +43,56 @@ fn check_level(
         return;
     }
     for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
-        let place = place.validation(index);
+        let path = path.validation(index);
         let before = found.len();
-        check_texts(schema, rule, &place, found);
+        check_texts(schema, rule, &path, found);
         if found.len() == before {
-            check_compiled(schema, rule, &place, uncorrelated, compile, found);
+            check_compiled(schema, rule, &path, uncorrelated, compile, found);
         }
     }
     for (name, property) in entries(schema, "properties") {
-        check_level(property, &place.property(name), uncorrelated, compile, found);
+        check_level(property, &path.property(name), uncorrelated, compile, found);
     }
-    check_level(&schema["additionalProperties"], &place.additional(), uncorrelated, compile, found);
-    let items_uncorrelated = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(place));
-    check_level(&schema["items"], &place.items(), items_uncorrelated, compile, found);
+    check_level(&schema["additionalProperties"], &path.additional(), uncorrelated, compile, found);
+    let items_uncorrelated = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(path));
+    check_level(&schema["items"], &path.items(), items_uncorrelated, compile, found);
 }
 
 /// Checks the expression, messages, reason and field path of a rule, without compiling the expression.
-fn check_texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Violation>) {
+fn check_texts(schema: &Value, rule: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
     let has_line_break = |text: &str| text.contains(['\n', '\r']);
     let is_blank = |text: &str| !text.is_empty() && text.trim().is_empty();
     let (expression, message) = (text(rule, "rule"), text(rule, "message"));
-    let message_place = || place.keyword("message");
+    let message_path = || path.keyword("message");
     if expression.trim().is_empty() {
-        found.push(Violation::required(Rule::Expression, place.keyword("rule"), "rule is not specified"));
+        found.push(Violation::required(Rule::Expression, path.keyword("rule"), "rule is not specified"));
     } else if is_blank(message) {
         let why = "must be non-empty if specified";
-        found.push(Violation::invalid(Rule::Message, message_place(), &message.into(), why));
+        found.push(Violation::invalid(Rule::Message, message_path(), &message.into(), why));
     } else if has_line_break(message.trim()) {
-        found.push(Violation::invalid(Rule::Message, message_place(), &message.into(), "must not contain line breaks"));
+        found.push(Violation::invalid(Rule::Message, message_path(), &message.into(), "must not contain line breaks"));
     } else if has_line_break(expression.trim()) && message.is_empty() {
         let why = "message must be specified if rule contains line breaks";
-        found.push(Violation::required(Rule::Message, message_place(), why));
+        found.push(Violation::required(Rule::Message, message_path(), why));
     }
     if is_blank(text(rule, "messageExpression")) {
-        let (place, why) = (place.keyword("messageExpression"), "messageExpression must be non-empty if specified");
-        found.push(Violation::required(Rule::MessageExpression, place, why));
+        let (path, why) = (path.keyword("messageExpression"), "messageExpression must be non-empty if specified");
+        found.push(Violation::required(Rule::MessageExpression, path, why));
     }
     if let Some(reason) = rule["reason"].as_str().filter(|reason| !REASONS.contains(reason)) {
-        found.push(Violation::unsupported(Rule::Reason, place.keyword("reason"), reason, &REASONS));
+        found.push(Violation::unsupported(Rule::Reason, path.keyword("reason"), reason, &REASONS));
     }
-    let path = text(rule, "fieldPath");
+    let field_path = text(rule, "fieldPath");
     let mut refuse = |why: &str| {
-        found.push(Violation::invalid(Rule::FieldPath, place.keyword("fieldPath"), &path.into(), why));
+        found.push(Violation::invalid(Rule::FieldPath, path.keyword("fieldPath"), &field_path.into(), why));
     };
-    if is_blank(path) {
+    if is_blank(field_path) {
         refuse("must be non-empty if specified");
     }
-    if has_line_break(path) {
+    if has_line_break(field_path) {
         refuse("must not contain line breaks");
     }
-    if !path.is_empty() && !path.contains('[') && at_path(schema, path).is_err() {
+    if !field_path.is_empty() && !field_path.contains('[') && at_path(schema, field_path).is_err() {
         refuse("must be a valid path");
     }
 }
@@ -101,22 +101,22 @@ fn check_texts(schema: &Value, rule: &Value, place: &Place, found: &mut Vec<Viol
 fn check_compiled(
     schema: &Value,
     rule: &Value,
-    place: &Place,
-    uncorrelated: Option<&Place>,
+    path: &SchemaPath,
+    uncorrelated: Option<&SchemaPath>,
     compile: CompileRule,
     found: &mut Vec<Violation>,
 ) {
-    let CompiledRule { uses_old_self, causes } = compile(rule, schema, &place.text);
-    let violation = |cause| Violation::found(Rule::Expression, place.keyword("rule").steps, cause);
+    let CompiledRule { uses_old_self, causes } = compile(rule, schema, &path.text);
+    let violation = |cause| Violation::from_cause(Rule::Expression, path.keyword("rule").steps, cause);
     found.extend(causes.into_iter().map(violation));
     if uses_old_self && let Some(outermost) = uncorrelated {
         let why =
             format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {}", outermost.text);
-        found.push(Violation::invalid(Rule::OldSelf, place.keyword("rule"), &rule["rule"], &why));
+        found.push(Violation::invalid(Rule::OldSelf, path.keyword("rule"), &rule["rule"], &why));
     }
     if let (false, Some(optional)) = (uses_old_self, rule["optionalOldSelf"].as_bool()) {
-        let (place, why) = (place.keyword("optionalOldSelf"), "may not be set if oldSelf is not used in rule");
-        found.push(Violation::invalid(Rule::OptionalOldSelf, place, &optional.into(), why));
+        let (path, why) = (path.keyword("optionalOldSelf"), "may not be set if oldSelf is not used in rule");
+        found.push(Violation::invalid(Rule::OptionalOldSelf, path, &optional.into(), why));
     }
 }
 

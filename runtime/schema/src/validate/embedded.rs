@@ -11,17 +11,17 @@ pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// Checks a value at `path` and all values below it.
+/// Reports embedded objects without `apiVersion` or `kind`, in a value at `path` and below it.
 fn check_value(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     match value {
         Value::Object(map) => {
             if keywords.embedded {
                 for name in ["apiVersion", "kind"] {
                     if text(value, name).is_empty() {
-                        let place = format!("{path}.{name}");
+                        let field_path = format!("{path}.{name}");
                         causes.push(match map.get(name) {
-                            Some(empty) => Cause::invalid(place, empty, "must not be empty"),
-                            None => Cause::required(place, ""),
+                            Some(empty) => Cause::invalid(field_path, empty, "must not be empty"),
+                            None => Cause::required(field_path, ""),
                         });
                     }
                 }

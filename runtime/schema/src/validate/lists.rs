@@ -15,7 +15,7 @@ pub(super) fn check(keywords: &Keywords, object: &Value) -> Vec<Cause> {
     causes
 }
 
-/// Checks a value at `path` and all values below it.
+/// Reports duplicate items of sets and list maps, in a value at `path` and below it.
 fn check_value(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<Cause>) {
     match value {
         Value::Object(map) => {

@@ -68,7 +68,7 @@ fn validate_value(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: 
 }
 
 /// Returns the outcome of a keyword that doesn't match.
-fn failed(cause: Cause) -> ValidationOutcome {
+fn mismatch(cause: Cause) -> ValidationOutcome {
     ValidationOutcome { matches: 0, causes: vec![cause] }
 }
 
@@ -96,7 +96,7 @@ fn validate_type(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Va
     if fits {
         ValidationOutcome { matches: 1, ..ValidationOutcome::default() }
     } else {
-        failed(place.wrong_type(name, &expected))
+        mismatch(place.wrong_type(name, &expected))
     }
 }
 
@@ -108,7 +108,7 @@ fn validate_enum(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Va
     if keywords.allowed.is_empty() || keywords.allowed.iter().any(same) {
         return ValidationOutcome::default();
     }
-    failed(place.unsupported(value, &keywords.allowed))
+    mismatch(place.unsupported(value, &keywords.allowed))
 }
 
 /// Validates `maxLength`, `minLength` and `pattern`. It stops at the first that doesn't match.
@@ -116,14 +116,14 @@ fn validate_string(keywords: &Keywords, text: &str, place: ValuePath<'_>) -> Val
     let length = text.chars().count() as u64;
     let value = || Value::String(text.to_owned());
     if let Some(most) = keywords.max_length.filter(|most| length > *most) {
-        return failed(place.too_long(most));
+        return mismatch(place.too_long(most));
     }
     if let Some(least) = keywords.min_length.filter(|least| length < *least) {
-        return failed(place.invalid(&value(), &format!("should be at least {least} chars long")));
+        return mismatch(place.invalid(&value(), &format!("should be at least {least} chars long")));
     }
     match &keywords.pattern {
         Some(pattern) if !pattern.matches(text) => {
-            failed(place.invalid(&value(), &format!("should match '{}'", pattern.written)))
+            mismatch(place.invalid(&value(), &format!("should match '{}'", pattern.text)))
         }
         _ => ValidationOutcome::default(),
     }

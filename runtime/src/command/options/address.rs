@@ -1,4 +1,4 @@
-//! `BindAddress`: the address of a server, or none.
+//! `BindAddress`: parses the address on which a server of the operator listens, or `0` for no server.
 
 use serde::{Deserialize, Deserializer};
 use std::{

@@ -41,7 +41,8 @@ pub(super) struct ClientOptions {
     /// Maximum number of objects in one page of a list [default: the operator's, else 500]
     #[arg(long, env = "PAGE_SIZE", value_name = "NUMBER")]
     pub(super) page_size: Option<NonZeroU32>,
-    /// Maximum average number of requests a second, without leader election; `0` is no limit [default: the operator's, else no limit]
+    /// Maximum average number of requests a second, without leader election; `0` is no limit [default: the operator's, else no
+    /// limit]
     #[arg(long, env = "KUBE_API_QPS", value_name = "NUMBER", value_parser = rate)]
     #[serde(rename = "qps", deserialize_with = "optional_rate")]
     #[schemars(range(min = 0))]
@@ -63,7 +64,8 @@ overriding!(ClientOptions {
 });
 
 impl ClientOptions {
-    /// Overrides the options of an operator.
+    /// Overrides the timeouts, the page size and the rate limit of an operator, as far as they are set. A rate without a burst
+    /// keeps the operator's burst, else the burst is the rate, rounded up.
     pub(super) fn apply_to(&self, operator: &mut Operator) {
         let set = |timeouts: Timeouts, time: Option<Duration>, set: fn(Timeouts, Duration) -> Timeouts| match time {
             Some(time) => set(timeouts, time),

@@ -26,7 +26,7 @@ pub enum ConfigurationError {
     },
     /// The file has another `apiVersion` or `kind`, or none.
     #[error("{}: {key}: expected {expected}, found {}", path.display(), found.as_deref().unwrap_or("nothing"))]
-    Version {
+    Header {
         /// The file.
         path: PathBuf,
         /// `apiVersion` or `kind`.
@@ -85,7 +85,7 @@ impl ConfigurationError {
         match self {
             Self::Read { .. } => Some("check `--config` or OPGEN_CONFIG".to_owned()),
             Self::Yaml { .. } | Self::Log(_) => None,
-            Self::Version { key, expected, .. } => Some(format!("write `{key}: {expected}` at the top of the file")),
+            Self::Header { key, expected, .. } => Some(format!("write `{key}: {expected}` at the top of the file")),
             Self::UnknownKey { nearest, key, .. } => {
                 let known = || format!("known keys are {}", super::keys::siblings(key).join(", "));
                 Some(nearest.as_ref().map_or_else(known, did_you_mean))

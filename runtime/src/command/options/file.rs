@@ -71,7 +71,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, ConfigurationError> {
     fs::read_to_string(path).map_err(|source| ConfigurationError::Read { path: path.to_owned(), source })
 }
 
-/// Removes `apiVersion` or `kind`, and checks it.
+/// Removes the key `apiVersion` or `kind`, and checks that its value is the expected one.
 fn check_header(
     path: &Path,
     keys: &mut Map<String, Value>,
@@ -83,7 +83,7 @@ fn check_header(
         return Ok(());
     }
     let found = found.map(|found| found.as_str().map_or_else(|| found.to_string(), str::to_owned));
-    Err(ConfigurationError::Version { path: path.to_owned(), key, expected, found })
+    Err(ConfigurationError::Header { path: path.to_owned(), key, expected, found })
 }
 
 /// Returns the path of the first key that the schema does not have.

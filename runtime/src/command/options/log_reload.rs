@@ -42,7 +42,10 @@ impl LogReload {
         Ok(reload)
     }
 
-    /// Creates the subscriber of the log, and the handle of its filter.
+    /// Creates the handle of the log filter, and the subscriber that writes the log, from the flags and the file.
+    ///
+    /// # Errors
+    /// Fails if the filter is invalid.
     pub(super) fn new<W>(
         flags: LogOptions,
         file: Option<ConfigurationFile>,
@@ -94,7 +97,8 @@ impl LogReload {
         }
     }
 
-    /// Applies the log filter of a changed file.
+    /// Applies the log filter of a changed file. Logs whether it succeeded, and whether the file has other changes, which need a
+    /// restart.
     fn apply(&mut self, changed: &ConfigurationFile) {
         let options = effective(&self.flags, Some(&changed.options));
         let filter = options.filter();

@@ -28,7 +28,7 @@ pub(crate) struct InstalledObject {
 }
 
 impl InstalledObject {
-    /// Reads kind, name and stage of a generated manifest.
+    /// Reads the kind and the name of a generated manifest, and chooses the stage in which its object is deleted.
     fn new(object: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (api_version, kind) = (text(&object["apiVersion"]), text(&object["kind"]));

@@ -68,7 +68,8 @@ impl UninstallArgs {
         }
     }
 
-    /// Runs the stages of the uninstallation in order.
+    /// Runs the stages of the uninstallation in order: the objects of the operator's kinds (if they are not kept), the parameters of
+    /// the finalizer policy, the policy and the workload, the finalizers that remain, the definitions, and the rest.
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
         let config = self.connection.config().await.map_err(UninstallError::Config)?;
         let client = Client::connect(config).map_err(UninstallError::Client)?;

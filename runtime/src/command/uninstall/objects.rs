@@ -132,7 +132,8 @@ impl Run {
         Ok(())
     }
 
-    /// Removes the reference finalizers of objects of one kind from the objects that they reference.
+    /// Removes the reference finalizers of objects of one kind from the objects that they reference, and reports each. A dry run
+    /// only reports them.
     async fn release_references(&self, kind_objects: &KindObjects, operator: &Operator) -> Result<(), UninstallError> {
         let references: Vec<_> = kind_objects
             .objects

@@ -62,7 +62,7 @@ impl Run {
         }
     }
 
-    /// Waits until an object is gone, at most for the timeout.
+    /// Waits until an object is gone, at most for the timeout. Does nothing in a dry run.
     pub(super) async fn wait_gone(&self, target: Target<'_>) -> Result<(), UninstallError> {
         if self.dry_run {
             return Ok(());
@@ -78,7 +78,7 @@ impl Run {
         tokio::time::timeout(self.timeout, until_gone).await.map_err(timeout_error)?
     }
 
-    /// Prints one action on one object.
+    /// Prints one action on one object, as text or as a line of JSON.
     pub(super) fn report(&self, action: &str, target: Target<'_>) -> Result<(), UninstallError> {
         let Target { kind, namespace, name } = target;
         let line = match self.output {

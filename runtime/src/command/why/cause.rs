@@ -12,25 +12,26 @@ pub struct Why {
     /// The object, for example `WebApp shop/blue`.
     pub object: String,
     /// The state of the object, as a predicate: `is not ready: ...`.
-    pub says: String,
+    #[serde(rename = "says")]
+    pub state: String,
     /// The reasons of the state; empty for a root cause.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub because: Vec<Why>,
+    #[serde(rename = "because", skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<Why>,
 }
 
 impl Why {
-    pub(crate) fn new(object: impl Into<String>, says: impl Into<String>) -> Self {
-        Self { object: object.into(), says: says.into(), because: Vec::new() }
+    pub(crate) fn new(object: impl Into<String>, state: impl Into<String>) -> Self {
+        Self { object: object.into(), state: state.into(), reasons: Vec::new() }
     }
 
     /// Sets the reasons for this explanation.
-    pub(crate) fn because(mut self, because: Vec<Self>) -> Self {
-        self.because = because;
+    pub(crate) fn with_reasons(mut self, reasons: Vec<Self>) -> Self {
+        self.reasons = reasons;
         self
     }
 
     /// Returns the root causes: the explanations without further reasons.
     pub fn causes(&self) -> Vec<&Self> {
-        if self.because.is_empty() { vec![self] } else { self.because.iter().flat_map(Self::causes).collect() }
+        if self.reasons.is_empty() { vec![self] } else { self.reasons.iter().flat_map(Self::causes).collect() }
     }
 }

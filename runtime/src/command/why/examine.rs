@@ -49,8 +49,8 @@ impl ExaminedObject<'_> {
     }
 
     /// Returns an explanation about this object.
-    fn why(&self, says: impl Into<String>) -> Why {
-        Why::new(&self.label, says)
+    fn why(&self, state: impl Into<String>) -> Why {
+        Why::new(&self.label, state)
     }
 }
 
@@ -59,7 +59,8 @@ impl<'a> Examiner<'a> {
         Self { operator, project, client, results: BTreeMap::new(), path: Vec::new() }
     }
 
-    /// Reads and explains an object.
+    /// Reads and explains an object, with its causes. Stops at an object that is already explained, that is on the path of the
+    /// examination (a cycle), or that is too deep.
     pub(crate) fn examine<'l>(
         &'l mut self,
         kind: &'l Kind,
@@ -70,11 +71,11 @@ impl<'a> Examiner<'a> {
             let namespace = namespace.filter(|_| kind.namespaced);
             let label = label(kind, namespace, name);
             if self.path.contains(&label) {
-                return Ok(Why::new(label, SAYS_CYCLE));
+                return Ok(Why::new(label, STATE_CYCLE));
             }
-            if let Some(says) = self.results.get(&label) {
-                let says = if says == SAYS_READY { SAYS_READY } else { "is already explained" };
-                return Ok(Why::new(label, says));
+            if let Some(description) = self.results.get(&label) {
+                let description = if description == STATE_READY { STATE_READY } else { "is already explained" };
+                return Ok(Why::new(label, description));
             }
             if self.path.len() == MAX_DEPTH {
                 return Ok(Why::new(label, "is not examined at this depth; run `why` for it"));
@@ -93,7 +94,7 @@ impl<'a> Examiner<'a> {
                 None => self.examine_uncontrolled(&examined).await,
             };
             if let (Some(label), Ok(why)) = (self.path.pop(), &why) {
-                self.results.insert(label, why.says.clone());
+                self.results.insert(label, why.state.clone());
             }
             why
         }
@@ -108,7 +109,8 @@ impl<'a> Examiner<'a> {
         Some((controlled, factory.as_ref()))
     }
 
-    /// Explains an object of a kind that the operator controls.
+    /// Explains an object of a kind that the operator controls: what keeps the operator from reconciling it, else the references
+    /// that are not ready, else the children that are not. Panics in event handlers for it are causes, too.
     async fn examine_controlled(
         &mut self,
         examined: &ExaminedObject<'_>,
@@ -135,23 +137,23 @@ impl<'a> Examiner<'a> {
         if owns_status && observed.is_none_or(|observed| observed < generation) {
             return Ok(examined.why(self.operator_behind("has not reconciled its latest spec yet")));
         }
-        let mut because = self.examine_references(&facts.references).await?;
-        because.retain(|why| why.says != SAYS_READY);
-        if because.is_empty() {
-            because = self.unready_children(examined, controlled).await?;
+        let mut reasons = self.examine_references(&facts.references).await?;
+        reasons.retain(|why| why.state != STATE_READY);
+        if reasons.is_empty() {
+            reasons = self.unready_children(examined, controlled).await?;
         }
         let message = available_condition(examined.object).filter(|(is_true, _)| !is_true).map(|(_, message)| message);
-        let says = match (state, message) {
+        let description = match (state, message) {
             (_, Some(message)) => format!("is not ready: {message}"),
-            (NodeState::Ready, None) if because.is_empty() => SAYS_READY.to_owned(),
+            (NodeState::Ready, None) if reasons.is_empty() => STATE_READY.to_owned(),
             (NodeState::Ready, None) => "was ready, but a dependency is not ready".to_owned(),
             (_, None) => format!("is not ready: {why}"),
         };
         let panics = self.panics(examined, factory).await?;
-        let may_miss = says == SAYS_READY && !panics.is_empty();
-        because.extend(panics);
-        let says = if may_miss { "is ready, but the operator may miss changes".to_owned() } else { says };
-        Ok(examined.why(says).because(because))
+        let may_miss = description == STATE_READY && !panics.is_empty();
+        reasons.extend(panics);
+        let description = if may_miss { "is ready, but the operator may miss changes".to_owned() } else { description };
+        Ok(examined.why(description).with_reasons(reasons))
     }
 
     /// Returns the text for an object that the operator has not processed yet.
@@ -169,31 +171,31 @@ impl<'a> Examiner<'a> {
         let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
         let mut tree_objects = TreeObjects::default();
         tree_objects.collect(&diagram.root);
-        let mut because = tree_objects.missing;
+        let mut reasons = tree_objects.missing;
         for child in tree_objects.objects.iter().filter(|child| child.state != NodeState::Ready) {
-            because.push(self.examine(&child.kind, child.namespace.as_deref(), &child.name).await?);
+            reasons.push(self.examine(&child.kind, child.namespace.as_deref(), &child.name).await?);
         }
-        Ok(because)
+        Ok(reasons)
     }
 
     /// Explains an object of a kind that the operator does not control; a workload by its Pods.
     async fn examine_uncontrolled(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LiveError> {
         let (state, why) = live::state_of(examined.kind, examined.object);
         if state == NodeState::Ready {
-            return Ok(examined.why(SAYS_READY));
+            return Ok(examined.why(STATE_READY));
         }
         let labels = examined.object["spec"]["selector"]["matchLabels"].as_object();
         let labels =
             labels.into_iter().flatten().filter_map(|(name, value)| Some(format!("{name}={}", value.as_str()?)));
         let labels = labels.collect::<Vec<_>>().join(",");
-        let mut because = Vec::new();
+        let mut reasons = Vec::new();
         if !labels.is_empty() && matches!(examined.kind.group.as_ref(), "apps" | "batch") {
-            because = self.pods_of(examined, &labels).await?;
+            reasons = self.pods_of(examined, &labels).await?;
         }
-        Ok(examined.why(format!("is not ready: {why}")).because(because))
+        Ok(examined.why(format!("is not ready: {why}")).with_reasons(reasons))
     }
 
-    /// Explains the Pods with the labels that are not ready.
+    /// Explains the Pods with the labels that are being deleted or not ready. If listing Pods is forbidden, explains that.
     async fn pods_of(&self, examined: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LiveError> {
         let kind = pods();
         let list = match self
@@ -210,22 +212,22 @@ impl<'a> Examiner<'a> {
         let pods = list.iter().filter_map(|pod| {
             let (state, why) = live::state_of(&kind, pod);
             let name = pod["metadata"]["name"].as_str().unwrap_or_default();
-            let says = if state == NodeState::Deleting {
+            let description = if state == NodeState::Deleting {
                 "is being deleted".to_owned()
             } else {
                 format!("is not ready: {why}")
             };
-            (state != NodeState::Ready).then(|| Why::new(label(&kind, examined.namespace(), name), says))
+            (state != NodeState::Ready).then(|| Why::new(label(&kind, examined.namespace(), name), description))
         });
         Ok(pods.collect())
     }
 }
 
 /// The text for a ready object.
-pub(crate) const SAYS_READY: &str = "is ready";
+pub(crate) const STATE_READY: &str = "is ready";
 
 /// The text for an object that is already on the path of the examination.
-pub(crate) const SAYS_CYCLE: &str = "waits for itself in a cycle of references";
+pub(crate) const STATE_CYCLE: &str = "waits for itself in a cycle of references";
 
 /// The objects of a tree, and an explanation of each node without its required object.
 #[derive(Default)]
@@ -249,9 +251,12 @@ impl TreeObjects {
 /// Returns an explanation if the controller's selector does not select the object.
 fn not_selected(examined: &ExaminedObject<'_>, factory: &dyn Factory) -> Option<Why> {
     let selection = &factory.settings().selection;
+    if selection.matches(examined.object) {
+        return None;
+    }
     let selectors = [selection.label_selector(), selection.field_selector()].into_iter().flatten().collect::<Vec<_>>();
-    let says = || format!("is not selected: the controller selects objects with {}", selectors.join(" and "));
-    (!selection.matches(examined.object)).then(|| examined.why(says()))
+    let state = format!("is not selected: the controller selects objects with {}", selectors.join(" and "));
+    Some(examined.why(state))
 }
 
 /// Returns whether the condition `Available` is true, with its reason and message; `None` if the object has no such condition.

@@ -7,7 +7,7 @@ use crate::{
         lookup::LiveError,
         why::{
             Why,
-            examine::{ExaminedObject, Examiner, SAYS_CYCLE, call_error},
+            examine::{ExaminedObject, Examiner, STATE_CYCLE, call_error},
         },
     },
     kind::Kind,
@@ -16,28 +16,29 @@ use crate::{
 use serde_json::Value;
 
 impl Examiner<'_> {
-    /// Explains all objects that a spec references.
+    /// Explains all objects that a spec references by name or by selector. In a cycle of references, the text says which field to
+    /// change.
     pub(crate) async fn examine_references(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LiveError> {
-        let mut because = Vec::new();
+        let mut reasons = Vec::new();
         for Pointer { field, kind, to, .. } in pointers {
             match to {
                 PointerTarget::One(key) => {
                     let mut why = self.examine(kind, key.namespace(), key.name()).await?;
-                    if why.says == SAYS_CYCLE {
-                        why.says += &format!("; change {field} of one of them");
+                    if why.state == STATE_CYCLE {
+                        why.state += &format!("; change {field} of one of them");
                     }
-                    because.push(why);
+                    reasons.push(why);
                 }
                 PointerTarget::All(selector) => match selector.invalid_reason() {
-                    Some(reason) => because.push(Why::new(*field, format!("selects nothing: {reason}"))),
-                    None => because.extend(self.examine_matching(field, kind, selector).await?),
+                    Some(reason) => reasons.push(Why::new(*field, format!("selects nothing: {reason}"))),
+                    None => reasons.extend(self.examine_matching(field, kind, selector).await?),
                 },
             }
         }
-        Ok(because)
+        Ok(reasons)
     }
 
-    /// Explains the objects that a label selector of a spec selects.
+    /// Lists and explains the objects that a label selector of a spec selects. If listing them is forbidden, explains that.
     async fn examine_matching(
         &mut self,
         field: &str,
@@ -54,16 +55,16 @@ impl Examiner<'_> {
                 }
                 Err(error) => return Err(call_error(error)),
             };
-        let mut because = Vec::new();
+        let mut reasons = Vec::new();
         for object in list {
             let text = |field: &str| object["metadata"][field].as_str();
-            because.push(self.examine(kind, text("namespace"), text("name").unwrap_or_default()).await?);
+            reasons.push(self.examine(kind, text("namespace"), text("name").unwrap_or_default()).await?);
         }
-        Ok(because)
+        Ok(reasons)
     }
 }
 
-/// Whether a reference of a spec matches an object.
+/// Returns whether a reference of a spec matches an object.
 pub(crate) fn references_object(pointer: &Pointer, examined: &ExaminedObject<'_>) -> bool {
     pointer.kind == *examined.kind
         && match &pointer.to {

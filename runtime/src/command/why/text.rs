@@ -17,7 +17,7 @@ impl fmt::Display for Why {
             lines.push("…".to_owned());
         }
         lines.iter().try_for_each(|line| writeln!(f, "{line}"))?;
-        if self.because.is_empty() {
+        if self.reasons.is_empty() {
             return Ok(());
         }
         let mut causes: Vec<String> = Vec::new();
@@ -40,13 +40,13 @@ impl fmt::Display for Why {
 impl Why {
     /// Returns the object and the statement about it as one line.
     fn line(&self) -> String {
-        format!("{} {}", self.object, self.says)
+        format!("{} {}", self.object, self.state)
     }
 
     /// Adds the lines of the reasons below this explanation.
     fn add_reasons(&self, indent: &str, lines: &mut Vec<String>) {
-        let shown = &self.because[..self.because.len().min(MAX_REASONS)];
-        let hidden = self.because.len() - shown.len();
+        let shown = &self.reasons[..self.reasons.len().min(MAX_REASONS)];
+        let hidden = self.reasons.len() - shown.len();
         for (index, why) in shown.iter().enumerate() {
             let is_last = index + 1 == shown.len() && hidden == 0;
             let (branch, child_indent) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
@@ -63,8 +63,8 @@ impl Why {
 mod tests {
     use super::Why;
 
-    fn why(object: &str, because: Vec<Why>) -> Why {
-        Why::new(object, "is so").because(because)
+    fn why(object: &str, reasons: Vec<Why>) -> Why {
+        Why::new(object, "is so").with_reasons(reasons)
     }
 
     #[test]

@@ -79,7 +79,10 @@ impl<'a, P> Calls<'a, P> {
         self.core.write_from_node(node_type_name::<P>(), target, sent, call).await
     }
 
-    /// Returns the target of a call, if the node has these permissions on it.
+    /// Returns the target of a call, in the namespace of the calls if the kind is namespaced.
+    ///
+    /// # Errors
+    /// A terminal error if there is no namespace, or if the node lacks one of the permissions on the target.
     pub(super) fn target<'t>(
         &'t self,
         kind: &'t Kind,
@@ -95,7 +98,7 @@ impl<'a, P> Calls<'a, P> {
         match permissions.iter().find(|permission| !permission.allows(&target)) {
             Some(permission) => {
                 let elsewhere = namespace.filter(|namespace| Some(*namespace) != self.core.owner.default_namespace());
-                Err(permission.denied(&target, elsewhere, node_type_name::<P>()))
+                Err(permission.denial_error(&target, elsewhere, node_type_name::<P>()))
             }
             None => Ok(target),
         }

@@ -23,14 +23,14 @@ impl Permission {
         Self { verb, part, within }
     }
 
-    /// Whether the limits of the declaration include an object.
+    /// Returns whether the limits of the declaration include an object.
     pub(super) fn allows(&self, target: &Target<'_>) -> bool {
         self.within.is_empty() || self.within.iter().any(|within| within.has(target.namespace, target.name))
     }
 
     /// Returns the error for an object outside the limits. `elsewhere` is its namespace, if that is not the default one of the
     /// calls.
-    pub(super) fn denied(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
+    pub(super) fn denial_error(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
         let Self { verb, part, .. } = self;
         let name = if target.name.is_empty() { String::new() } else { format!("({:?})", target.name) };
         let slash = if part.is_empty() { "" } else { "/" };

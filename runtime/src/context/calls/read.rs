@@ -11,10 +11,11 @@ use serde_json::value::RawValue;
 use {super::Calls, crate::context::calls::permission::Permission};
 
 impl<P> Calls<'_, P> {
-    /// Reads one object.
+    /// Reads one object, in the namespace of the owner or of [`Calls::in_namespace`].
     ///
     /// # Errors
-    /// A yield with the reason `NotFound` if it does not exist; see [`Calls::find`]. Otherwise the error of the call.
+    /// [`Error::Yield`] with the reason `NotFound` if it does not exist: the object is reconciled again later. To handle absence,
+    /// use [`Calls::find`]. Otherwise the error of the call.
     pub fn get<'c, K: Typed + access::Get<P> + DeserializeOwned>(&'c self, name: &'c str) -> BoxFuture<'c, Result<K>> {
         async move {
             let missing = || Error::yielding("NotFound", format!("{} {name} does not exist", kind_of::<K>()));
@@ -23,7 +24,7 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// Reads one object; `None` if it does not exist.
+    /// Reads one object, in the namespace of the owner or of [`Calls::in_namespace`]; `None` if it does not exist.
     ///
     /// # Errors
     /// The error of the call.
@@ -39,7 +40,8 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// Reads all objects of a kind that match a label selector (`""` matches all).
+    /// Reads all objects of a kind that match a label selector (`""` matches all), in the namespace of the owner or of
+    /// [`Calls::in_namespace`].
     ///
     /// # Errors
     /// The error of the call.

@@ -150,11 +150,14 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         let selection = self.select(names)?;
         selection.keys.iter().try_for_each(|key| {
             selection.check_labels(self.calls, key)?;
-            self.calls.core.shared.is_ready(&selection.named(key))
+            self.calls.core.shared.is_ready(&selection.named_target(key))
         })
     }
 
-    /// Returns the objects with these names, with the checks that all calls share.
+    /// Returns the keys of the objects with these names, without duplicates, and the labels that they must have.
+    ///
+    /// # Errors
+    /// A yield if the cache of the kind can't be read yet. A terminal error without a namespace, or with invalid labels.
     fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
         core.shared.targets(&kind)?.watched.readable()?;
@@ -189,7 +192,7 @@ struct SelectedReferences {
 }
 
 impl SelectedReferences {
-    fn named(&self, key: &ObjectKey) -> NamedTarget {
+    fn named_target(&self, key: &ObjectKey) -> NamedTarget {
         NamedTarget { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
     }
 
@@ -204,7 +207,7 @@ impl SelectedReferences {
     async fn add<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         self.check_labels(calls, key)?;
         self.check_allowed(calls, key).await?;
-        calls.core.shared.add_finalizer_to_target(&self.finalizer, &self.named(key)).await
+        calls.core.shared.add_finalizer_to_target(&self.finalizer, &self.named_target(key)).await
     }
 
     /// Checks that an object in another namespace allows the reference, and releases it if it does not.
@@ -221,7 +224,8 @@ impl SelectedReferences {
         allowed
     }
 
-    /// Checks that an object has the required labels. Without them, it counts as missing.
+    /// Checks in the cache that an object has the required labels; without them, it counts as missing. An object that is not
+    /// cached passes, because the next step reports it.
     fn check_labels<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         match calls.core.shared.targets(&self.kind)?.get(key) {
             Some(entry) if !self.selector.matches(&entry.header) => {

@@ -3,7 +3,7 @@
 use super::{
     Defects,
     network::{LONGEST_TRANSIT, Network},
-    schedule::{Dice, End, Schedule, Window, contains},
+    schedule::{Dice, End, Schedule, Window, end_of_window},
 };
 use crate::{
     environment::Environment,
@@ -167,7 +167,7 @@ impl<F: Future> Future for Frozen<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        if let Some(end) = contains(self.windows, Instant::now()) {
+        if let Some(end) = end_of_window(self.windows, Instant::now()) {
             let sleep = self.sleep.insert(Box::pin(sleep_until(end)));
             if sleep.as_mut().poll(context).is_pending() {
                 return Poll::Pending;

@@ -2,7 +2,7 @@
 
 use super::{
     oracle::Oracle,
-    schedule::{CandidateFaults, Dice, Schedule, contains, overlaps},
+    schedule::{CandidateFaults, Dice, Schedule, end_of_window, overlaps},
 };
 use http::{Method, Request, Response};
 use http_body::{Body as HttpBody, Frame};
@@ -62,7 +62,7 @@ impl Network {
         }
     }
 
-    /// Returns the client of a candidate.
+    /// Returns the client of a candidate, which sends its requests through this network. A lost request never ends.
     pub(super) fn client(&self, index: usize, identity: &str) -> kube::Client {
         let (network, sender) = (self.clone(), Sender { index, identity: identity.into() });
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -83,12 +83,13 @@ impl Network {
         kube::Client::new(service, "default")
     }
 
-    /// Delivers a request to the server and its response back, unless the network loses one of them.
+    /// Delivers a request to the server and its response back, unless the network loses one of them, and tells the oracle which
+    /// writes the server accepted. A write of a worker that is given up before it arrives late is lost as well.
     async fn deliver(self, sender: Sender, request: Request<Vec<u8>>, mut answer: Answer) {
         let faults = &self.schedule.candidates[sender.index];
         let (sent, delay) = (Instant::now(), self.delay());
         let arrival = sent + delay;
-        if self.dice.percent(self.schedule.lost) || contains(&faults.cut_requests, sent).is_some() {
+        if self.dice.percent(self.schedule.lost) || end_of_window(&faults.cut_requests, sent).is_some() {
             if self.dice.percent(30) {
                 let _ = answer.send(Err(kube::Error::Service("connection refused".into())));
             }
@@ -120,7 +121,7 @@ impl Network {
         }
         let back = Instant::now() + self.delay();
         tokio::select! {
-            () = sleep_until(contains(&faults.cut_responses, back).unwrap_or(back)) => {}
+            () = sleep_until(end_of_window(&faults.cut_responses, back).unwrap_or(back)) => {}
             () = answer.closed() => return,
         }
         let body = |body| DelayedBody { body, faults: faults.clone(), held: None };
@@ -136,7 +137,8 @@ impl Network {
     }
 }
 
-/// Returns the holder that a write of the Lease names; `None` for other requests.
+/// Returns the holder that a write of the Lease names: `Some(None)` if it names none, which releases the Lease. `None` for other
+/// requests.
 fn holder_of(request: &Request<Vec<u8>>) -> Option<Option<String>> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     if !is_write || !request.uri().path().contains("/leases") {
@@ -172,7 +174,9 @@ impl HttpBody for DelayedBody {
                 end => return Poll::Ready(end),
             };
             let now = Instant::now();
-            let Some(until) = contains(&this.faults.cut_responses, now) else { return Poll::Ready(Some(Ok(frame))) };
+            let Some(until) = end_of_window(&this.faults.cut_responses, now) else {
+                return Poll::Ready(Some(Ok(frame)));
+            };
             this.held = Some((Box::pin(sleep_until(until)), frame));
         }
         if let Some((sleep, _)) = &mut this.held {

@@ -108,11 +108,11 @@ impl CandidateFaults {
 }
 
 /// Returns the end of the last window that contains a time; `None` if no window contains it.
-pub(super) fn contains(windows: &[Window], time: Instant) -> Option<Instant> {
+pub(super) fn end_of_window(windows: &[Window], time: Instant) -> Option<Instant> {
     windows.iter().filter(|window| window.contains(&time)).map(|window| window.end).max()
 }
 
-/// Whether one of the windows overlaps a period.
+/// Returns whether one of the windows overlaps a period.
 pub(super) fn overlaps(windows: &[Window], from: Instant, to: Instant) -> bool {
     windows.iter().any(|window| window.start <= to && from <= window.end)
 }

@@ -1,4 +1,4 @@
-//! Checks the size of a definition against the limits of `kubectl apply` and etcd.
+//! Checks the size of a CustomResourceDefinition against the limits of `kubectl apply` and etcd.
 
 use serde_json::Value;
 
@@ -9,12 +9,16 @@ const APPLY_LIMIT: usize = 262_144;
 // In bytes: the default limit of a request to etcd.
 const ETCD_LIMIT: usize = 1_572_864;
 
-/// Warns if the definition reaches 80 % of the limit of `kubectl apply`; it is an error beyond the limit of etcd.
+/// The advice to make a definition smaller.
+const SHORTEN: &str = "shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign \
+                       type that the operator only copies";
+
+/// Checks the size of a CRD: a warning from 80 % of the limit of `kubectl apply`, an error beyond the limit of etcd.
 pub(crate) fn check(definition: &Value, findings: &mut Findings) {
     let size = definition.to_string().len();
-    let fix = "apply it with `kubectl apply --server-side`, or shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign type that the operator only copies";
+    let fix = format!("apply it with `kubectl apply --server-side`, or {SHORTEN}");
     if size > ETCD_LIMIT {
-        findings.error("", format!("the definition has {size} bytes, the limit of etcd is {ETCD_LIMIT}"), "shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign type that the operator only copies");
+        findings.error("", format!("the definition has {size} bytes, the limit of etcd is {ETCD_LIMIT}"), SHORTEN);
     } else if size > APPLY_LIMIT {
         findings.warning(
             "",

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::lint::Findings;
 use super::schema::{branch, field, items, values};
 
-/// Checks the schema of one version.
+/// Reports the rules of the API server that the schema of one version violates, and a missing schema.
 pub(crate) fn check(version: &Value, findings: &mut Findings) {
     let schema = &version["schema"]["openAPIV3Schema"];
     if !schema.is_object() {
@@ -28,7 +28,7 @@ fn read_rule(rule: &Value, _: &Value, _: &str) -> CompiledRule {
     CompiledRule { uses_old_self: text(rule, "rule").contains("oldSelf"), causes: Vec::new() }
 }
 
-/// Reports a violated rule at the path of its field.
+/// Reports a violated rule at the path of its field, with a hint, unless another finding covers it.
 fn report(violation: &Violation, schema: &Value, findings: &mut Findings) {
     let (mut path, mut keyword, mut node) = (String::new(), "", schema);
     for step in &violation.path {
@@ -53,7 +53,7 @@ fn report(violation: &Violation, schema: &Value, findings: &mut Findings) {
     findings.error(&path, problem, hint::of(violation.rule, keyword, node));
 }
 
-/// Whether another violation of the same schema has the hint that helps: a `$ref`, null as a type, or a tuple.
+/// Returns whether another violation of the same schema has the hint that helps: a `$ref`, null as a type, or a tuple.
 fn is_repeated(rule: Rule, node: &Value) -> bool {
     match rule {
         Rule::TypeRequired => node["$ref"].is_string(),

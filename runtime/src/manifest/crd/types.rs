@@ -151,7 +151,7 @@ impl<'a> Origin<'a> {
         self.schemas.iter().copied().flat_map(of).collect()
     }
 
-    /// Whether the type has null as a value, or has no rule for its values.
+    /// Returns whether the type has null as a value, or has no rule for its values.
     fn is_nullable(&self) -> bool {
         self.schemas.iter().any(|schema| {
             let is_null_value = |value: &Value| value.is_null() || value == "null";

@@ -78,7 +78,7 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
     versions.sort_by(|a, b| by_priority(text(a, "name"), text(b, "name")));
     choose_stored_version(&mut versions, findings);
     value["spec"]["versions"] = Value::Array(versions);
-    remove_empty_fields(&mut value);
+    normalize(&mut value);
     Some(Definition {
         group: kind.group.to_string(),
         plural: kind.plural.to_string(),
@@ -129,8 +129,8 @@ fn choose_stored_version(versions: &mut [Value], findings: &mut Findings) {
     }
 }
 
-/// Removes the status and empty lists, which other tools would report as a difference.
-fn remove_empty_fields(crd: &mut Value) {
+/// Normalizes a CRD for comparison by other tools: removes the status and empty lists.
+fn normalize(crd: &mut Value) {
     let Some(object) = crd.as_object_mut() else { return };
     object.remove("status");
     let Some(spec) = object.get_mut("spec") else { return };

@@ -50,8 +50,8 @@ impl DecodeCheck<'_> {
         contents.into_iter().map(outcome).collect()
     }
 
-    /// Whether the type is a struct with fields. Serde also decodes a struct from a list of its fields, and a struct without
-    /// fields rejects the first item.
+    /// Returns whether the type is a struct with fields. Serde also decodes a struct from a list of its fields, and a struct
+    /// without fields rejects the first item.
     fn has_fields(&self, target: &CheckedValue<'_>) -> bool {
         match self.decode_error(&(target.wrap)(json!([true]))).map(|error| error.to_string()) {
             None => true,
@@ -73,7 +73,7 @@ enum Outcome {
     Uncertain,
 }
 
-/// Whether a value contains the unknown field at any depth.
+/// Returns whether a value contains the unknown field at any depth.
 fn contains_unknown_field(value: &Value) -> bool {
     match value {
         Value::Object(fields) => fields.contains_key(UNKNOWN) || fields.values().any(contains_unknown_field),

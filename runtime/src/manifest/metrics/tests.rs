@@ -42,7 +42,7 @@ fn series(query: &str) -> Vec<&str> {
     names
 }
 
-/// Whether the series are those of a metric of the table.
+/// Returns whether the series are those of a metric of the table.
 fn is_listed(series: &str) -> bool {
     TABLE.iter().any(|metric| match metric.kind {
         MetricKind::Histogram => series.strip_prefix(metric.name) == Some("_bucket"),

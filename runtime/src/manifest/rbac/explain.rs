@@ -34,7 +34,7 @@ pub fn explain_json(project: &Project) -> Value {
     by_kind(project).iter().flat_map(|(_, grants)| grants).map(|grant| grant_json(project, grant)).collect()
 }
 
-/// Groups the rules by the kind of their controller.
+/// Groups the rules by the kind of their controller. Returns each kind with its rules, sorted by kind.
 fn by_kind(project: &Project) -> Vec<(String, Vec<Grant>)> {
     let mut kinds: Vec<(String, Vec<Grant>)> = Vec::new();
     for grant in grants(project) {

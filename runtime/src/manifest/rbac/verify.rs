@@ -129,7 +129,7 @@ fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<GrantSource>)> {
 }
 
 impl GrantedVerb {
-    /// Whether the right allows a verb on the object or URL of a request.
+    /// Returns whether the right allows a verb on the object or URL of a request.
     fn allows(&self, request: &AuditedRequest, verb: &str, operator_namespace: &str) -> bool {
         let matches = |pattern: &str, request: &str| pattern == request || pattern == "*";
         if !matches(&self.verb, verb) {
@@ -154,13 +154,13 @@ impl GrantedVerb {
     }
 }
 
-/// Whether a non-resource URL matches the URL of a rule, which may end in `*`.
+/// Returns whether a non-resource URL matches the URL of a rule, which may end in `*`.
 fn url_matches(pattern: &str, request: &str) -> bool {
     pattern.strip_suffix('*').map_or(pattern == request, |start| request.starts_with(start))
 }
 
-/// Whether the default roles `system:discovery`, `system:basic-user` and `system:public-info-viewer` allow a request to every
-/// authenticated user.
+/// Returns whether the default roles `system:discovery`, `system:basic-user` and `system:public-info-viewer` allow a request to
+/// every authenticated user.
 fn is_allowed_to_all(request: &AuditedRequest) -> bool {
     if !request.resource.is_empty() {
         let self_reviews = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
@@ -183,7 +183,7 @@ fn is_allowed_to_all(request: &AuditedRequest) -> bool {
 }
 
 impl Comparison {
-    /// Whether the role grants every request, and the log uses every right.
+    /// Returns whether the role grants every request, and the log uses every right.
     pub fn is_equal(&self) -> bool {
         self.missing.is_empty() && self.unused.is_empty()
     }

@@ -116,6 +116,7 @@ impl PatternReader<'_> {
         self.rest = rest;
         let Some((minimum, maximum)) = inside.split_once(',') else { return inside.parse().ok() };
         let minimum: usize = minimum.parse().ok()?;
+        // `{2,}` has no maximum.
         let maximum = if maximum.is_empty() { usize::MAX } else { maximum.parse().ok()? };
         Some(minimum.saturating_add(self.extra).min(maximum))
     }

@@ -66,7 +66,8 @@ fn child_json(child: &DiagramNode) -> Value {
     value
 }
 
-/// Adds the options of a node; leaves out default values.
+/// Adds the attributes of a node: conditions, dependencies, options, granted rights, cardinality and location. Leaves out default
+/// values.
 fn add_terms(edge: &Edge, value: &mut Value) {
     for (name, expression) in [("when", edge.when), ("each", edge.each)] {
         if !expression.is_empty() {

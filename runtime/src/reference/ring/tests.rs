@@ -61,7 +61,7 @@ impl World {
         !self.objects[at].gone && !self.objects[at].member.deleting
     }
 
-    /// Whether a live object references an object, directly or transitively.
+    /// Returns whether a live object references an object, directly or transitively.
     fn is_needed(&self, at: usize) -> bool {
         let (mut needed, mut before) = (BTreeSet::from([at]), 0);
         while needed.len() > before {

@@ -17,7 +17,7 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Runs the mutating part of the built-in plugins.
+/// Runs the mutating part of the built-in plugins, in the order of kube-apiserver, after the check of the namespace.
 async fn run_mutating_plugins(review: &mut Review<'_>) -> Result<(), Failure> {
     plugin::namespace_lifecycle::admit(review)?;
     plugin::limit_ranger::mutate(review);

@@ -6,7 +6,7 @@ use super::{
     attributes::AccessTarget,
     authorizer::may,
     rbac::RoleRef,
-    rule::{PolicyRule, format_rules, quoted, uncovered},
+    rule::{PolicyRule, format_rules, quoted, uncovered_parts},
 };
 use crate::{failure::Failure, object, request::ResourceRequest};
 
@@ -111,7 +111,7 @@ fn confirm_no_escalation(request: ResourceRequest<'_>, name: &str, rules: &[Poli
 fn missing_rules(request: ResourceRequest<'_>, rules: &[PolicyRule]) -> (Vec<PolicyRule>, Vec<String>) {
     let policy = request.server.policies.current(&request.server.store);
     let (held, errors) = policy.rules_of(&request.call.user, request.namespace);
-    (uncovered(&held, rules), errors)
+    (uncovered_parts(&held, rules), errors)
 }
 
 /// Returns whether a write changes only owners, finalizers and other metadata that grant no permissions. The garbage

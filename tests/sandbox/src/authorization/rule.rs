@@ -94,10 +94,10 @@ impl PolicyRule {
     }
 }
 
-/// Returns the parts of `wanted` that no rule of `held` covers (`Covers` of kube-apiserver).
-pub(crate) fn uncovered(held: &[&PolicyRule], wanted: &[PolicyRule]) -> Vec<PolicyRule> {
-    let parts = wanted.iter().flat_map(PolicyRule::parts);
-    parts.filter(|part| !held.iter().any(|rule| rule.covers(part))).collect()
+/// Returns the parts of the requested rules that no owned rule covers (`Covers` of kube-apiserver).
+pub(crate) fn uncovered_parts(owned: &[&PolicyRule], requested: &[PolicyRule]) -> Vec<PolicyRule> {
+    let parts = requested.iter().flat_map(PolicyRule::parts);
+    parts.filter(|part| !owned.iter().any(|rule| rule.covers(part))).collect()
 }
 
 /// Formats parts of rules for messages; parts that differ only in the verb are joined.
@@ -202,7 +202,7 @@ mod tests {
         let wanted =
             [rule(&[""], &["pods", "secrets"], &[], &["get", "list"]), rule(&["apps"], &["d"], &["a", "b"], &["get"])];
         assert_eq!(
-            format_rules(&uncovered(&[&held], &wanted)),
+            format_rules(&uncovered_parts(&[&held], &wanted)),
             "{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\"]}\n\
              {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\"]}\n\
              {APIGroups:[\"apps\"], Resources:[\"d\"], ResourceNames:[\"a\"], Verbs:[\"get\"]}\n\

@@ -83,7 +83,7 @@ pub(super) fn create_default_accounts(server: &Server) {
 }
 
 /// Writes the CA certificate of the server that has just started to listen into the ConfigMap of every namespace.
-pub(crate) fn certify(server: &Server, authority: &str) {
+pub(crate) fn publish_authority(server: &Server, authority: &str) {
     let data = json!({"ca.crt": server.trust(authority)});
     for stored in server.store.list(MAPS, None).1.iter().filter(|stored| *stored.name == *ROOT_CA) {
         let mut map: Value = serde_json::from_slice(&stored.json).unwrap_or_default();

@@ -73,13 +73,18 @@ async fn delete_objects(server: &Server, crd: &Value) {
 }
 
 /// Deletes an object in the store, because no API path leads to it or an admission webhook refuses the deletion. An
-/// object with finalizers gets a deletion timestamp instead.
+/// object with finalizers gets a deletion timestamp and the next generation instead. Retries if another client writes
+/// the object meanwhile.
 fn delete_stored(server: &Server, group_resource: &Arc<str>, item: &Arc<Stored>) {
     let mut stored = item.clone();
     loop {
         let Ok(mut object) = serde_json::from_slice::<Value>(&stored.json) else { return };
         let terminating_object = (!object::finalizers(&object).is_empty()).then(|| {
+            let generation = object::number(&object, &["metadata", "generation"]);
             let metadata = object::metadata_mut(&mut object);
+            if let Some(generation) = generation.filter(|generation| *generation > 0) {
+                metadata.insert("generation".into(), (generation + 1).into());
+            }
             metadata.insert("deletionTimestamp".into(), server.environment.time().into());
             metadata.insert("deletionGracePeriodSeconds".into(), 0.into());
             object

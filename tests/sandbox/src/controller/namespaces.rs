@@ -176,7 +176,8 @@ async fn delete_objects(client: &ControllerClient, kind: &Kind, namespace: &str,
     }
 }
 
-/// Writes the remaining contents into the status.
+/// Writes the conditions about the remaining contents into the status, if they changed. Returns the namespace with
+/// them.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

@@ -55,12 +55,13 @@ impl Controller for Protection {
             // A deleted Pod or claim may have been the last user.
             "pods" => (CLAIMS, Some(&*event.object.namespace)),
             CLAIMS => {
-                return [terminating(client, VOLUMES, None), terminating(client, CLASSES, None)].concat();
+                return [terminating_objects(client, VOLUMES, None), terminating_objects(client, CLASSES, None)]
+                    .concat();
             }
             VOLUMES => (CLASSES, None),
             _ => return Vec::new(),
         };
-        terminating(client, group_resource, namespace)
+        terminating_objects(client, group_resource, namespace)
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, key: &ProtectedObject) -> ReconcileResult {
@@ -79,7 +80,11 @@ impl Controller for Protection {
 }
 
 /// Returns the terminating objects of a group resource, in one namespace or in all.
-fn terminating(client: &ControllerClient, group_resource: &str, namespace: Option<&str>) -> Vec<ProtectedObject> {
+fn terminating_objects(
+    client: &ControllerClient,
+    group_resource: &str,
+    namespace: Option<&str>,
+) -> Vec<ProtectedObject> {
     let (_, items) = client.server.store.list(group_resource, namespace);
     let terminating = items.iter().filter(|item| item.deleting);
     terminating.map(|item| ProtectedObject::new(group_resource, item)).collect()

@@ -73,7 +73,8 @@ pub(crate) struct ChangeEvent {
     pub(crate) deleted: bool,
 }
 
-/// Runs a controller forever.
+/// Runs a controller forever: enqueues the keys of each event, and reconciles one key after the other. A failed key is
+/// retried with a growing delay.
 pub(crate) async fn run<C: Controller>(mut controller: C, client: ControllerClient) {
     let mut informer = Informer::new(&client.server.store, controller.sources());
     let mut queue = Queue::new();

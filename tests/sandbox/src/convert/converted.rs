@@ -29,7 +29,7 @@ impl Converted {
         self.lock().get(&(stored.key(), stored.version)).cloned()
     }
 
-    /// Whether the cache has a conversion of an object, successful or not.
+    /// Returns whether the cache has a conversion of an object, successful or not.
     pub(super) fn has(&self, stored: &Stored) -> bool {
         self.lock().contains_key(&(stored.key(), stored.version))
     }

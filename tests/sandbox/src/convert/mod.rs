@@ -48,12 +48,12 @@ impl Stored {
         Bytes::from(object.to_string())
     }
 
-    /// Whether the stored JSON needs no conversion for the kind.
+    /// Returns whether the stored JSON needs no conversion for the kind.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
         kind.custom().is_none_or(|custom| self.version >= custom.since) && self.has_version_of(kind)
     }
 
-    /// Whether the object is stored in the version of the kind.
+    /// Returns whether the object is stored in the version of the kind.
     fn has_version_of(&self, kind: &Kind) -> bool {
         let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
         version == kind.version && group == kind.group

@@ -98,18 +98,18 @@ impl ResourceRequest<'_> {
 }
 
 impl Kind {
-    /// Whether a webhook converts the objects of the kind.
+    /// Returns whether a webhook converts the objects of the kind.
     pub(crate) fn is_converted_by_webhook(&self) -> bool {
         webhook_converted(self).is_some()
     }
 
     /// Returns the cached error of the conversion of an object to this version; `None` if there is none.
-    pub(crate) fn unconverted(&self, stored: &Stored) -> Option<String> {
+    pub(crate) fn conversion_error(&self, stored: &Stored) -> Option<String> {
         let custom = webhook_converted(self).filter(|_| !stored.has_version_of(self))?;
         custom.converted.get(stored)?.err()
     }
 
-    /// Whether a watch of this version must wait for the conversion of an object.
+    /// Returns whether a watch of this version must wait for the conversion of an object.
     pub(crate) fn waits_for(&self, stored: &Stored) -> bool {
         webhook_converted(self).is_some_and(|custom| !stored.has_version_of(self) && !custom.converted.has(stored))
     }

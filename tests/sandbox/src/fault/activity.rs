@@ -42,7 +42,7 @@ impl Activity {
         self.reads.clear();
     }
 
-    /// Records the begin of a call or of a delay.
+    /// Records the beginning of a call or of a delay.
     pub(super) fn open(&mut self, is_repeated: bool) {
         self.open += 1;
         self.record_call(is_repeated);

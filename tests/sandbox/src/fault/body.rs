@@ -73,7 +73,8 @@ struct FaultyWatch {
 }
 
 impl FaultyWatch {
-    /// Returns the next data of the watch; `None` at its end. Never returns after the life of the client has ended.
+    /// Returns the next data of the watch; `None` at its end. After a lost event, the watch ends with 410 some seconds
+    /// later. Never returns after the life of the client has ended.
     async fn next_piece(&mut self) -> Option<Result<Bytes, ConnectionFault>> {
         loop {
             if !self.faults.is_running(self.life) {
@@ -107,7 +108,8 @@ impl FaultyWatch {
         }
     }
 
-    /// Queues an event with its fault: it may be lost, delayed or duplicated, or the watch may end.
+    /// Records an event and queues it with its fault: it may be lost, delayed or duplicated, the watch may fall silent,
+    /// or end with or without an error.
     async fn handle_event(&mut self, line: Bytes) {
         let Some(fault) = self.record_event(&line) else {
             self.pending.push_back(Ok(line));

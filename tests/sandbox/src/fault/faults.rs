@@ -48,7 +48,7 @@ pub(super) struct FaultState {
     /// The index in the timeline of each open pass, by number.
     pub(super) passes: BTreeMap<u64, usize>,
     pub(super) last_pass: u64,
-    jumped: i64,
+    clock_lead: i64,
     /// The maximum number of calls.
     max_calls: u64,
     pub(super) timeline: Timeline,
@@ -100,7 +100,8 @@ impl Faults {
             first_lists_as_of: None,
             passes: BTreeMap::new(),
             last_pass: 0,
-            jumped: 0,
+            clock_lead: 0,
+            // No limit.
             max_calls: u64::MAX,
             timeline: Timeline::default(),
         };
@@ -144,8 +145,8 @@ impl Faults {
         self
     }
 
-    /// Loses all events for a while, as [`EventFault::Lose`] does: the client sees the changes in its next list only. The
-    /// time must be shorter than the five seconds after which a watch returns 410.
+    /// Loses all events for a while, as [`EventFault::Lose`] does: the client sees the changes in its next list only.
+    /// The time must be shorter than the five seconds after which a watch returns 410.
     pub fn lose_events(&self, time: Duration) {
         self.state().events_lost_until = Some(Instant::now() + time);
     }
@@ -163,19 +164,19 @@ impl Faults {
         state.calls > state.max_calls
     }
 
-    /// The number of calls.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.state().calls
     }
 
-    /// The seconds by which the client's wall clock is ahead of the sandbox's.
+    /// Returns the seconds by which the client's wall clock is ahead of the sandbox's.
     #[must_use]
-    pub fn jumped(&self) -> i64 {
-        self.state().jumped
+    pub fn clock_lead(&self) -> i64 {
+        self.state().clock_lead
     }
 
-    /// The timeline so far.
+    /// Returns the timeline so far.
     #[must_use]
     pub fn timeline(&self) -> Timeline {
         self.state().timeline.clone()
@@ -186,8 +187,8 @@ impl Faults {
         self.state().record(TimelineEvent::Note { text: text.into() });
     }
 
-    /// Waits until a [`Fault::StopBefore`] or [`Fault::StopAfter`] stops the client's process. From then on its calls are
-    /// never answered; the next client begins the next life.
+    /// Waits until a [`Fault::StopBefore`] or [`Fault::StopAfter`] stops the client's process. From then on its calls
+    /// are never answered; the next client begins the next life.
     pub async fn stopped(&self) {
         let life = self.state().life;
         let mut ended = self.ended.subscribe();
@@ -276,11 +277,11 @@ impl Faults {
         OpenCall { number, faults, action, index, _guard: guard }
     }
 
-    /// Records the status code that the client receives; `None` if it receives no response.
+    /// Ends a call: records the status code that the client receives; `None` if it receives no response.
     pub(super) fn end_call(&self, open_call: &OpenCall, code: Option<u16>) {
         let mut state = self.state();
-        if let Some(TimelineEntry { what: TimelineEvent::Call(call), .. }) =
-            state.timeline.moments.get_mut(open_call.index)
+        if let Some(TimelineEntry { event: TimelineEvent::Call(call), .. }) =
+            state.timeline.entries.get_mut(open_call.index)
         {
             call.code = code;
         }
@@ -289,7 +290,7 @@ impl Faults {
     /// Moves the wall clock of the client by some seconds.
     pub(super) fn jump(&self, seconds: i64) {
         let mut state = self.state();
-        state.jumped = state.jumped.saturating_add(seconds);
+        state.clock_lead = state.clock_lead.saturating_add(seconds);
     }
 
     /// Counts a delayed event as open until the guard is dropped.
@@ -323,10 +324,10 @@ impl Faults {
 
 impl FaultState {
     /// Adds an entry to the timeline and returns its index.
-    pub(super) fn record(&mut self, what: TimelineEvent) -> usize {
+    pub(super) fn record(&mut self, event: TimelineEvent) -> usize {
         let at = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.timeline.moments.push(TimelineEntry { at, life: self.life, what });
-        self.timeline.moments.len() - 1
+        self.timeline.entries.push(TimelineEntry { at, life: self.life, event });
+        self.timeline.entries.len() - 1
     }
 
     /// Closes a call or a delayed event, unless it is of an earlier life.

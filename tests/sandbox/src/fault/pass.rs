@@ -3,7 +3,7 @@
 use super::{Faults, ObservedPass, PassPhase, TimelineEvent};
 
 impl Faults {
-    /// Records the begin of a reconcile pass and returns its number. The resource is plural and group of the kind, such as
+    /// Records the beginning of a reconcile pass and returns its number. The resource is plural and group of the kind, such as
     /// `deployments.apps`; the namespace of a cluster-scoped object is empty.
     #[must_use]
     pub fn pass_begins(&self, resource: &str, namespace: &str, name: &str) -> u64 {
@@ -21,8 +21,8 @@ impl Faults {
     pub fn pass_ends(&self, number: u64, outcome: &str) {
         let mut state = self.state();
         let Some(index) = state.passes.remove(&number) else { return };
-        let is_last = index + 1 == state.timeline.moments.len();
-        let Some(TimelineEvent::Pass(pass)) = state.timeline.moments.get_mut(index).map(|moment| &mut moment.what)
+        let is_last = index + 1 == state.timeline.entries.len();
+        let Some(TimelineEvent::Pass(pass)) = state.timeline.entries.get_mut(index).map(|entry| &mut entry.event)
         else {
             return;
         };

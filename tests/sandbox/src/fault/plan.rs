@@ -117,8 +117,8 @@ impl fmt::Display for EventFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lose => f.write_str("lost"),
-            Self::Delay { seconds } => write!(f, "told {seconds} s late"),
-            Self::Duplicate => f.write_str("told twice"),
+            Self::Delay { seconds } => write!(f, "delivered {seconds} s late"),
+            Self::Duplicate => f.write_str("delivered twice"),
             Self::Cut => f.write_str("cut before it"),
             Self::CutWithin => f.write_str("cut within it"),
             Self::End => f.write_str("the watch ended before it"),

@@ -12,7 +12,8 @@ use super::{EventFault, Fault};
 #[non_exhaustive]
 pub struct Timeline {
     /// The entries, oldest first.
-    pub moments: Vec<TimelineEntry>,
+    #[serde(rename = "moments")]
+    pub entries: Vec<TimelineEntry>,
 }
 
 /// One entry of a timeline.
@@ -25,10 +26,10 @@ pub struct TimelineEntry {
     pub life: u32,
     /// The recorded event.
     #[serde(flatten)]
-    pub what: TimelineEvent,
+    pub event: TimelineEvent,
 }
 
-/// The content of an entry.
+/// The content of an entry. The tag is not `type`, because [`ObservedEvent`] has a field of that name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "what")]
 #[non_exhaustive]
@@ -117,7 +118,7 @@ pub struct ObservedPass {
 #[serde(rename_all = "camelCase", tag = "part")]
 #[non_exhaustive]
 pub enum PassPhase {
-    /// The begin. A stopped pass has no end.
+    /// The beginning. A stopped pass has no end.
     Beginning,
     /// The end.
     End {
@@ -148,7 +149,7 @@ pub struct ObservedCondition {
 impl Timeline {
     /// Returns the calls in order.
     pub fn calls(&self) -> impl Iterator<Item = &ObservedCall> {
-        self.moments.iter().filter_map(|moment| match &moment.what {
+        self.entries.iter().filter_map(|entry| match &entry.event {
             TimelineEvent::Call(call) => Some(call),
             _ => None,
         })
@@ -161,7 +162,7 @@ pub(super) fn is_watch(method: &str, query: &str) -> bool {
 }
 
 impl ObservedCall {
-    /// The path, without the query.
+    /// Returns the path, without the query.
     #[must_use]
     pub fn path(&self) -> &str {
         self.uri.split('?').next().unwrap_or_default()
@@ -204,8 +205,8 @@ impl fmt::Display for ObservedCall {
 impl fmt::Display for ObservedEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, type_, kind, namespace, name, version, .. } = self;
-        let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
-        write!(f, "event {number}: {type_} {kind} {place}{name} at {version}")?;
+        let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+        write!(f, "event {number}: {type_} {kind} {prefix}{name} at {version}")?;
         self.fault.map_or(Ok(()), |fault| write!(f, " [{fault}]"))
     }
 }
@@ -213,8 +214,8 @@ impl fmt::Display for ObservedEvent {
 impl fmt::Display for ObservedPass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, resource, namespace, name, part } = self;
-        let place = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
-        write!(f, "pass {number} over {resource} {place}{name} ")?;
+        let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
+        write!(f, "pass {number} over {resource} {prefix}{name} ")?;
         match part {
             PassPhase::Beginning => f.write_str("begins"),
             PassPhase::End { outcome } => write!(f, "ends: {outcome}"),
@@ -226,9 +227,9 @@ impl fmt::Display for ObservedPass {
 /// Formats the timeline with one line for each entry.
 impl fmt::Display for Timeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for TimelineEntry { at, life, what } in &self.moments {
+        for TimelineEntry { at, life, event } in &self.entries {
             write!(f, "{:>9.3} s  life {life}  ", *at as f64 / 1e3)?;
-            match what {
+            match event {
                 TimelineEvent::Call(call) => writeln!(f, "{call}")?,
                 TimelineEvent::Event(event) => writeln!(f, "  {event}")?,
                 TimelineEvent::Pass(pass) => writeln!(f, "  {pass}")?,

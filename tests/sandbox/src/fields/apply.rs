@@ -143,7 +143,7 @@ pub(crate) fn unchanged_fields(request: ResourceRequest<'_>, applied: &Value, li
     walk::set_of(type_, applied).difference(&changes.modified).difference(&changes.added).difference(&changes.removed)
 }
 
-/// Whether the object has `managedFields`.
+/// Returns whether the object has `managedFields`.
 pub(crate) fn has_managed_fields(object: &Value) -> bool {
     object::at(object, &["metadata", "managedFields"]).is_some()
 }

@@ -75,7 +75,8 @@ fn compare(type_: Type<'_>, old: Option<&Value>, new: Option<&Value>, children: 
     compare_as(type_, structure, old, new, children)
 }
 
-/// Compares two values by a structure. A value with another structure counts as empty.
+/// Compares two values by a structure, and adds the changes of their parts to `children`. Returns the change of the
+/// value itself. A value with another structure counts as empty.
 fn compare_as(
     type_: Type<'_>,
     structure: Structure<'_>,
@@ -144,7 +145,8 @@ struct SharedItems<'a> {
     new: Vec<&'a Value>,
 }
 
-/// Compares the items of two lists by their keys or values, and adds their changes to `children`.
+/// Compares the items of two lists by their keys or values, and adds their changes to `children`. Items with the same
+/// key or value are compared as one.
 fn compare_items(list: &List, old: &[Value], new: &[Value], children: &mut Changes) {
     let mut by_element: BTreeMap<Element, SharedItems<'_>> = BTreeMap::new();
     for item in old {

@@ -41,7 +41,7 @@ fn zero_value(schema: &'static Schema) -> Option<Value> {
     }
 }
 
-/// Whether a default is the zero value of its Go type.
+/// Returns whether a default is the zero value of its Go type.
 fn is_zero_value(value: &Value) -> bool {
     match value {
         Value::Bool(truth) => !truth,

@@ -91,7 +91,7 @@ impl Managers {
         Some(Self { sets })
     }
 
-    /// Whether the object has no managers.
+    /// Returns whether the object has no managers.
     pub(crate) fn is_empty(&self) -> bool {
         self.sets.is_empty()
     }
@@ -128,8 +128,8 @@ pub(crate) fn clear(object: &mut Value) {
     object::metadata_mut(object).remove("managedFields");
 }
 
-/// Whether an object requests the server to reset `managedFields`: by one empty entry or by an empty list. For a custom
-/// kind, an empty list is the same as none.
+/// Returns whether an object requests the server to reset `managedFields`: by one empty entry or by an empty list. For
+/// a custom kind, an empty list is the same as none.
 pub(crate) fn requests_reset(kind: &Kind, object: &Value) -> bool {
     match object::at(object, &["metadata", "managedFields"]).and_then(Value::as_array).map(Vec::as_slice) {
         Some([]) => kind.custom().is_none(),

@@ -29,7 +29,7 @@ pub(super) fn reconcile_set(type_: Type<'_>, set: &Set) -> Set {
     result
 }
 
-/// Whether the schema declares a list or a map as atomic.
+/// Returns whether the schema declares a list or a map as atomic.
 fn is_atomic(type_: Type<'_>) -> bool {
     let atomic = |schema: &Schema| match &schema.resolve().shape {
         Shape::Object(fields) => fields.atomic,

@@ -32,7 +32,7 @@ pub(crate) struct SetEntry<'a> {
 }
 
 impl SetNode {
-    /// Whether neither the field nor a field inside it is in the set.
+    /// Returns whether neither the field nor a field inside it is in the set.
     fn is_empty(&self) -> bool {
         !self.member && self.children.is_empty()
     }
@@ -54,7 +54,7 @@ impl Set {
         set
     }
 
-    /// Whether the set has no fields.
+    /// Returns whether the set has no fields.
     pub(crate) fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -78,12 +78,12 @@ impl Set {
         }
     }
 
-    /// Whether a field of this level is in the set.
+    /// Returns whether a field of this level is in the set.
     pub(crate) fn has(&self, element: &Element) -> bool {
         self.nodes.get(element).is_some_and(|node| node.member)
     }
 
-    /// Whether the set contains the field at a path of field names.
+    /// Returns whether the set contains the field at a path of field names.
     pub(crate) fn has_path(&self, path: &[&str]) -> bool {
         let Some((last, parents)) = path.split_last() else { return false };
         let parent = parents.iter().try_fold(self, |set, name| set.children(&Element::field(name)));

@@ -143,7 +143,7 @@ pub(crate) fn element(list: &List, item: &Value) -> Result<Element, InvalidItem>
 }
 
 impl InvalidItem {
-    /// Returns the message of the real server.
+    /// Returns the message of kube-apiserver about an item of `list`.
     pub(crate) fn message(self, list: &List) -> String {
         match self {
             Self::NullInMap => "associative list with keys may not have a null element".to_owned(),

@@ -46,7 +46,7 @@ pub(super) fn managers_of(request: ResourceRequest<'_>, object: &Value) -> Manag
     managers
 }
 
-/// Whether any manager owns the fields that the request writes: for a scale, the replicas only.
+/// Returns whether any manager owns the fields that the request writes: for a scale, the replicas only.
 pub(super) fn is_tracked(request: ResourceRequest<'_>, managers: &Managers) -> bool {
     if request.subresource != Some("scale") {
         return !managers.is_empty();
@@ -73,7 +73,8 @@ fn managers_before(request: ResourceRequest<'_>, old: Option<&Value>, new: &Valu
     Managers::of(new).filter(|managers| !managers.is_empty()).unwrap_or_else(live)
 }
 
-/// Returns the managers after the manager `name` updates `old` to `new`.
+/// Returns the managers after the manager `name` updates `old` to `new`: the others lose the changed fields, and `name`
+/// gains the added and modified ones. Old entries are merged if there are too many.
 pub(super) fn update_managers(
     request: ResourceRequest<'_>,
     mut managers: Managers,
@@ -159,7 +160,7 @@ pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
     of_metadata.iter().fold(stripped, |all, name| all.union(&Set::of(&[&["metadata", name]])))
 });
 
-/// Whether the managers of two states differ at most in their times.
+/// Returns whether the managers of two states differ at most in their times.
 pub(super) fn equal_except_times(new: &Managers, old: &Managers) -> bool {
     new.sets.len() == old.sets.len()
         && new.sets.iter().all(|(manager, owned)| {

@@ -67,7 +67,7 @@ pub(crate) struct Custom {
     /// `spec.conversion` of the CRD.
     pub(crate) conversion: serde_json::Value,
     /// The JSON Schema, for OpenAPI and validation.
-    pub(crate) written: serde_json::Value,
+    pub(crate) schema_json: serde_json::Value,
     /// The schemas of all versions, by name.
     pub(crate) versions: Arc<BTreeMap<String, Arc<Schema>>>,
     /// The store version from which on objects were written under the current schema.
@@ -136,7 +136,7 @@ impl Kind {
         self.subresources.iter().find(|subresource| subresource.name == name)
     }
 
-    /// Whether `status` is a subresource, so that other writes do not change it.
+    /// Returns whether `status` is a subresource, so that other writes do not change it.
     pub(crate) fn has_status(&self) -> bool {
         self.subresource("status").is_some()
     }
@@ -149,12 +149,12 @@ impl Kind {
         }
     }
 
-    /// Whether the kind is this built-in kind, in any version.
+    /// Returns whether the kind is this built-in kind, in any version.
     pub(crate) fn is(&self, group: &str, plural: &str) -> bool {
         self.group == group && self.plural == plural && matches!(self.origin, Origin::Builtin)
     }
 
-    /// Whether objects of the kind are stored. Those of reviews, such as TokenReviews, are not.
+    /// Returns whether objects of the kind are stored. Those of reviews, such as TokenReviews, are not.
     pub(crate) fn is_stored(&self) -> bool {
         self.verbs.iter().any(|verb| verb == "get")
     }

@@ -66,16 +66,16 @@ fn build_kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Ki
 
 /// Returns the properties of one version of a CRD beyond the schema.
 fn custom_properties(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom {
-    let written = &version["schema"]["openAPIV3Schema"];
+    let schema = &version["schema"]["openAPIV3Schema"];
     let selectable = version["selectableFields"].as_array();
     Custom {
         storage_version: storage_version(crd).to_owned(),
         scale: at(version, &["subresources", "scale"]).map(scale_paths),
-        rules: RuleTree::of(written),
+        rules: RuleTree::of(schema),
         selectable: selectable.into_iter().flatten().map(|field| path(field, "jsonPath")).collect(),
         columns: version["additionalPrinterColumns"].as_array().cloned().unwrap_or_default(),
         conversion: crd["spec"]["conversion"].clone(),
-        written: written.clone(),
+        schema_json: schema.clone(),
         versions: schemas.clone(),
         since,
         converted: Converted::default(),
@@ -108,17 +108,17 @@ fn subresources(version: &Value, group: &str, kind: &str) -> Vec<Subresource> {
 }
 
 /// Returns the paths of the `scale` subresource.
-fn scale_paths(written: &Value) -> ScalePaths {
+fn scale_paths(subresource: &Value) -> ScalePaths {
     ScalePaths {
-        spec_replicas: path(written, "specReplicasPath"),
-        status_replicas: path(written, "statusReplicasPath"),
-        label_selector: written["labelSelectorPath"].is_string().then(|| path(written, "labelSelectorPath")),
+        spec_replicas: path(subresource, "specReplicasPath"),
+        status_replicas: path(subresource, "statusReplicasPath"),
+        label_selector: subresource["labelSelectorPath"].is_string().then(|| path(subresource, "labelSelectorPath")),
     }
 }
 
-/// Returns a JSON path without its leading dot.
-fn path(written: &Value, key: &str) -> String {
-    text(written, &[key]).trim_start_matches('.').to_owned()
+/// Returns the JSON path in a field of `object`, without its leading dot.
+fn path(object: &Value, key: &str) -> String {
+    text(object, &[key]).trim_start_matches('.').to_owned()
 }
 
 /// Returns the texts in a list; nothing if the value is no list.

@@ -37,7 +37,7 @@ const MAX_STREAMS: u32 = 250;
 /// The time for which open requests may continue after the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Accepts connections until the server stops, then waits for the open ones.
+/// Accepts connections until the server stops, then waits for the open ones, at most for `SHUTDOWN_TIMEOUT`.
 pub(super) async fn accept(
     listener: TcpListener,
     tls: TlsAcceptor,
@@ -96,7 +96,8 @@ async fn serve_connection(
     }
 }
 
-/// Serves the requests of a connection until the client closes it or the server stops.
+/// Serves the requests of a connection, with HTTP/2 or HTTP/1, until the client closes it, or until the server stops
+/// and the running requests have ended.
 async fn serve_requests(
     stream: TlsStream<TcpStream>,
     backend: Arc<Backend>,

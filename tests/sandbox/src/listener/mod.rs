@@ -79,8 +79,8 @@ pub struct Serving {
 }
 
 impl Sandbox {
-    /// Listens with HTTPS until the [`Serving`] is dropped; it accepts connections at once. The ConfigMap
-    /// `kube-root-ca.crt` of every namespace gets its certificate authority, in addition to those of earlier listeners.
+    /// Listens with HTTPS until the [`Serving`] is dropped. Accepts connections as soon as it returns. Adds the
+    /// certificate authority of this listener to the ConfigMap `kube-root-ca.crt` of every namespace.
     ///
     /// # Errors
     /// If the address is in use, the kubeconfig cannot be written, or no certificate can be created.
@@ -98,7 +98,7 @@ impl Sandbox {
         if let Some(path) = &path {
             kubeconfig::write(path, &kubeconfig)?;
         }
-        accounts::certify(&self.server, &authority);
+        accounts::publish_authority(&self.server, &authority);
         let backend =
             Backend { sandbox: self.clone(), administrator: (token.clone(), User::admin("kubernetes-admin")) };
         let (stop, stopped) = watch::channel(false);
@@ -109,37 +109,38 @@ impl Sandbox {
 }
 
 impl Serving {
-    /// The address that it listens on.
+    /// Returns the address that it listens on.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The URL of the server: `https://127.0.0.1:PORT`.
+    /// Returns the URL of the server: `https://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("https://{}", self.address)
     }
 
-    /// The certificate of the certificate authority, as PEM; the server certificate itself if it was set in the options.
+    /// Returns the certificate of the certificate authority, as PEM; the server certificate itself if it was set in the
+    /// options.
     #[must_use]
     pub fn certificate(&self) -> &str {
         &self.certificate
     }
 
-    /// The bearer token of the administrator.
+    /// Returns the bearer token of the administrator.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// The text of a kubeconfig with all rights.
+    /// Returns the text of a kubeconfig with all rights.
     #[must_use]
     pub fn kubeconfig(&self) -> &str {
         &self.kubeconfig
     }
 
-    /// The path of the kubeconfig, if the options name a directory.
+    /// Returns the path of the kubeconfig, if the options name a directory.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()

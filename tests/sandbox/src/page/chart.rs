@@ -63,8 +63,8 @@ impl Chart {
         let mut chart = Self::default();
         let subjects = Subjects::new(timeline);
         let mut rows = TimelineRows { subjects: &subjects, indices: HashMap::new(), rows: Vec::new() };
-        for (column, entry) in timeline.moments.iter().enumerate() {
-            let (class, text) = match &entry.what {
+        for (column, entry) in timeline.entries.iter().enumerate() {
+            let (class, text) = match &entry.event {
                 TimelineEvent::Call(call) => {
                     let subject = Subject::of_call(call);
                     let mark = Marker::of_call(column, call, subject.is_object());
@@ -74,7 +74,7 @@ impl Chart {
                 }
                 TimelineEvent::Event(event) => {
                     let mark = Marker::of_event(column, event);
-                    let class = if mark.is_hit { "hit" } else { "told" };
+                    let class = if mark.is_hit { "hit" } else { "neutral" };
                     let row = rows.row_of(&subjects.of_event(event));
                     row.marks.push(mark);
                     object_state::add_event(&mut row.phases, column, event);
@@ -84,7 +84,7 @@ impl Chart {
                     let row = rows.row_of(&Subject::of_pass(pass));
                     row.marks.push(Marker::of_pass(column, pass));
                     pass_span::add_entry(&mut row.passes, column, pass);
-                    ("told", pass.to_string())
+                    ("neutral", pass.to_string())
                 }
                 TimelineEvent::Stop => {
                     chart.stops.push(column);
@@ -94,7 +94,7 @@ impl Chart {
                 TimelineEvent::End => {
                     chart.ends.push(column);
                     rows.end_open_passes(column);
-                    ("told", "the process was ended".to_owned())
+                    ("neutral", "the process was ended".to_owned())
                 }
                 TimelineEvent::Note { text } => {
                     chart.chapters.push(Span { from: column, to: column, text: text.clone() });

@@ -230,7 +230,7 @@ fn draw_log(id: &str, chart: &Chart) -> Markup {
                     li id={ (id) "-" (column) } class=(line.class) {
                         span.time { (seconds(line.at)) }
                         span.life title="the number of the process" { (line.life) }
-                        span.said { (line.text) }
+                        span.text { (line.text) }
                     }
                 }
             }

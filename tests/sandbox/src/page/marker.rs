@@ -26,9 +26,9 @@ pub(super) const SIGNS: [(&str, &str, &str); 14] = [
     ("P", "write", "patch or apply"),
     ("U", "write", "update"),
     ("D", "delete", "delete"),
-    ("+", "event", "told: added"),
-    ("~", "event", "told: modified"),
-    ("\u{2212}", "event", "told: deleted"),
+    ("+", "event", "event: added"),
+    ("~", "event", "event: modified"),
+    ("\u{2212}", "event", "event: deleted"),
     ("[", "pass", "a pass begins"),
     ("]", "pass", "it ends"),
     ("=", "pass", "a pass without requests"),
@@ -69,7 +69,7 @@ impl Marker {
         Self { column, sign, class: "event", outcome: "done", is_hit: event.fault.is_some() }
     }
 
-    /// Returns the marker of the begin, the end or the whole of a reconcile pass.
+    /// Returns the marker of the beginning, the end or the whole of a reconcile pass.
     pub(super) fn of_pass(column: usize, pass: &ObservedPass) -> Self {
         let sign = match pass.part {
             PassPhase::Beginning => "[",

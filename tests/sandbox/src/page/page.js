@@ -16,7 +16,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
 
   const say = (mark) => {
     detail.textContent = mark.title;
-    detail.classList.add("said");
+    detail.classList.add("text");
   };
   const choose = (index) => {
     if (index < 0) return;

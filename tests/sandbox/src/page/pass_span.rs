@@ -20,7 +20,7 @@ impl PassSpan {
     }
 }
 
-/// Adds the begin or the whole of a pass as a new span, or ends the span of the pass.
+/// Adds the beginning or the whole of a pass as a new span, or ends the span of the pass.
 pub(super) fn add_entry(passes: &mut Vec<PassSpan>, column: usize, pass: &ObservedPass) {
     let number = pass.number;
     let end = |outcome: &str| (Some(column + 1), format!("pass {number}: {outcome}"));

@@ -83,8 +83,8 @@ impl Subjects {
             .map(|call| (call.number, Subject::of_call(call).resource))
             .collect();
         let mut kinds = HashMap::new();
-        for entry in &timeline.moments {
-            if let TimelineEvent::Event(event) = &entry.what
+        for entry in &timeline.entries {
+            if let TimelineEvent::Event(event) = &entry.event
                 && let Some(resource) = resources_of_watches.get(&event.watch)
                 // A metadata watch does not report the kind.
                 && !event.kind.is_empty() && event.kind != "PartialObjectMetadata"
@@ -96,7 +96,7 @@ impl Subjects {
     }
 
     /// Returns the subject of an event. The resource is that of its watch, or the kind if the timeline does not contain
-    /// the begin of the watch.
+    /// the beginning of the watch.
     pub(super) fn of_event(&self, event: &ObservedEvent) -> Subject {
         let resource = self.resources_of_watches.get(&event.watch).cloned().unwrap_or_else(|| event.kind.clone());
         Subject::of_event(resource, event)

@@ -58,7 +58,7 @@ impl JsonPatch {
     }
 }
 
-/// Applies an operation; `None` if that is not possible.
+/// Applies an operation of a JSON patch; `None` if it is invalid, its path does not exist, or its test fails.
 fn apply_operation(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
     let path = |key: &str| operation.get(key).and_then(Value::as_str).map(Pointer::of);
     // An operation without a value sets null.

@@ -1,4 +1,4 @@
-//! Parses and applies the four types of patches: JSON patch, merge patch, strategic merge patch and apply.
+//! Parses and applies the four types of patches: JSON patch, merge patch, strategic merge patch and server-side apply.
 
 use serde_json::{Map, Value};
 

@@ -75,7 +75,7 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
     Ok(())
 }
 
-/// Whether a field is the selector of a PodDisruptionBudget, the only map with the strategy `replace`.
+/// Returns whether a field is the selector of a PodDisruptionBudget, the only map with the strategy `replace`.
 fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
     key == "selector" && schema.is_some_and(|schema| schema.field("unhealthyPodEvictionPolicy").is_some())
 }
@@ -97,7 +97,8 @@ fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Fa
     Ok(())
 }
 
-/// Handles `$setElementOrder/LIST`: merges the list and sorts it in that order.
+/// Handles `$setElementOrder/LIST`: removes both lists from the patch, merges them into the object, and sorts the
+/// result in that order.
 fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let keys: Vec<_> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in keys {
@@ -157,7 +158,8 @@ fn delete_from_list(object: &mut JsonObject, list: &str, deleted: &Value) -> Res
     Ok(())
 }
 
-/// Merges a list of the patch into a list of the object. Without a merge strategy, the patch replaces the list.
+/// Merges a list of the patch into a list of the object: by the merge key of the items, with the directives `delete`
+/// and `replace`, or as a set of values. Without a merge strategy, the patch replaces the list.
 fn merge_list(
     items: Option<&Schema>,
     strategy: Option<&Merge>,
@@ -222,7 +224,7 @@ fn order_items(merge_key: Option<&str>, items: Vec<Value>, patch: &[Value], serv
     merged
 }
 
-/// Whether two items have the same merge key, or are equal if there is none.
+/// Returns whether two items have the same merge key, or are equal if there is none.
 fn is_same_item(merge_key: Option<&str>, item: &Value, other: &Value) -> bool {
     match merge_key {
         Some(key) => item.get(key).is_some() && item.get(key) == other.get(key),

@@ -38,7 +38,7 @@ pub(crate) fn validate(kind: &Kind, new: &Value, old: Option<&Value>, subresourc
     causes
 }
 
-/// Whether an error means that the structure of the object is wrong, so that CEL rules can't be evaluated.
+/// Returns whether an error means that the structure of the object is wrong, so that CEL rules can't be evaluated.
 fn blocks_rules(cause: &Cause) -> bool {
     ["FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid"]
         .contains(&cause.reason)

@@ -39,7 +39,7 @@ pub(super) struct Journal {
     /// The queue of changes; `None` while the journal is dropped.
     sender: Option<Mutex<Sender<JournalEntry>>>,
     /// The version up to which the file is complete.
-    written: watch::Receiver<u64>,
+    complete_version: watch::Receiver<u64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -83,10 +83,11 @@ impl Journal {
             None => write_key(&database, key()?).map_err(|error| io::Error::other(*error))?,
         };
         let (sender, receiver) = channel();
-        let (written_sender, written) = watch::channel(contents.as_ref().map_or(0, |contents| contents.version));
-        let work = move || write_batches(&database, &receiver, &written_sender);
+        let (version_sender, complete_version) =
+            watch::channel(contents.as_ref().map_or(0, |contents| contents.version));
+        let work = move || write_batches(&database, &receiver, &version_sender);
         let thread = thread::Builder::new().name("sandbox-file".to_owned()).spawn(work)?;
-        let journal = Self { sender: Some(Mutex::new(sender)), written, thread: Some(thread) };
+        let journal = Self { sender: Some(Mutex::new(sender)), complete_version, thread: Some(thread) };
         Ok(OpenedJournal { journal, contents, key })
     }
 
@@ -100,8 +101,8 @@ impl Journal {
     }
 
     /// Returns the version up to which the file is complete. An error means that the file will never be complete.
-    pub(super) fn written(&self) -> watch::Receiver<u64> {
-        self.written.clone()
+    pub(super) fn complete_version(&self) -> watch::Receiver<u64> {
+        self.complete_version.clone()
     }
 }
 
@@ -119,7 +120,7 @@ impl Drop for Journal {
 
 /// Writes the queued changes until the journal is dropped or a write fails, and reports the version up to which the
 /// file is complete.
-fn write_batches(database: &Database, entries: &Receiver<JournalEntry>, written: &watch::Sender<u64>) {
+fn write_batches(database: &Database, entries: &Receiver<JournalEntry>, complete_version: &watch::Sender<u64>) {
     while let Ok(first) = entries.recv() {
         // Changes that arrived in the meantime share the disk write.
         let batch: Vec<JournalEntry> = std::iter::once(first).chain(entries.try_iter()).collect();
@@ -128,7 +129,7 @@ fn write_batches(database: &Database, entries: &Receiver<JournalEntry>, written:
             tracing::error!(%error, "the data file can't be written");
             return;
         }
-        written.send_replace(version);
+        complete_version.send_replace(version);
     }
 }
 

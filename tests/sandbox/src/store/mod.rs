@@ -139,7 +139,7 @@ impl Store {
             match &state.file {
                 File::None => return true,
                 File::Closed => return false,
-                File::Open(journal) => (journal.written(), state.version),
+                File::Open(journal) => (journal.complete_version(), state.version),
             }
         };
         written.wait_for(|written| *written >= version).await.is_ok()

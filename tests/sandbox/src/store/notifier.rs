@@ -93,6 +93,7 @@ impl Subscription {
 
     /// Makes the next check report a change.
     pub(crate) fn mark_changed(&mut self) {
+        // The counter of notifications never has this value.
         self.seen_notifications = u64::MAX;
     }
 }

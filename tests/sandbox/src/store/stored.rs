@@ -84,7 +84,8 @@ impl Draft {
     }
 }
 
-/// Serializes an object without its type. Returns the position at which the resourceVersion is inserted.
+/// Serializes an object without its type, and with an empty resourceVersion. Returns the position at which the
+/// resourceVersion is inserted; 0 if the value is no object.
 fn serialize(object: &mut Value, text: &mut Vec<u8>) -> usize {
     let mut version_position = 0;
     let Value::Object(object) = object else { return version_position };

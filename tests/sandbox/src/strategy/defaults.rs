@@ -42,7 +42,7 @@ impl DefaultRule {
     }
 }
 
-/// Whether an object has the given values, recursively. Null stands for an absent or empty value.
+/// Returns whether an object has the given values, recursively. Null stands for an absent or empty value.
 fn matches_condition(condition: &Map<String, Value>, object: &Map<String, Value>) -> bool {
     condition.iter().all(|(key, condition)| match (condition, object.get(key)) {
         (Value::Null, actual) => actual.is_none_or(|actual| actual.is_null() || actual == ""),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object};
 
-/// Whether the objects of a built-in kind have a generation.
+/// Returns whether the objects of a built-in kind have a generation.
 fn has_builtin_generation(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
@@ -39,7 +39,8 @@ pub(super) fn set_initial(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Increments the generation if the desired state changed.
+/// Increments the generation if the desired state changed. Annotations of Deployments and labels of EndpointSlices
+/// belong to it.
 pub(super) fn increment_if_changed(kind: &Kind, new: &mut Value, old: &Value) {
     if !has_generation(kind) || kind.is("scheduling.k8s.io", "priorityclasses") {
         return;
@@ -54,12 +55,13 @@ pub(super) fn increment_if_changed(kind: &Kind, new: &mut Value, old: &Value) {
     }
 }
 
-/// Whether the objects of the kind have a generation.
+/// Returns whether the objects of the kind have a generation.
 fn has_generation(kind: &Kind) -> bool {
     kind.custom().is_some() || has_builtin_generation(&kind.group, &kind.plural)
 }
 
-/// Returns the fields of the desired state: all except the metadata and a status that is a subresource.
+/// Returns the names and values of the fields of the desired state: all except the metadata and a status that is a
+/// subresource.
 fn desired_state<'a>(kind: &Kind, object: &'a Value) -> Vec<(&'a String, &'a Value)> {
     let is_desired = |key: &str| key != "metadata" && !(key == "status" && kind.has_status());
     object.as_object().into_iter().flatten().filter(|(key, _)| is_desired(key)).collect()

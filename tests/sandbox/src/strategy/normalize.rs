@@ -159,7 +159,7 @@ fn normalize_map(value_schema: &Schema, map: &mut Map<String, Value>) {
     }
 }
 
-/// Whether a value counts as absent: null, an empty list or an empty map.
+/// Returns whether a value counts as absent: null, an empty list or an empty map.
 fn is_empty(schema: Option<&Schema>, value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -169,12 +169,12 @@ fn is_empty(schema: Option<&Schema>, value: &Value) -> bool {
     }
 }
 
-/// Whether an object is a map with values of one type.
+/// Returns whether an object is a map with values of one type.
 fn is_map(fields: &Fields) -> bool {
     fields.known.is_empty() && matches!(fields.others, OtherFields::Each(_))
 }
 
-/// Whether a scalar has the zero value of its Go type.
+/// Returns whether a scalar has the zero value of its Go type.
 fn is_zero_scalar(value: &Value) -> bool {
     match value {
         Value::String(text) => text.is_empty(),
@@ -188,8 +188,8 @@ fn is_zero_scalar(value: &Value) -> bool {
 /// thousandths.
 fn normalize_quantity(value: &mut Value, thousandths: bool) {
     let text = match &*value {
-        Value::String(text) => Quantity::rewritten(text, thousandths),
-        Value::Number(number) => Quantity::rewritten(&number.to_string(), thousandths),
+        Value::String(text) => Quantity::normalize_text(text, thousandths),
+        Value::Number(number) => Quantity::normalize_text(&number.to_string(), thousandths),
         _ => return,
     };
     if let Ok(text) = text {

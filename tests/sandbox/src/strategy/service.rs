@@ -151,12 +151,12 @@ fn drop_unused_fields(new: &mut Value, old: &Value) {
     }
 }
 
-/// Whether a Service of the type has a cluster IP, which may be `None`.
+/// Returns whether a Service of the type has a cluster IP, which may be `None`.
 pub(crate) fn has_cluster_ip(type_: &str) -> bool {
     type_ != "ExternalName"
 }
 
-/// Whether a Service of the type has node ports.
+/// Returns whether a Service of the type has node ports.
 pub(crate) fn has_node_ports(type_: &str) -> bool {
     matches!(type_, "NodePort" | "LoadBalancer")
 }

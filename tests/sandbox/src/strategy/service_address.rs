@@ -124,7 +124,7 @@ fn unused_number(server: &Server, range: std::ops::RangeInclusive<u16>, text: im
     range.clone().find(|number| !is_used(*number)).unwrap_or(number)
 }
 
-/// Whether a stored Service uses the cluster IP.
+/// Returns whether a stored Service uses the cluster IP.
 pub(crate) fn is_allocated(server: &Server, address: &str) -> bool {
     let text = format!("\"clusterIP\":\"{address}\"");
     let (_, services) = server.store.list(SERVICES, None);

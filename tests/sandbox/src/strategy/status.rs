@@ -8,7 +8,8 @@ use crate::{kind::Kind, object, request::ResourceRequest};
 /// The metadata that a status write of some kinds keeps, in addition to the metadata that no write changes.
 const KEPT_METADATA: [&str; 4] = ["labels", "annotations", "finalizers", "ownerReferences"];
 
-/// Resets the status of a new object to its initial value.
+/// Resets the status of a new object to its initial value, except that of a Node, whose kubelet creates it with a
+/// status.
 pub(super) fn reset_status(request: ResourceRequest<'_>, object: &mut Value) {
     let kind = request.kind;
     // A kubelet creates its Node with a status.

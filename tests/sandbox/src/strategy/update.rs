@@ -47,25 +47,25 @@ const COMMON_METADATA_RULES_ONLY: [(&str, &str); 7] = [
     ("storage.k8s.io", "volumeattachments"),
 ];
 
-/// Whether the kind's own validation repeats the common metadata rules.
+/// Returns whether the kind's own validation repeats the common metadata rules.
 pub(crate) fn revalidates_metadata(kind: &Kind) -> bool {
     let excluded_groups = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"];
     !excluded_groups.contains(&kind.group.as_str())
         && !COMMON_METADATA_RULES_ONLY.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether an update of the kind creates a missing object (upstream: `AllowCreateOnUpdate`).
+/// Returns whether an update of the kind creates a missing object (upstream: `AllowCreateOnUpdate`).
 pub(crate) fn creates_on_update(kind: &Kind) -> bool {
     CREATING.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether an update of the kind may omit the resourceVersion (upstream: `AllowUnconditionalUpdate`).
+/// Returns whether an update of the kind may omit the resourceVersion (upstream: `AllowUnconditionalUpdate`).
 pub(crate) fn updates_unconditionally(kind: &Kind) -> bool {
     kind.custom().is_none() && !CONDITIONAL.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Whether the first update of an object of the kind adds a field to the stored object, even if it changes nothing
-/// else. New claims are stored without the phase `Pending`, although every reader sees it.
+/// Returns whether the first update of an object of the kind adds a field to the stored object, even if it changes
+/// nothing else. New claims are stored without the phase `Pending`, although every reader sees it.
 pub(crate) fn is_completed_by_an_update(kind: &Kind) -> bool {
     kind.is("", "persistentvolumeclaims")
 }

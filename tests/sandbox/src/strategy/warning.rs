@@ -23,7 +23,8 @@ const DEPRECATED_LABELS: [(&str, &str); 5] = [
     ("failure-domain.beta.kubernetes.io/zone", "v1.17; use \"topology.kubernetes.io/zone\""),
 ];
 
-/// Returns the warnings about a new object or a new state of an object.
+/// Returns the warnings about a new object or a new state of an object, whose old state is `old`. Most warnings are
+/// about changed parts only.
 pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<String> {
     let mut messages = Vec::new();
     if kind.custom().is_some() {

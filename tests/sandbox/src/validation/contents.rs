@@ -84,7 +84,7 @@ fn validate_secret_type(secret: &Field<'_>, data: &Field<'_>, causes: &mut Cause
     }
 }
 
-/// Whether the base64 text of a value is a JSON object.
+/// Returns whether the base64 text of a value is a JSON object.
 fn holds_json_object(value: &Value) -> bool {
     let text = STANDARD.decode(value.as_str().unwrap_or_default()).unwrap_or_default();
     serde_json::from_slice::<serde_json::Map<String, Value>>(&text).is_ok()

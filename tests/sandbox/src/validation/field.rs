@@ -52,12 +52,12 @@ impl<'a> Field<'a> {
         self.value.as_object().into_iter().flatten()
     }
 
-    /// Whether the field exists and is not null.
+    /// Returns whether the field exists and is not null.
     pub(super) fn is_set(&self) -> bool {
         !self.value.is_null()
     }
 
-    /// Whether the field is absent, null, or an empty text, list or map.
+    /// Returns whether the field is absent, null, or an empty string, list or map.
     pub(super) fn is_empty(&self) -> bool {
         match self.value {
             Value::Null => true,

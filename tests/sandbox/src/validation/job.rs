@@ -81,9 +81,7 @@ pub(super) fn validate_job_update(new: &Field<'_>, old: &Field<'_>, causes: &mut
     if !selector::matches_labels(selector.value, labels.value) {
         labels.invalid(causes, "`selector` does not match template `labels`");
     }
-    if new.child("completionMode").text() != "Indexed" {
-        new.child("completions").immutable(causes, &old.child("completions"));
-    }
+    validate_completions_update(new, old, causes);
     selector.immutable(causes, &old.child("selector"));
     let suspended = *old.child("suspend").value == true;
     let (template, old_template) = (immutable_template(new, suspended), immutable_template(old, suspended));
@@ -97,8 +95,22 @@ pub(super) fn validate_job_update(new: &Field<'_>, old: &Field<'_>, causes: &mut
     }
 }
 
-/// Returns the part of the pod template that an update may not change. A suspended Job may change scheduling directives
-/// and resources.
+/// Validates that an update leaves `completions` unchanged, unless the Job is indexed and the new value equals
+/// `parallelism` (upstream: `validateCompletions`).
+fn validate_completions_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
+    let (completions, old_completions) = (new.child("completions"), old.child("completions"));
+    if new.child("completionMode").text() != "Indexed" {
+        completions.immutable(causes, &old_completions);
+        return;
+    }
+    let is_changed = completions.is_set() && completions.value != old_completions.value;
+    if is_changed && completions.value != new.child("parallelism").value {
+        completions.invalid(causes, "can only be modified in tandem with spec.parallelism");
+    }
+}
+
+/// Returns the part of the pod template that an update may not change. A suspended Job may change the template's
+/// metadata, scheduling directives and container resources (upstream: `validatePodTemplateUpdate`).
 fn immutable_template(spec: &Field<'_>, suspended: bool) -> serde_json::Value {
     let mut template = spec.child("template").value.clone();
     if !suspended {
@@ -108,8 +120,15 @@ fn immutable_template(spec: &Field<'_>, suspended: bool) -> serde_json::Value {
         template.remove("metadata");
     }
     if let Some(spec) = template["spec"].as_object_mut() {
-        for key in ["nodeSelector", "affinity", "tolerations", "schedulingGates"] {
+        for key in ["nodeSelector", "tolerations", "schedulingGates"] {
             spec.remove(key);
+        }
+        // Of the affinity, only the part that refers to nodes may change.
+        if let Some(affinity) = spec.get_mut("affinity").and_then(serde_json::Value::as_object_mut) {
+            affinity.remove("nodeAffinity");
+            if affinity.is_empty() {
+                spec.remove("affinity");
+            }
         }
         for list in ["containers", "initContainers"] {
             let containers = spec.get_mut(list).and_then(serde_json::Value::as_array_mut);
@@ -157,7 +176,7 @@ fn validate_time_zone(zone: &Field<'_>, causes: &mut Causes) {
     }
 }
 
-/// Whether the time zone database of this machine contains the name. Without a database, any name is accepted.
+/// Returns whether the time zone database of this machine contains the name. Without a database, any name is accepted.
 fn is_known_time_zone(name: &str) -> bool {
     let known = jiff::tz::db();
     known.get(name).is_ok() || known.available().next().is_none() && name.split('/').all(|part| !part.is_empty())

@@ -47,13 +47,13 @@ pub(super) fn validate_update(kind: &Kind, metadata: &Field<'_>, old: &Field<'_>
     }
 }
 
-/// Whether finalizers of the kind must be standard ones or have a domain.
+/// Returns whether finalizers of the kind must be standard ones or have a domain.
 fn restricts_finalizer_names(kind: &Kind) -> bool {
     let is_extension = matches!(kind.group.as_str(), "apiextensions.k8s.io" | "apiregistration.k8s.io");
     kind.custom().is_none() && !is_extension
 }
 
-/// Whether the kind validates the metadata of an update also by the rules for new objects.
+/// Returns whether the kind validates the metadata of an update also by the rules for new objects.
 fn revalidates_as_new(kind: &Kind) -> bool {
     const CORE: [&str; 5] = ["configmaps", "secrets", "services", "persistentvolumes", "persistentvolumeclaims"];
     kind.group.is_empty() && CORE.contains(&kind.plural.as_str())

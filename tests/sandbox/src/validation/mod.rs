@@ -165,7 +165,8 @@ fn validate_admission_config(plural: &str, top: &Field<'_>, causes: &mut Causes)
     }
 }
 
-/// Validates that an update of a built-in object changes no immutable field.
+/// Validates an update of a built-in object by the rules that hold for updates only: mostly that it changes no
+/// immutable field.
 fn validate_object_update(request: ResourceRequest<'_>, new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     let (spec, old_spec) = (new.child("spec"), old.child("spec"));
     match (request.kind.group.as_str(), request.kind.plural.as_str()) {

@@ -81,7 +81,7 @@ pub(crate) fn violation(rule: NameRule, text: &str) -> Option<String> {
     }
 }
 
-/// Whether a text is a label by RFC 1123, whatever its length.
+/// Returns whether a text is a label by RFC 1123, whatever its length.
 fn is_label(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| is_inner(*byte));
@@ -89,12 +89,12 @@ fn is_label(text: &str) -> bool {
     is_end(bytes.first()) && is_end(bytes.last()) && bytes.iter().all(|byte| is_inner(*byte) || *byte == b'-')
 }
 
-/// Whether a text consists of labels by RFC 1123, separated by dots, whatever its length.
+/// Returns whether a text consists of labels by RFC 1123, separated by dots, whatever its length.
 fn is_subdomain(text: &str) -> bool {
     text.split('.').all(is_label)
 }
 
-/// Whether a text has only letters, digits, `-`, `_` and `.`, with a letter or a digit at both ends.
+/// Returns whether a text has only letters, digits, `-`, `_` and `.`, with a letter or a digit at both ends.
 fn is_qualified_part(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);

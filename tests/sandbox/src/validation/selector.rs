@@ -58,7 +58,7 @@ pub(super) fn matches_labels(selector: &Value, labels: &Value) -> bool {
     has_labels && fulfills_expressions
 }
 
-/// Whether a selector has neither labels nor expressions.
+/// Returns whether a selector has neither labels nor expressions.
 pub(super) fn is_empty(selector: &Field<'_>) -> bool {
     selector.child("matchLabels").is_empty() && selector.child("matchExpressions").is_empty()
 }

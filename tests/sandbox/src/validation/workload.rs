@@ -181,7 +181,7 @@ pub(super) fn percentage(amount: &Field<'_>) -> Option<u32> {
     amount.text().strip_suffix('%')?.parse().ok()
 }
 
-/// Whether a number or a percentage is zero or absent.
+/// Returns whether a number or a percentage is zero or absent.
 fn is_zero(amount: &Field<'_>) -> bool {
     percentage(amount)
         .map_or_else(|| amount.number().unwrap_or(0) == 0 && !amount.value.is_string(), |percent| percent == 0)

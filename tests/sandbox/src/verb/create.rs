@@ -17,7 +17,8 @@ pub(super) fn reject_terminating(request: ResourceRequest<'_>, name: &str) -> Re
     Err(Failure::forbidden(request.kind, name, why))
 }
 
-/// Handles a create, also of reviews, which are not stored. Returns a 409 error if the object exists.
+/// Handles a create: decodes and names the object, writes it, and returns it with the warnings. A review is answered
+/// and not stored. Returns a 409 error if the object exists.
 pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     if !request.kind.is_stored() {
         return crate::authorization::review(request);

@@ -74,7 +74,7 @@ async fn create_by_apply(
     Ok(WriteOutcome { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
-/// Applies the patch to the stored object and writes the result.
+/// Applies the patch to the stored object, completes the result, and writes it. Returns it with all warnings.
 async fn patch_existing(
     request: ResourceRequest<'_>,
     patch: &Patch,

@@ -89,7 +89,8 @@ pub(super) fn metadata_of(object: &Value) -> Value {
     json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
 }
 
-/// Returns the JSON text of a stored object, with its type in front, without decoding it.
+/// Returns the JSON text of a stored object and a line feed, with `kind` and `apiVersion` in front. The stored text is
+/// not decoded, unless it must be converted to another version.
 pub(super) fn encode_stored(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
     text.extend_from_slice(&type_meta(kind));

@@ -171,7 +171,7 @@ impl WatchStream {
         std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
     }
 
-    /// Waits until webhooks have converted the next objects.
+    /// Waits until webhooks have converted the next objects, at most until the deadline of the watch.
     async fn wait_for_conversions(&self) {
         let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
         while Instant::now() < self.deadline {
@@ -196,7 +196,7 @@ impl WatchStream {
         match self.store.some_changes(&self.kind.group_resource, self.after, MAX_BATCH) {
             Ok(changes) => {
                 for change in &changes {
-                    if let Some(why) = self.kind.unconverted(&change.object) {
+                    if let Some(why) = self.kind.conversion_error(&change.object) {
                         self.encoded.push_back(encode_event("ERROR", &Failure::internal(why).status()));
                         self.done = true;
                         return true;

@@ -1,4 +1,4 @@
-//! Stores the routes to webhooks: addresses of Services, handlers in the process, and pooled connections.
+//! Stores the routes to webhooks: addresses of Services, in-process handlers, and pooled connections.
 
 use std::{collections::BTreeMap, fmt, future::Future, net::SocketAddr, pin::Pin, sync::Arc};
 

@@ -57,7 +57,7 @@ pub(crate) async fn define(sandbox: &Sandbox, crd: &Value) {
     until(sandbox, &format!("{CRDS}/{name}"), |_, crd| has(crd, "Established")).await;
 }
 
-/// Whether a condition is `True`.
+/// Returns whether a condition is `True`.
 pub(crate) fn has(object: &Value, condition: &str) -> bool {
     let conditions = object["status"]["conditions"].as_array();
     conditions.into_iter().flatten().any(|own| own["type"] == condition && own["status"] == "True")

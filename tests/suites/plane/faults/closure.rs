@@ -198,7 +198,7 @@ async fn is_reported(site: &Site, row: &Row, operator: &opgen::Operator) {
         (if row.on == On::Probe { MAD } else { "sane" }, "panicked on this object")
     };
     let why = operator.why(site.plane.client(), "Probe", asked, Some(&site.namespace)).await.unwrap();
-    let names = |why: &&Why| why.object.contains(MAD) && why.says.contains(expected);
+    let names = |why: &&Why| why.object.contains(MAD) && why.state.contains(expected);
     assert!(why.causes().iter().any(names), "{why}");
 }
 

@@ -41,7 +41,7 @@ struct AfterNoteTree {
 
 impl AfterNoteTree {
     fn config(draft: &Draft<'_, For<Errand, Numbers>>) -> Result<ConfigMap> {
-        let namespace = draft.object().metadata.namespace.as_deref().unwrap_or_default();
+        let namespace = draft.metadata.namespace.as_deref().unwrap_or_default();
         numbered("of-errand", 1 + number_of(draft.options(), namespace, "of-note")?)
     }
 }
@@ -56,9 +56,8 @@ struct AfterErrandTree {
 
 impl AfterErrandTree {
     fn config(draft: &Draft<'_, For<Note, Numbers>>) -> Result<ConfigMap> {
-        let note = draft.object();
-        let namespace = note.metadata.namespace.as_deref().unwrap_or_default();
-        match note.spec.text.parse() {
+        let namespace = draft.metadata.namespace.as_deref().unwrap_or_default();
+        match draft.spec.text.parse() {
             Ok(number) => numbered("of-note", number),
             Err(_) => numbered("of-note", 1 + number_of(draft.options(), namespace, "of-errand")?),
         }

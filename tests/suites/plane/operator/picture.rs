@@ -120,7 +120,7 @@ async fn live(plane: Arc<Plane>) {
     assert!(absent.error.starts_with(&format!("error: WebApp default/two not found{hint}")), "{}", absent.error);
     let forbidden = webapp(access.kubeconfig(), &["tree", "webapp/one", "-n", "default"]).await;
     assert_eq!(forbidden.code, Some(1), "{}", forbidden.out);
-    assert!(forbidden.error.contains("hint: use an account with permission to read it"), "{}", forbidden.error);
+    assert!(forbidden.error.contains("hint: use an account with permission to read "), "{}", forbidden.error);
 }
 
 async fn compared(plane: Arc<Plane>) {

@@ -35,7 +35,7 @@ async fn why(site: &Site, operator: &Operator, kind: &str, name: &str) -> Why {
 /// The ends of that, without the site's namespace.
 pub(crate) async fn cause(site: &Site, operator: &Operator, kind: &str, name: &str) -> String {
     let why = why(site, operator, kind, name).await;
-    let causes: Vec<_> = why.causes().iter().map(|cause| format!("{} {}", cause.object, cause.says)).collect();
+    let causes: Vec<_> = why.causes().iter().map(|cause| format!("{} {}", cause.object, cause.state)).collect();
     causes.join("\n").replace(&format!("{}/", site.namespace), "")
 }
 
@@ -54,7 +54,7 @@ async fn waits(plane: Arc<Plane>) {
     let down = |net: &Net| available(net.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Down");
     wait::until_object(&site.api::<Net>(), "blue", "is down", down).await;
     let why = why(&site, &operator, "desk", "a").await;
-    assert!(why.says.starts_with("is not ready: ReferenceNotReady: spec.net: "), "{why}");
+    assert!(why.state.starts_with("is not ready: ReferenceNotReady: spec.net: "), "{why}");
     assert_eq!(cause(&site, &operator, "Desk", "a").await, "Net blue is not ready: Down: the net is down");
 
     site.patch::<Net>("blue", &json!({"spec": {"up": true}})).await;

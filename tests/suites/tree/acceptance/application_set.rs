@@ -140,9 +140,9 @@ async fn group_case4_what_the_solution_has_no_more_is_removed() {
     assert!(rehearsal.up().await.is_ok());
     let orphans = ["shop", "database"].map(|name| format!("applications[{name}]"));
     assert!(
-        rehearsal.left().iter().all(|node| !orphans.iter().any(|orphan| node.contains(orphan))),
+        rehearsal.provisioned_nodes().iter().all(|node| !orphans.iter().any(|orphan| node.contains(orphan))),
         "{:?}",
-        rehearsal.left()
+        rehearsal.provisioned_nodes()
     );
 }
 
@@ -167,5 +167,5 @@ async fn group_case4_teardown_solves_nothing() {
     let called = rehearsal.called();
     let last = ["deprovision manager/cluster/is_reachable", "deprovision manager/is_reachable"];
     assert_eq!(called[called.len() - 2..], last);
-    assert!(rehearsal.left().is_empty(), "{:?}", rehearsal.left());
+    assert!(rehearsal.provisioned_nodes().is_empty(), "{:?}", rehearsal.provisioned_nodes());
 }

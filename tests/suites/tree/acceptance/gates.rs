@@ -119,5 +119,5 @@ async fn group_case8_gates_hold_nobody_on_the_way_down() {
     assert!(rehearsal.up().await.is_ok());
     parents.lock().unwrap().clear();
     assert!(rehearsal.down().await.is_ok());
-    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.provisioned_nodes().is_empty());
 }

@@ -185,7 +185,7 @@ async fn group_case2_parts_are_made_at_once_and_torn_down_one_by_one() {
     assert!(down[5..7].iter().all(|node| node.starts_with("autoscaler/")), "{down:?}");
     assert!(down[7..9].iter().all(|node| node.starts_with("cluster/bootstrap/")), "{down:?}");
     assert_eq!(down[9..], [REMOTE, "cluster/machines", "identity", "manager_is_ready"]);
-    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.provisioned_nodes().is_empty());
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn group_case2_the_gates_come_before_all_else() {
     assert_eq!(message, "the region still makes the cluster's identity");
     *region.identity.lock().unwrap() = Identity::Failed;
     assert!(matches!(rehearsal.up().await, Err(Error::Unexpected(_))));
-    assert!(rehearsal.left().iter().all(|node| !node.starts_with("cluster/")));
+    assert!(rehearsal.provisioned_nodes().iter().all(|node| !node.starts_with("cluster/")));
     rehearsal.answer("manager_is_ready", Answer::Yield);
     let asked = region.asked.load(Ordering::Relaxed);
     assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
@@ -256,7 +256,7 @@ async fn group_case3_parts_follow_facts_that_only_run_time_knows() {
         gpus(rehearsal.called()),
         ["deprovision add_ons/nvidia: yield", "provision add_ons/cert_manager", "provision add_ons/amd"]
     );
-    assert!(rehearsal.left().contains("add_ons/nvidia"));
+    assert!(rehearsal.provisioned_nodes().contains("add_ons/nvidia"));
 }
 
 #[tokio::test]
@@ -287,5 +287,5 @@ async fn group_case3_teardown_asks_for_no_facts() {
     *region.identity.lock().unwrap() = Identity::Failed;
     assert!(rehearsal.down().await.is_ok());
     assert_eq!(region.asked.load(Ordering::Relaxed), 1);
-    assert!(rehearsal.left().is_empty(), "{:?}", rehearsal.left());
+    assert!(rehearsal.provisioned_nodes().is_empty(), "{:?}", rehearsal.provisioned_nodes());
 }

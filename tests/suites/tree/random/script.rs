@@ -137,7 +137,7 @@ impl Run<'_> {
         if end != expected {
             return Err(format!("ended with {end:?}, expected {expected:?}"));
         }
-        let left = self.rehearsal.left();
+        let left = self.rehearsal.provisioned_nodes();
         if left != self.model.there {
             return Err(format!("left {left:#?}\nexpected {:#?}", self.model.there));
         }
@@ -185,7 +185,7 @@ impl Run<'_> {
 
     fn converges(&mut self, dice: &mut Dice) -> Result<(), String> {
         self.until_done(dice, true)?;
-        let (left, wanted) = (self.rehearsal.left(), self.model.wanted(self.tree, ""));
+        let (left, wanted) = (self.rehearsal.provisioned_nodes(), self.model.wanted(self.tree, ""));
         if left != wanted {
             return Err(format!("settled on {left:#?}\nwanted {wanted:#?}"));
         }
@@ -194,7 +194,7 @@ impl Run<'_> {
 
     fn ends(&mut self, dice: &mut Dice) -> Result<(), String> {
         self.until_done(dice, false)?;
-        match self.rehearsal.left() {
+        match self.rehearsal.provisioned_nodes() {
             left if left.is_empty() => Ok(()),
             left => Err(format!("{left:?} outlived the tree")),
         }

@@ -29,14 +29,14 @@ const LOST: &str = "the Deployment was deleted";
 #[tokio::test(start_paused = true)]
 async fn a_status_that_may_have_been_written_is_written_again() {
     let (undisturbed, _) = live(Faults::none()).await;
-    let moments =
-        undisturbed.moments.iter().skip_while(|moment| moment.what != TimelineEvent::Note { text: LOST.into() });
-    let moments: Vec<_> = moments.map(|moment| &moment.what).collect();
-    let write = moments.iter().find_map(|what| match what {
+    let entries =
+        undisturbed.entries.iter().skip_while(|entry| entry.event != TimelineEvent::Note { text: LOST.into() });
+    let entries: Vec<_> = entries.map(|entry| &entry.event).collect();
+    let write = entries.iter().find_map(|event| match event {
         TimelineEvent::Call(call) if call.method == "PUT" && call.uri.contains("/status") => Some(call.number),
         _ => None,
     });
-    let news = moments.iter().find_map(|what| match what {
+    let news = entries.iter().find_map(|event| match event {
         TimelineEvent::Event(event) if event.kind == "WebApp" => Some(event.number),
         _ => None,
     });

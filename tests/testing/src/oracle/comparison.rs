@@ -15,8 +15,10 @@ pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
     schedule.delete_at.is_none() && schedule.initial_variant.is_none() && schedule.change.is_none() && !schedule.upgrade
 }
 
-/// Returns all comparisons of a run.
-pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
+/// Returns the pairs of snapshots to compare in a run: after the creation and after a change during it, and then those of the
+/// one disturbance that the schedule contains (edit, upgrade, recreation, or deletion of a child). `older` is the target of the
+/// older release in an upgrade.
+pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     comparisons.extend(after_creation(case, baseline));
     comparisons.extend(after_change(case, baseline));
@@ -25,14 +27,16 @@ pub(super) fn comparisons(case: &Case<'_>, older: Option<&Target>, baseline: &Ba
         (Schedule { upgrade: true, .. }, Some(recovered)) => {
             comparisons.extend(after_upgrade(case, older, baseline, recovered));
         }
-        (Schedule { recreate_at: Some(_), .. }, Some(recovered)) => comparisons.push(recovery(
+        (Schedule { recreate_at: Some(_), .. }, Some(recovered)) => comparisons.push(compare_with_baseline(
             "an object that was deleted and created again differs from a new object",
             case,
             baseline,
             recovered,
         )),
+        // Without a second object, the only recovery left is that of a deleted child; second objects are compared in
+        // oracle/isolation.rs.
         (Schedule { second_object: None, .. }, Some(recovered)) => {
-            comparisons.push(recovery("a deleted child is not created again", case, baseline, recovered));
+            comparisons.push(compare_with_baseline("a deleted child is not created again", case, baseline, recovered));
         }
         _ => {}
     }
@@ -75,7 +79,12 @@ fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Compa
         }
     }
     if let Some(recovered) = &case.outcome.after_recovery {
-        comparisons.push(recovery("an undone edit leaves another state than before", case, baseline, recovered));
+        comparisons.push(compare_with_baseline(
+            "an undone edit leaves another state than before",
+            case,
+            baseline,
+            recovered,
+        ));
     }
     comparisons
 }
@@ -91,7 +100,7 @@ fn after_upgrade(
     let mut comparisons = Vec::new();
     if let Some(Ok(upgraded)) = &case.outcome.after_edit {
         let problem = "the state after the upgrade differs from a new installation";
-        comparisons.push(recovery(problem, case, baseline, upgraded));
+        comparisons.push(compare_with_baseline(problem, case, baseline, upgraded));
     }
     if let (Some(expected), Some(older)) = (&baseline.older, older) {
         // An older release does not know the objects of a newer one, which may have another name.
@@ -104,9 +113,9 @@ fn after_upgrade(
 }
 
 /// Compares a later state with that of the undisturbed run.
-fn recovery(problem: &'static str, case: &Case<'_>, baseline: &Baseline, recovered: &Snapshot) -> Comparison {
+fn compare_with_baseline(problem: &'static str, case: &Case<'_>, baseline: &Baseline, later: &Snapshot) -> Comparison {
     let name = &case.target.name;
-    Comparison { problem, expected: baseline.after_create.desired(name), actual: recovered.desired(name) }
+    Comparison { problem, expected: baseline.after_create.desired(name), actual: later.desired(name) }
 }
 
 /// Returns whether the samples have the same specs in two snapshots.

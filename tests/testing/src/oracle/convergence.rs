@@ -9,7 +9,8 @@ use crate::{
     target::Target,
 };
 
-/// Returns all findings about the undisturbed run.
+/// Returns the findings about the undisturbed run: a program that writes nothing, samples that do not become ready, and samples
+/// whose observed generation is not the latest.
 pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> {
     let finding = |problem: String, hint: &str| Finding {
         check: Check::Convergence,

@@ -8,7 +8,7 @@ use super::{case::Case, hint};
 use crate::{check::Check, report::Finding, schedule::Schedule, simulation::Failure};
 
 /// Returns a finding about the failure that ended a run; `None` if the run got to its end.
-pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
+pub(crate) fn run_failure(case: &Case<'_>) -> Option<Finding> {
     let (name, timeline) = (&case.target.name, &case.outcome.timeline);
     let (problem, hint, lines) = match case.outcome.failure.clone()? {
         Failure::Setup(problem) => (problem, "fix the manifests or the sample; no other check was run", Vec::new()),
@@ -17,23 +17,23 @@ pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
             "handle panics and errors of a pass; an exit of the process affects all objects",
             Vec::new(),
         ),
-        Failure::NotAtRest(after) => {
+        Failure::NotAtRest(phase) => {
             let (behavior, hint) = match silent_connection(timeline) {
                 Some(answer) => (format!("it waits for {answer} on a silent connection"), hint::OF_SILENCE),
                 None => {
                     let call = most_frequent_call(timeline);
-                    (format!("it repeats the same request: {call}"), hint::of_no_rest(after))
+                    (format!("it repeats the same request: {call}"), hint::of_no_rest(phase))
                 }
             };
-            (format!("no steady state after {after}: {behavior}"), hint, Vec::new())
+            (format!("no steady state after {phase}: {behavior}"), hint, Vec::new())
         }
         Failure::BusyAtRest(calls) => (
             format!("it sends {} requests although nothing has changed", calls.len()),
             "compare with the current state before a write, and read from the cache",
             calls,
         ),
-        Failure::HotLoop(after, write) => {
-            (format!("hot loop: after {after}, {write}"), hint::of_hot_loop(after, &write, name), Vec::new())
+        Failure::HotLoop(phase, write) => {
+            (format!("hot loop: after {phase}, {write}"), hint::of_hot_loop(phase, &write, name), Vec::new())
         }
         Failure::HotPolling(reads) => (
             format!("it repeats {} reads more than once a second although nothing has changed", reads.len()),
@@ -59,7 +59,7 @@ pub(crate) fn failed(case: &Case<'_>) -> Option<Finding> {
 
 /// Describes the last call or watch if its connection is silent; otherwise `None`.
 fn silent_connection(timeline: &Timeline) -> Option<String> {
-    timeline.moments.iter().rev().find_map(|moment| match &moment.what {
+    timeline.entries.iter().rev().find_map(|entry| match &entry.event {
         TimelineEvent::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
             let path = call.path();
             format!("the response to {} {path}", call.method)
@@ -83,7 +83,7 @@ fn most_frequent_call(timeline: &Timeline) -> String {
 }
 
 /// Returns a finding about the first panic of a run, even if the program caught it.
-pub(crate) fn panicked(case: &Case<'_>) -> Option<Finding> {
+pub(crate) fn program_panic(case: &Case<'_>) -> Option<Finding> {
     let panics = &case.outcome.panics;
     let panic = panics.first()?;
     let times = panics.iter().filter(|other| *other == panic).count();

@@ -6,8 +6,8 @@ use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation:
 pub(super) const OF_SILENCE: &str = "set a timeout for every request, and a maximum idle time for every watch: a connection may stay open after its peer is gone";
 
 /// Returns the hint about a program that does not come to rest, by phase.
-pub(super) fn of_no_rest(after: &str) -> &'static str {
-    if after == EDIT_UNDONE {
+pub(super) fn of_no_rest(phase: &str) -> &'static str {
+    if phase == EDIT_UNDONE {
         "start each pass from the current spec: an error, a deletion or a wait that an earlier spec caused must end"
     } else {
         "compare with the current state before a write; derive each write from the object alone, not from clocks, random values or counters; and watch instead of polling"
@@ -15,10 +15,10 @@ pub(super) fn of_no_rest(after: &str) -> &'static str {
 }
 
 /// Returns the hint about a hot loop, by the client that writes.
-pub(super) fn of_hot_loop(after: &str, write: &RepeatedWrite, program: &str) -> &'static str {
+pub(super) fn of_hot_loop(phase: &str, write: &RepeatedWrite, program: &str) -> &'static str {
     let is_own = write.user.rsplit(':').next() == Some(program);
     if is_own && !write.is_invalid() {
-        return of_no_rest(after);
+        return of_no_rest(phase);
     }
     "check the response of the server before a retry, and do not create more objects than a cluster can hold"
 }

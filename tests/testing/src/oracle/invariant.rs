@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use opgen_sandbox::fault::Timeline;
 
-use super::{baseline::Baseline, case::Case, failure::panicked, isolation};
+use super::{baseline::Baseline, case::Case, failure::program_panic, isolation};
 use crate::{
     diff::regenerated_fields,
     object::{is_observed, label, label_with_node},
@@ -17,24 +17,24 @@ use crate::{
 /// Returns the violations of all invariants.
 pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    findings.extend(panicked(case));
-    findings.extend(recreated(case));
+    findings.extend(program_panic(case));
+    findings.extend(recreated_children(case));
     if case.schedule.random_faults.is_none() && case.schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }
-    findings.extend(regenerated(case, baseline));
+    findings.extend(regenerated_value(case, baseline));
     findings.extend(isolation::violation(case, baseline));
     findings
 }
 
 /// Returns a finding if the UID of a child changed although the program wanted it all the time.
-fn recreated(case: &Case<'_>) -> Option<Finding> {
+fn recreated_children(case: &Case<'_>) -> Option<Finding> {
     let recreations = &case.outcome.recreations;
     let first = recreations.first()?;
-    let lines = recreations.iter().map(|recreation| format!("  {} after {}", recreation.object, recreation.after));
+    let lines = recreations.iter().map(|recreation| format!("  {} after {}", recreation.object, recreation.phase));
     let lost = if first.lost_data { ", and its data is lost" } else { "" };
     let problem =
-        format!("{} was deleted and created again after {}, although it was needed{lost}", first.object, first.after);
+        format!("{} was deleted and created again after {}, although it was needed{lost}", first.object, first.phase);
     let hint = if case.schedule.second_object.is_some() {
         "give each child a name that is unique to its owner, and delete by owner, not by a name or a label that other objects share"
     } else {
@@ -94,7 +94,7 @@ fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) 
 }
 
 /// Returns a finding if a random value, such as a password, changed although its object stayed.
-fn regenerated(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+fn regenerated_value(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     // A random value may depend on the deleted child, and each release may have its own.
     if case.schedule.deleted_child.is_some() || case.schedule.upgrade {
         return None;

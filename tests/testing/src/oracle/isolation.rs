@@ -13,7 +13,8 @@ use crate::{
     target::Target,
 };
 
-/// Returns the first violation: of the children of the first object by the second one, or the reverse.
+/// Returns the first violation: both objects have the same children, the second one changes children of the first, or the deletion
+/// of one object changes (even case) or deletes (odd case) children of the other. `None` if there is none.
 pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let number = case.schedule.second_object?;
     let (target, outcome) = (case.target, case.outcome);
@@ -38,7 +39,7 @@ pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding>
     if number.is_multiple_of(2) {
         return mismatch("the deletion of a second object changes the children of the first", after);
     }
-    let lines = missing(&children_by_kind(target, created), &children_by_kind(target, after));
+    let lines = missing_children(&children_by_kind(target, created), &children_by_kind(target, after));
     let problem = "the deletion of an object deletes children of a second object";
     (!lines.is_empty()).then(|| case.mismatch(problem, lines))
 }
@@ -65,7 +66,7 @@ fn children_by_kind(target: &Target, snapshot: &Snapshot) -> BTreeMap<String, us
 }
 
 /// Returns a line for each kind of which there are fewer children than expected.
-fn missing(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
+fn missing_children(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
     let count = |kind: &String| actual.get(kind).copied().unwrap_or_default();
     let fewer = expected.iter().filter(|(kind, expected)| count(kind) < **expected);
     fewer.map(|(kind, expected)| format!("- {kind}: {} of {expected}", count(kind))).collect()

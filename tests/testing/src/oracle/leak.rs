@@ -12,7 +12,7 @@ use crate::{
 
 /// Returns a finding about the objects that should be gone; `None` if there are none, or if the run did not get to the
 /// deletion.
-pub(crate) fn leaked(case: &Case<'_>) -> Option<Finding> {
+pub(crate) fn leaked_objects(case: &Case<'_>) -> Option<Finding> {
     let after_delete = case.outcome.after_delete.as_ref()?;
     let samples = &case.target.manifests.samples;
     let may_stay = |entry: &Entry| {

@@ -17,7 +17,7 @@ use crate::{
 const OWNER_MARKS: [&str; 3] = [NODE, "opgen.dev/applied", "opgen.dev/owner"];
 
 /// Returns a finding about children that are gone, or that still name their owner.
-pub(super) fn orphaned(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
+pub(super) fn orphaned_children(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let after_delete = case.outcome.after_delete.as_ref()?;
     let lost = lost_children(case, baseline, after_delete);
     if !lost.is_empty() {

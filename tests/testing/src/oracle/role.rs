@@ -8,7 +8,10 @@ use crate::{check::Check, permission::Permission, report::Finding, schedule::Sch
 
 /// Returns a finding about the permissions that the role lacks, with the first run that needed one; `None` if no run lacked
 /// one.
-pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Schedule, Timeline)>) -> Option<Finding> {
+pub(crate) fn missing_permissions(
+    permissions: &BTreeSet<Permission>,
+    run: Option<(Schedule, Timeline)>,
+) -> Option<Finding> {
     let (schedule, timeline) = run?;
     let permissions: Vec<String> = permissions.iter().map(ToString::to_string).collect();
     Some(Finding {
@@ -22,7 +25,7 @@ pub(crate) fn lacking(permissions: &BTreeSet<Permission>, run: Option<(Schedule,
 }
 
 /// Returns a finding about the permissions that no run used; `None` if there are none.
-pub(crate) fn unused(permissions: &[&Permission]) -> Option<Finding> {
+pub(crate) fn unused_permissions(permissions: &[&Permission]) -> Option<Finding> {
     if permissions.is_empty() {
         return None;
     }

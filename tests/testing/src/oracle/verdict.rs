@@ -5,8 +5,8 @@ use super::{
     case::Case,
     comparison::{self, Comparison},
     failure, invariant,
-    leak::leaked,
-    orphan::orphaned,
+    leak::leaked_objects,
+    orphan::orphaned_children,
     status, upgrade,
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};
@@ -17,9 +17,9 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     let schedule = case.schedule;
     let mut findings: Vec<Finding> = Vec::new();
     if !waits_like_new_object(case, baseline) {
-        findings.extend(failure::failed(case));
+        findings.extend(failure::run_failure(case));
     }
-    for Comparison { problem, expected, actual } in comparison::comparisons(case, older, baseline) {
+    for Comparison { problem, expected, actual } in comparison::snapshots_to_compare(case, older, baseline) {
         let lines = diff(&expected, &actual, &baseline.noise);
         if !lines.is_empty() {
             findings.push(case.mismatch(problem, lines));
@@ -35,9 +35,9 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
         findings.extend(invariant::recreated_child(case, baseline));
     }
     if schedule.propagation == Propagation::Orphan {
-        findings.extend(orphaned(case, baseline));
+        findings.extend(orphaned_children(case, baseline));
     }
-    findings.extend(leaked(case));
+    findings.extend(leaked_objects(case));
     findings
 }
 

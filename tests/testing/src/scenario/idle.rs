@@ -10,7 +10,7 @@ use crate::simulation::{Cluster, Failure};
 /// How often a program may read one path at rest.
 const READS_PER_SECOND: u64 = 1;
 
-/// Lets time pass, then replaces the process.
+/// Lets time pass at rest, then replaces the process and waits until the new one is at rest.
 ///
 /// # Errors
 /// If the program writes at rest, reads without a pass, or polls too often.
@@ -44,16 +44,16 @@ fn calls_since(cluster: &Cluster<'_>, number: u64, filter: impl Fn(&ObservedCall
 
 /// Returns whether the program reports its reconcile passes.
 fn reports_passes(cluster: &Cluster<'_>) -> bool {
-    cluster.faults.timeline().moments.iter().any(|moment| matches!(moment.what, TimelineEvent::Pass(_)))
+    cluster.faults.timeline().entries.iter().any(|entry| matches!(entry.event, TimelineEvent::Pass(_)))
 }
 
 /// Returns whether a pass began or ended after a call.
 fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
     let timeline = cluster.faults.timeline();
-    let since = timeline.moments.iter().rev();
+    let since = timeline.entries.iter().rev();
     let mut since =
-        since.take_while(|moment| !matches!(&moment.what, TimelineEvent::Call(call) if call.number <= number));
-    since.any(|moment| matches!(moment.what, TimelineEvent::Pass(_)))
+        since.take_while(|entry| !matches!(&entry.event, TimelineEvent::Call(call) if call.number <= number));
+    since.any(|entry| matches!(entry.event, TimelineEvent::Pass(_)))
 }
 
 /// Returns the reads that are more frequent than polling may be, with their counts.

@@ -33,7 +33,9 @@ pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<()
     created.map(drop).map_err(|error| Failure::setup("failed to create a second namespace", error))
 }
 
-/// Creates second objects, then deletes them for an even case, and the first ones for an odd case.
+/// Creates second objects, then deletes them for an even case, and the first ones for an odd case. Records both states, and the
+/// children that the program recreates meanwhile. At the end, deletes the second objects in any case. Does nothing if the server
+/// admits no second object.
 pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
     let (first, second): (Vec<_>, Vec<_>) = second_objects(&manifests.samples, case / 2).into_iter().unzip();
@@ -58,8 +60,8 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Ou
     cluster.delete(&second, Propagation::Background).await
 }
 
-/// Returns samples with their second objects: of one sample, in its namespace and with its name as prefix, or of all samples in
-/// another namespace.
+/// Returns pairs of a sample and its second object: of one sample, in its namespace and with its name as prefix, or of all
+/// samples in another namespace.
 fn second_objects(samples: &[Value], index: usize) -> Vec<(Value, Value)> {
     if let Some(sample) = samples.get(index) {
         let mut second = sample.clone();

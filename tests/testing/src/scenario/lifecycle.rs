@@ -94,7 +94,8 @@ async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Re
     Ok(())
 }
 
-/// Runs the disturbances of the schedule at rest.
+/// Runs the disturbances that the schedule has at rest, in this order: upgrade, idle time, deletion of a child, edit, recreation,
+/// second object.
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,

@@ -8,7 +8,8 @@ use crate::{
 
 const CHILD_DELETED: &str = "another client deleted an object";
 
-/// Deletes the child with an index, and waits until the program is at rest; does nothing if there is no such child.
+/// Deletes the child with an index, and waits until the program is at rest. Records the state then, and the children that the
+/// program recreates meanwhile. Does nothing if there is no such child.
 pub(super) async fn run(
     cluster: &mut Cluster<'_>,
     index: usize,

@@ -5,7 +5,8 @@ use crate::{
     target::Target,
 };
 
-/// Replaces the older release by the newer one and back, and waits each time until the program is at rest.
+/// Replaces the older release by the newer one and back, and waits each time until the program is at rest. Records both states,
+/// and the number of calls until the upgrade was complete.
 pub(super) async fn run<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,

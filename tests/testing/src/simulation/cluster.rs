@@ -115,18 +115,19 @@ impl<'a> Cluster<'a> {
         Ok(former)
     }
 
-    /// Runs the program until it is at rest, and restarts it after each stop.
+    /// Runs the program until it is at rest, and restarts it after each stop. `phase` names what happened before, for messages and
+    /// the timeline.
     ///
     /// # Errors
     /// If it does not come to rest.
-    pub(crate) async fn rest(&mut self, after: &'static str) -> Result<(), Failure> {
-        if self.rests_within(MAX_TIME_TO_REST, after).await? { Ok(()) } else { Err(Failure::NotAtRest(after)) }
+    pub(crate) async fn rest(&mut self, phase: &'static str) -> Result<(), Failure> {
+        if self.rests_within(MAX_TIME_TO_REST, phase).await? { Ok(()) } else { Err(Failure::NotAtRest(phase)) }
     }
 
     /// Runs the program for a limited time, checks the foreign objects, and returns whether it is at rest.
-    pub(crate) async fn rests_within(&mut self, limit: Duration, after: &'static str) -> Result<bool, Failure> {
-        let is_at_rest = self.run_until_rest(limit, after).await?;
-        self.foreign_objects.check(&self.sandbox, self.target, &self.log, after).await?;
+    pub(crate) async fn rests_within(&mut self, limit: Duration, phase: &'static str) -> Result<bool, Failure> {
+        let is_at_rest = self.run_until_rest(limit, phase).await?;
+        self.foreign_objects.check(&self.sandbox, self.target, &self.log, phase).await?;
         Ok(is_at_rest)
     }
 
@@ -135,9 +136,9 @@ impl<'a> Cluster<'a> {
     ///
     /// # Errors
     /// If the process exits, or if a path is written or the server is called too often.
-    async fn run_until_rest(&mut self, limit: Duration, after: &'static str) -> Result<bool, Failure> {
+    async fn run_until_rest(&mut self, limit: Duration, phase: &'static str) -> Result<bool, Failure> {
         self.faults.stir();
-        self.faults.note(after);
+        self.faults.note(phase);
         self.log.begin_phase();
         let deadline = Instant::now() + limit;
         loop {
@@ -152,7 +153,7 @@ impl<'a> Cluster<'a> {
                     // The result of an aborted task says nothing.
                     let _ = process.await;
                     if self.faults.is_exhausted() {
-                        return Err(Failure::NotAtRest(after));
+                        return Err(Failure::NotAtRest(phase));
                     }
                 }
                 exit = &mut process => return Err(Failure::Exited(match exit {
@@ -166,7 +167,7 @@ impl<'a> Cluster<'a> {
                 }
                 write = self.log.hot_loop() => {
                     self.process = Some(process);
-                    return Err(Failure::HotLoop(after, Box::new(write)));
+                    return Err(Failure::HotLoop(phase, Box::new(write)));
                 }
                 () = self.faults.quiet_but_for_reads(self.target.pause * POLL_PAUSES) => {
                     self.process = Some(process);
@@ -187,7 +188,7 @@ impl<'a> Cluster<'a> {
         let client = record_nodes(client, self.log.clone());
         let (faults, started) = (self.faults.clone(), self.started);
         let now = move || {
-            let ahead = SignedDuration::from_secs(faults.jumped());
+            let ahead = SignedDuration::from_secs(faults.clock_lead());
             let start = Timestamp::from_second(START_TIME).unwrap_or(Timestamp::UNIX_EPOCH);
             start.checked_add(started.elapsed()).and_then(|now| now.checked_add(ahead)).unwrap_or(start)
         };
@@ -238,10 +239,10 @@ impl<'a> Cluster<'a> {
         &self,
         snapshots: (&Snapshot, &Snapshot),
         deleted: Option<&Value>,
-        after: &'static str,
+        phase: &'static str,
         outcome: &mut Outcome,
     ) {
-        let recreations = recreations(&self.sandbox, self.target, snapshots, deleted, after).await;
+        let recreations = recreations(&self.sandbox, self.target, snapshots, deleted, phase).await;
         outcome.recreations.extend(recreations);
     }
 

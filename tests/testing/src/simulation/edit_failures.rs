@@ -75,8 +75,8 @@ impl EditFailures {
 
 /// Returns whether the last pass over an object since the last `Note` failed, if the program reports its passes.
 fn last_pass_failed(target: &Target, timeline: &Timeline, sample: &Value) -> bool {
-    let phase = timeline.moments.iter().rev().take_while(|moment| !matches!(moment.what, TimelineEvent::Note { .. }));
-    let mut passes = phase.filter_map(|moment| match &moment.what {
+    let phase = timeline.entries.iter().rev().take_while(|entry| !matches!(entry.event, TimelineEvent::Note { .. }));
+    let mut passes = phase.filter_map(|entry| match &entry.event {
         TimelineEvent::Pass(pass) if is_pass_of(target, pass, sample) => Some(&pass.part),
         _ => None,
     });

@@ -14,7 +14,7 @@ const MAX_CALLS: u64 = 3_000;
 /// How long random faults are injected.
 const RANDOM_FAULTS: Duration = Duration::from_secs(120);
 
-/// Returns the faults and actions of a schedule.
+/// Returns the faults of a schedule, and its actions before certain calls: deletion, recreation, and change of the samples.
 pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) -> Faults {
     let faults = match &schedule.random_faults {
         Some((seed, classes)) => Faults::by_chance(*seed, classes, RANDOM_FAULTS),

@@ -16,7 +16,7 @@ use crate::{
 /// The name of the objects without labels; those with labels have a number behind it.
 const NAME: &str = "of-somebody-else";
 
-/// Returns the foreign objects by resource: one of each kind whose creation has no side effects.
+/// Returns pairs of a resource (`PLURAL.GROUP`) and its foreign object: one of each kind whose creation has no side effects.
 fn templates() -> Vec<(&'static str, Value)> {
     let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": NAME}});
     let with = |mut object: Value, field: &str, value: Value| {
@@ -104,7 +104,7 @@ impl ForeignObjects {
         Ok(())
     }
 
-    /// Reads the objects as they are before the program runs.
+    /// Replaces each object by its current state in the sandbox, before the program runs.
     pub(super) async fn refresh(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
         for object in &mut self.0 {
             let current = admin::get(sandbox, &object_path(object, &target.manifests.install)).await;
@@ -116,13 +116,14 @@ impl ForeignObjects {
     /// Checks that all objects still exist unchanged.
     ///
     /// # Errors
-    /// If one of the objects was changed or deleted.
+    /// If one of the objects was changed, deleted or recreated; the message has the writes of it in the log. Also if an object
+    /// can't be read.
     pub(super) async fn check(
         &self,
         sandbox: &Sandbox,
         target: &Target,
         log: &WriteLog,
-        after: &'static str,
+        phase: &'static str,
     ) -> Result<(), Failure> {
         for before in &self.0 {
             let path = object_path(before, &target.manifests.install);
@@ -136,7 +137,7 @@ impl ForeignObjects {
             };
             let (object, writes) = (label(before), writes_to(log, &path));
             return Err(Failure::ChangedForeignObject(format!(
-                "{object} of another client {change} after {after}{writes}"
+                "{object} of another client {change} after {phase}{writes}"
             )));
         }
         Ok(())

@@ -29,9 +29,9 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns the failure of a call that sets up a run.
-    pub(crate) fn setup(what: &str, error: ErrorResponse) -> Self {
-        Self::Setup(format!("{what}: {error}"))
+    /// Returns the failure of a call that sets up a run; `problem` says what failed.
+    pub(crate) fn setup(problem: &str, error: ErrorResponse) -> Self {
+        Self::Setup(format!("{problem}: {error}"))
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Recreation {
     /// The kind, namespace and name of the object, and the tree node that applied it.
     pub(crate) object: String,
     /// The phase of the run, such as "the samples were changed".
-    pub(crate) after: &'static str,
+    pub(crate) phase: &'static str,
     /// Whether the data of the object is lost.
     pub(crate) lost_data: bool,
 }
@@ -35,7 +35,7 @@ pub(crate) async fn recreations(
     target: &Target,
     (before, now): (&Snapshot, &Snapshot),
     deleted: Option<&Value>,
-    after: &'static str,
+    phase: &'static str,
 ) -> Vec<Recreation> {
     let deleted_uids = deleted_uids(before, now, deleted);
     let mut recreations = Vec::new();
@@ -50,7 +50,7 @@ pub(crate) async fn recreations(
         }
         let lost_data = KINDS_WITH_DATA.contains(&text(old, "/kind"));
         if lost_data || is_update_allowed(sandbox, target, old, new).await {
-            recreations.push(Recreation { object: label_with_node(old), after, lost_data });
+            recreations.push(Recreation { object: label_with_node(old), phase, lost_data });
         }
     }
     recreations

@@ -78,7 +78,7 @@ impl WriteLog {
         Self { phase: Arc::default(), nodes: Arc::default(), hot_loop: Arc::new(watch::channel(None).0) }
     }
 
-    /// Adds a request from the audit log.
+    /// Adds a write from the audit log, except dry runs. Reports a hot loop once the same write was repeated too often.
     pub(crate) fn record(&self, record: &Record) {
         let Some(method) = method_of(record.verb) else { return };
         // A dry run changes nothing.

@@ -25,7 +25,8 @@ pub(crate) struct Bounds {
 /// Every third seed injects all fault classes together; the others inject one class each.
 const ALL_CLASSES_INTERVAL: u64 = 3;
 
-/// Returns the schedules of a check; none for the checks of the baseline and of the role.
+/// Returns the schedules of a check: one for each call, child, variant or seed that it varies. None for the checks of the
+/// baseline and of the role, and for those that do not apply to the program.
 pub(super) fn schedules(
     check: Check,
     target: &Target,
@@ -70,7 +71,7 @@ pub(super) fn schedules(
     }
 }
 
-/// Returns the check that runs a schedule.
+/// Returns the check that runs a schedule. A schedule may fit several checks: the order of the arms decides.
 pub(super) fn check_of(schedule: &Schedule) -> Check {
     match schedule {
         Schedule { idle: true, .. } => Check::SteadyState,
@@ -97,7 +98,7 @@ fn accepts_stale_lists(timeline: &Timeline) -> bool {
     timeline.calls().any(|call| !call.is_watch() && call.takes_older())
 }
 
-/// Returns a stop before and after each call.
+/// Returns the stops before and after each call, each with the number of its call.
 fn stops(calls: u64) -> impl Iterator<Item = (u64, Fault)> {
     (1..=calls).flat_map(|call| [(call, Fault::StopBefore), (call, Fault::StopAfter)])
 }

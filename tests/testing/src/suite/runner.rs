@@ -23,7 +23,8 @@ use crate::{
 /// The number of runs that the baseline and the footprint need.
 const BASELINE_RUNS: usize = 3;
 
-/// Runs checks and reports what they find.
+/// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports
+/// their findings. If the undisturbed run fails, reports only that failure and missing permissions.
 pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Check>, bounds: &Bounds) -> Report {
     let mut runner = Runner::new(target, older, bounds);
     let started = Instant::now();
@@ -33,7 +34,7 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
         Err(finding) => {
             // A missing permission comes first: it may be the cause of the other finding.
             runner.add_permissions(&Schedule::undisturbed(1), &finding.timeline);
-            runner.report.findings.extend(oracle::lacking(&runner.lacking, runner.first_denied.take()));
+            runner.report.findings.extend(oracle::missing_permissions(&runner.lacking, runner.first_denied.take()));
             runner.report.findings.push(*finding);
             return runner.report;
         }
@@ -54,7 +55,7 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
     runner.report
 }
 
-/// Runs one schedule; the report shows its whole timeline.
+/// Runs the undisturbed program and one schedule, and judges that run; the report shows its whole timeline.
 pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Report {
     let mut report = Report { program: target.name.clone(), whole: true, ..Report::default() };
     let started = Instant::now();
@@ -71,16 +72,16 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedul
     report
 }
 
-/// Runs a program, and its older release, without disturbances.
+/// Runs a program twice, and its older release once, without disturbances.
 ///
 /// # Errors
-/// The finding, if one of them does not work at all.
+/// The finding, if a run fails, or if the program leaves objects behind.
 fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
     let (first, second) = (run_undisturbed(target, 1)?, run_undisturbed(target, 2)?);
     let older = older.map(|older| run_undisturbed(older, 1)).transpose()?;
     let schedule = Schedule::undisturbed(1);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &first };
-    match oracle::leaked(&case) {
+    match oracle::leaked_objects(&case) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(Baseline::new(target, first, second, older)),
     }
@@ -94,7 +95,7 @@ fn run_undisturbed(target: &Target, seed: u64) -> Result<Outcome, Box<Finding>> 
     let schedule = Schedule::undisturbed(seed);
     let outcome = execute(target, None, &schedule);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &outcome };
-    match oracle::failed(&case).or_else(|| oracle::panicked(&case)) {
+    match oracle::run_failure(&case).or_else(|| oracle::program_panic(&case)) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(outcome),
     }
@@ -130,7 +131,8 @@ impl<'a> Runner<'a> {
         Self { target, older, bounds, report, used, lacking, first_denied: None }
     }
 
-    /// Runs the schedules of a check, judges each run, and adds the findings and permissions.
+    /// Runs the schedules of a check in parallel, judges each run, and adds the findings, permissions and a summary to the
+    /// report.
     fn run_check(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
         let started = Instant::now();
         let (target, older) = (self.target, self.older);
@@ -171,16 +173,17 @@ impl<'a> Runner<'a> {
         self.lacking.extend(lacking);
     }
 
-    /// Reports the permissions that the role lacks, and after a trial with all checks those that no run used.
+    /// Adds findings about the permissions that the role lacks, and after a trial with all checks about those that no run used.
+    /// Adds a summary without runs.
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
-        let granted = permission::granted(&self.target.manifests.install);
+        let granted = permission::granted_permissions(&self.target.manifests.install);
         let first_denied = self.first_denied.take();
-        self.report.findings.extend(oracle::lacking(&self.lacking, first_denied));
+        self.report.findings.extend(oracle::missing_permissions(&self.lacking, first_denied));
         // A check that did not run may need the other permissions.
         if checks.len() == Check::ALL.len() {
             let unused = granted.difference(&self.used).filter(|permission| !permission.is_of_process());
             let unused: Vec<_> = unused.collect();
-            self.report.findings.extend(oracle::unused(&unused));
+            self.report.findings.extend(oracle::unused_permissions(&unused));
         }
         self.report.steps.push(CheckSummary { check: Check::Role, runs: 0, took: Duration::ZERO });
     }

@@ -29,7 +29,7 @@ async fn tiers_are_created_in_order_and_deleted_in_reverse_order() {
     assert_eq!(up, ["foundation", "identity", "database", "backend", "ingress"]);
     rehearsal.down().await.unwrap();
     assert!(tiers(rehearsal.called()).into_iter().eq(up.into_iter().rev()));
-    assert!(rehearsal.left().is_empty());
+    assert!(rehearsal.provisioned_nodes().is_empty());
 }
 
 #[tokio::test]
@@ -59,12 +59,12 @@ async fn changed_settings_change_the_pod_template() {
 #[tokio::test]
 async fn optional_parts_follow_the_spec() {
     let mut rehearsal = built(sample()).await;
-    let all = rehearsal.left();
+    let all = rehearsal.provisioned_nodes();
     assert!(all.contains("ingress") && all.contains("backend/budget") && all.contains("backend/jobs"), "{all:?}");
     rehearsal.object().spec.host = None;
     rehearsal.object().spec.backend.replicas = 1;
     rehearsal.object().spec.schedules.clear();
     rehearsal.up().await.unwrap();
-    let gone: Vec<_> = all.difference(&rehearsal.left()).cloned().collect();
+    let gone: Vec<_> = all.difference(&rehearsal.provisioned_nodes()).cloned().collect();
     assert_eq!(gone, ["backend/budget", "backend/jobs", "ingress"]);
 }

@@ -54,7 +54,8 @@ pub(super) fn max_per_request(schema: &Value) -> f64 {
     (MAX_REQUEST_BYTES / (minimum_bytes(schema) + 1.0)).floor()
 }
 
-/// Returns the minimum size of a value as JSON, in bytes.
+/// Returns the minimum size of a value as JSON, in bytes, as the API server estimates it (`MinSerializedSize` in
+/// `apiserver/pkg/cel/common/schemas.go`).
 fn minimum_bytes(schema: &Value) -> f64 {
     if flag(schema, INT_OR_STRING) {
         return 1.0;

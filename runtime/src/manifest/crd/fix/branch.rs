@@ -89,7 +89,7 @@ fn fix_scalar_union(object: &mut Map<String, Value>, path: &str, findings: &mut 
     }
 }
 
-/// Whether a branch describes a scalar: it has only a type, a format, bounds and texts.
+/// Returns whether a branch describes a scalar: it has only a type, a format, bounds and texts.
 fn is_scalar(branch: &Value) -> bool {
     let is_allowed = |key: &String| {
         BOUNDS.contains(&key.as_str()) || matches!(key.as_str(), "format" | "type" | "title" | "description")

@@ -39,7 +39,7 @@ pub(super) fn draw(forest: &Forest, top: i32, canvas: &mut Canvas) {
     }
 }
 
-/// Returns the legend entries whose symbol occurs in the image.
+/// Returns the legend entries whose symbol occurs in the image: symbol and text.
 fn entries(forest: &Forest) -> Vec<(Sign, &'static str)> {
     let has = |accept: &dyn Fn(Node) -> bool| forest.items.iter().any(|item| accept(item.node));
     let orders =

@@ -44,7 +44,7 @@ pub(super) fn routes(dependencies: &[Dependency], depths: &[usize]) -> (Vec<Rout
     (routes, lanes)
 }
 
-/// Returns the points of each route in a layout that has room for the lanes.
+/// Returns the dependency and the points of each route, in a layout that has room for the lanes.
 pub(super) fn lines(routes: &[Route], layout: &Layout) -> Vec<(Dependency, Vec<(i32, i32)>)> {
     let lane = |(gutter, number): (usize, usize)| {
         layout.columns[gutter].1 + FIRST_LANE + LANE_WIDTH * i32::try_from(number).unwrap_or(0)

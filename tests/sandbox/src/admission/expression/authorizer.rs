@@ -126,10 +126,11 @@ pub(super) fn register(context: &mut Context<'_>) {
     context
         .add_function("check", |This(this): This<Value>, verb: CelString| downcast_authorizer(&this)?.evaluate(&verb));
     context.add_function("allowed", |This(this): This<Value>| is_allowed(&this).map(Value::Bool));
+    // The sandbox's authorizer never fails and gives no reasons.
     context.add_function("errored", |This(this): This<Value>| is_allowed(&this).map(|_| Value::Bool(false)));
-    let empty = |This(this): This<Value>| is_allowed(&this).map(|_| Value::String(Arc::default()));
-    context.add_function("reason", empty);
-    context.add_function("error", empty);
+    let empty_string = |This(this): This<Value>| is_allowed(&this).map(|_| Value::String(Arc::default()));
+    context.add_function("reason", empty_string);
+    context.add_function("error", empty_string);
 }
 
 /// Returns the authorizer in a CEL value; fails with "no such overload" for any other value.

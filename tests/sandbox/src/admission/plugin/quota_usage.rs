@@ -85,7 +85,7 @@ pub(crate) fn current_usage(server: &Server, quota: &Value, limits: &Amounts) ->
     if limits.keys().all(|name| listed.contains_key(name)) { listed } else { count_usage(server, quota, limits) }
 }
 
-/// Counts the usage of all objects in the namespace of a quota.
+/// Counts the usage of all objects in the namespace of a quota that are in its scope, for the resources in `limits`.
 pub(crate) fn count_usage(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let mut sum: Amounts = limits.keys().map(|name| (name.clone(), Quantity::ZERO)).collect();
     let mut counted = Vec::new();

@@ -27,7 +27,8 @@ pub(super) fn bindings(review: &Review<'_>, group_resource: &str) -> Vec<Arc<Pol
     items.iter().map(|item| server.admission.policies.bindings.get(item, PolicyBinding::parse)).collect()
 }
 
-/// Returns the invocations of a policy for a write, one for each matching binding and parameter.
+/// Returns the invocations of a policy for a write, one for each matching binding and parameter. A binding whose
+/// parameters can't be found has one invocation with the reason.
 pub(super) fn invocations<'a>(
     common: &PolicyCommon,
     bindings: &'a [Arc<PolicyBinding>],

@@ -57,7 +57,8 @@ impl MutatingPolicy {
 }
 
 impl Mutation {
-    /// Returns the object after the mutation.
+    /// Evaluates the expression, and returns the object after the mutation: merged with the result as a configuration,
+    /// or patched with it. The error is the message for the client.
     fn apply(&self, scope: &Scope<'_>, review: &Review<'_>) -> Result<Value, String> {
         let (Self::Apply(expression) | Self::Patch(expression)) = self;
         let expression = expression.as_ref().map_err(Clone::clone)?;

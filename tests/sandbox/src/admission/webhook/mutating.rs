@@ -31,7 +31,12 @@ pub(crate) async fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocat
     Ok(())
 }
 
-/// Calls one webhook and applies its patch. Returns whether the patch changed the object.
+/// Calls one webhook, adds its warnings to the review, and applies its patch. Returns whether the patch changed the
+/// object.
+///
+/// # Errors
+/// Fails if the webhook denies the write, can't be called (unless its policy ignores that), or returns a patch that
+/// can't be applied.
 async fn call_hook(review: &mut Review<'_>, hook: &Hook, matched_kind: &MatchedKind) -> Result<bool, Failure> {
     let response = match hook.call(review, matched_kind, true).await {
         Ok(response) => response,

@@ -148,7 +148,8 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
     }
 }
 
-/// Deletes a volume whose claim is gone, or sets its phase to `Released`.
+/// Sets the phase of a volume whose claim is gone to `Released`, and deletes the volume if its reclaim policy is
+/// `Delete`. A volume without a claim is `Available`.
 async fn reclaim(client: &ControllerClient, name: &str) -> Result<(), ApiError> {
     let (kind, claims) = (client.served_kind(VOLUMES)?, client.served_kind(CLAIMS)?);
     let Some(mut volume) = client.get(&kind, "", name) else { return Ok(()) };

@@ -45,7 +45,8 @@ impl Controller for CronJobs {
             cron["status"] = status;
             client.replace(&kind, "status", &cron).await?;
         }
-        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
+        Ok(next
+            .map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::to_instant(&client.server.environment, next))))
     }
 }
 
@@ -163,7 +164,7 @@ fn build_job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     json!({"metadata": metadata, "spec": template["spec"]})
 }
 
-/// Deletes the oldest finished Jobs beyond the history limits.
+/// Deletes the oldest finished Jobs beyond the history limits, which successful and failed Jobs have apart.
 async fn delete_old_jobs(client: &ControllerClient, cron: &Value, finished: &[Value]) -> Result<(), ApiError> {
     for (type_, limit_field, default) in
         [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]

@@ -80,7 +80,8 @@ fn has_current_template(pod: &Value, hash: &str) -> bool {
     object::text(pod, &["metadata", "labels", REVISION]) == hash
 }
 
-/// Creates missing Pods, and deletes unwanted Pods and, within `maxUnavailable`, Pods of an old template.
+/// Creates missing Pods, and deletes Pods that have ended or are on no node of the set. Then deletes Pods of an old
+/// template: unready ones, and ready ones within `maxUnavailable`.
 async fn sync_pods(
     client: &ControllerClient,
     kind: &Kind,
@@ -163,7 +164,8 @@ async fn delete_pod(client: &ControllerClient, set: &Value, pod: &Value) -> Resu
     Ok(())
 }
 
-/// Writes the status of the DaemonSet.
+/// Writes the status of the DaemonSet if it changed. Returns the action that reconciles again when the next Pod becomes
+/// available.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

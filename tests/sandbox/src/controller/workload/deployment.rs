@@ -34,7 +34,7 @@ impl Controller for Deployments {
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, sets) = (client.served_kind(DEPLOYMENTS)?, client.served_kind(REPLICA_SETS)?);
         let Some(mut deployment) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
-        pods::adopt(client, &sets, &kind, &deployment).await?;
+        pods::adopt(client, &sets, &kind, &deployment, |_, _| true).await?;
         let owned_sets = pods::controlled_objects(client, &sets, namespace, object::uid(&deployment));
         if object::is_deleting(&deployment) {
             let rollout = Rollout::new(&deployment, owned_sets, &new_set_name(&deployment));
@@ -103,7 +103,7 @@ async fn ensure_new_set(
     rollout: &mut Rollout,
 ) -> Result<Option<String>, ApiError> {
     let sets = client.served_kind(REPLICA_SETS)?;
-    let newest = rollout.old().filter_map(revision_of).max().unwrap_or(0);
+    let newest = rollout.old_sets().filter_map(revision_of).max().unwrap_or(0);
     let mut created_set = None;
     if let Some(at) = rollout.new {
         let set = &mut rollout.sets[at];
@@ -143,7 +143,8 @@ fn revision_of(set: &Value) -> Option<u64> {
     set["metadata"]["annotations"][REVISION].as_str()?.parse().ok()
 }
 
-/// Returns a ReplicaSet without Pods for the current template of a Deployment.
+/// Returns a ReplicaSet without Pods for the current template of a Deployment: with the hash of the template in its
+/// labels and selector, the annotations of the Deployment, and the revision.
 fn build_new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
     let spec = &deployment["spec"];
     let hash = revision::hash(&spec["template"]);
@@ -209,7 +210,7 @@ async fn delete_old_sets(
         let counts = [&set["spec"]["replicas"], &set["status"]["replicas"]];
         counts.iter().all(|count| count.as_i64().unwrap_or(0) == 0) && !object::is_deleting(set)
     };
-    let mut old: Vec<&Value> = rollout.old().filter(empty).collect();
+    let mut old: Vec<&Value> = rollout.old_sets().filter(empty).collect();
     old.sort_by_key(|set| revision_of(set));
     let surplus = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
     for set in &old[..surplus] {

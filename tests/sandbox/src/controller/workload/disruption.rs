@@ -72,7 +72,8 @@ impl Controller for Budgets {
                 _ => {}
             }
         }
-        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
+        Ok(next
+            .map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::to_instant(&client.server.environment, next))))
     }
 }
 

@@ -91,7 +91,8 @@ pub(super) fn ignore_races(answer: Result<Value, ApiError>) -> ReconcileResult {
 pub(super) struct Selectors(BTreeMap<ObjectKey, LabelSelector>);
 
 impl Selectors {
-    /// Returns the Services to reconcile for a change of a Service or a Pod.
+    /// Returns the Services to reconcile for a change: the changed Service, whose selector is stored or removed, or the
+    /// Services whose selector matches the Pod before or after its change.
     pub(super) fn keys_for(
         &mut self,
         client: &ControllerClient,

@@ -13,9 +13,9 @@ pub(super) fn index_of(pod: &Value) -> Option<i64> {
 }
 
 /// Parses `completedIndexes`; invalid parts are ignored.
-pub(super) fn parse(written: &str) -> BTreeSet<i64> {
+pub(super) fn parse(text: &str) -> BTreeSet<i64> {
     let mut indexes = BTreeSet::new();
-    for part in written.split(',') {
+    for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         if let (Ok(first), Ok(last)) = (first.parse::<i64>(), last.parse::<i64>()) {
             indexes.extend(first..=last);

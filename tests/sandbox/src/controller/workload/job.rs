@@ -128,7 +128,8 @@ impl Jobs {
         let is_finished = job_status::is_finished(&job["status"]);
         // Times that have passed were handled in this reconcile.
         let next = next.filter(|next| !is_finished && *next > now);
-        Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(&client.server.environment, next))))
+        Ok(next
+            .map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::to_instant(&client.server.environment, next))))
     }
 }
 
@@ -262,7 +263,7 @@ async fn delete_expired(client: &ControllerClient, kind: &Kind, job: &Value) -> 
         return Ok(Action::AwaitChange);
     };
     if client.server.environment.now() < due {
-        return Ok(Action::RequeueAt(pods::instant(&client.server.environment, due)));
+        return Ok(Action::RequeueAt(pods::to_instant(&client.server.environment, due)));
     }
     let options = json!({"propagationPolicy": "Foreground", "preconditions": {"uid": object::uid(job)}});
     match client.delete(kind, (object::namespace(job), object::name(job)), &options).await {

@@ -131,7 +131,8 @@ pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict
     if is_complete { JobVerdict::Complete } else { JobVerdict::Running }
 }
 
-/// Writes the numbers of running Pods and the conditions of the verdict.
+/// Sets the numbers of running Pods and the conditions of the verdict in the status. The final condition follows when
+/// no Pod is terminating.
 pub(super) fn set_outcome(
     status: &mut Value,
     job: &Value,

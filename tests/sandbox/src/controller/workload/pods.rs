@@ -72,13 +72,14 @@ pub(super) fn from_template(template: &Value, kind: &Kind, owner: &Value) -> Val
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 }
 
-/// Adopts the objects that the owner's selector matches and that have no controller. Objects that are terminating or
-/// have ended, and owners that are terminating, are left alone.
+/// Adopts the objects that the owner's selector matches, that have no controller, and that `may_adopt` accepts: it gets
+/// the owner and the object. A terminating owner adopts nothing, and no owner adopts a terminating object.
 pub(super) async fn adopt(
     client: &ControllerClient,
     child_kind: &Kind,
     owner_kind: &Kind,
     owner: &Value,
+    may_adopt: fn(&Value, &Value) -> bool,
 ) -> Result<(), ApiError> {
     let selector = &owner["spec"]["selector"];
     if object::is_deleting(owner) || !selector.is_object() {
@@ -87,11 +88,11 @@ pub(super) async fn adopt(
     let selector = LabelSelector::of_object(selector);
     let (_, items) = client.server.store.list(&child_kind.group_resource, Some(object::namespace(owner)));
     for item in items.iter().filter(|item| !item.deleting && selector.matches(|key| item.label(key))) {
-        if item.owners().iter().any(|owner| owner.controller) {
+        if item.owners().iter().any(|reference| reference.controller) {
             continue;
         }
         let object = item.object(child_kind);
-        if is_ended(&object) {
+        if !may_adopt(owner, &object) {
             continue;
         }
         let mut references = object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
@@ -141,7 +142,7 @@ pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Availab
 }
 
 /// Converts a timestamp to the runtime's clock.
-pub(super) fn instant(environment: &Environment, at: Timestamp) -> Instant {
+pub(super) fn to_instant(environment: &Environment, at: Timestamp) -> Instant {
     let delay = at.duration_since(environment.now());
     Instant::now() + std::time::Duration::try_from(delay).unwrap_or_default()
 }
@@ -172,7 +173,7 @@ impl Tally {
 
     /// Returns the action that reconciles again when the next Pod becomes available.
     pub(super) fn next_action(&self, environment: &Environment) -> super::Action {
-        self.next.map_or(super::Action::AwaitChange, |next| super::Action::RequeueAt(instant(environment, next)))
+        self.next.map_or(super::Action::AwaitChange, |next| super::Action::RequeueAt(to_instant(environment, next)))
     }
 }
 

@@ -79,7 +79,7 @@ impl Controller for ReplicaSets {
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, pods) = (client.served_kind(self.group_resource)?, client.served_kind(PODS)?);
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
-        pods::adopt(client, &pods, &kind, &set).await?;
+        pods::adopt(client, &pods, &kind, &set, |_, pod| !pods::is_ended(pod)).await?;
         let owned_pods = pods::controlled_objects(client, &pods, namespace, object::uid(&set));
         let failure =
             if object::is_deleting(&set) { None } else { self.scale(client, &kind, &set, owned_pods).await.err() };
@@ -89,7 +89,8 @@ impl Controller for ReplicaSets {
 }
 
 impl ReplicaSets {
-    /// Creates or deletes Pods until the requested number exists, at most `BURST` at once.
+    /// Creates or deletes Pods until the requested number exists, at most `BURST` at once, and records an Event for
+    /// each. Does nothing more in a terminating namespace.
     async fn scale(
         &self,
         client: &ControllerClient,
@@ -133,7 +134,8 @@ impl ReplicaSets {
     }
 }
 
-/// Writes the status if it changed.
+/// Writes the status if it changed: the numbers of Pods, and the condition `ReplicaFailure` while `failure` is given.
+/// Returns the action that reconciles again when the next Pod becomes available.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,

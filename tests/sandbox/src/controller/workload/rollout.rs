@@ -70,7 +70,7 @@ impl Rollout {
     }
 
     /// Returns the ReplicaSets with other templates.
-    pub(super) fn old(&self) -> impl Iterator<Item = &Value> {
+    pub(super) fn old_sets(&self) -> impl Iterator<Item = &Value> {
         self.sets.iter().enumerate().filter(|(at, _)| Some(*at) != self.new).map(|(_, set)| set)
     }
 
@@ -86,7 +86,8 @@ impl Rollout {
 
     /// Returns the initial size of a new ReplicaSet, like `NewRSNewReplicas` of kube-controller-manager.
     pub(super) fn new_set_size(&self, deployment: &Value) -> i64 {
-        let old = self.old().any(|set| count(set, ["spec", "replicas"]) > 0 || count(set, ["status", "replicas"]) > 0);
+        let old =
+            self.old_sets().any(|set| count(set, ["spec", "replicas"]) > 0 || count(set, ["status", "replicas"]) > 0);
         if deployment["spec"]["paused"] == true || self.is_recreate && old {
             return 0;
         }
@@ -158,7 +159,7 @@ impl Rollout {
     }
 }
 
-/// Scales the ReplicaSets to the sizes that the strategy allows now.
+/// Scales the ReplicaSets to the sizes that the strategy allows now. Skips those that have their size already.
 pub(super) async fn scale(
     client: &ControllerClient,
     deployment: &Value,
@@ -184,7 +185,8 @@ pub(super) async fn scale(
     Ok(())
 }
 
-/// Writes the status of the Deployment.
+/// Writes the status of the Deployment if it changed: the numbers of Pods, and the conditions about progress,
+/// availability and failures. Returns the action that reconciles again at the progress deadline.
 pub(super) async fn update_status(
     client: &ControllerClient,
     kind: &Kind,
@@ -230,7 +232,7 @@ pub(super) async fn update_status(
             _ => {}
         }
     }
-    Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::instant(environment, next))))
+    Ok(next.map_or(Action::AwaitChange, |next| Action::RequeueAt(pods::to_instant(environment, next))))
 }
 
 /// Returns the status with the numbers of replicas, without conditions.

@@ -11,7 +11,7 @@ use crate::{
     server::Server,
 };
 
-/// Starts all of them on the current runtime.
+/// Starts the workload controllers, the scheduler and the kubelet on the current runtime.
 pub(crate) fn start(all: &mut Controllers, server: &Arc<Server>) {
     all.add(server, "deployment-controller", deployment::Deployments);
     all.add(server, "replicaset-controller", replica_set::ReplicaSets::SETS);

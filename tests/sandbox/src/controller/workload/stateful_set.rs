@@ -48,7 +48,7 @@ impl Controller for StatefulSets {
         if object::is_deleting(&set) {
             return Ok(Action::AwaitChange);
         }
-        pods::adopt(client, &*client.served_kind(PODS)?, &kind, &set).await?;
+        pods::adopt(client, &*client.served_kind(PODS)?, &kind, &set, is_member_of).await?;
         let (revision, revisions) = revision::ensure_current(client, &kind, &set, revision::OF_STATEFUL_SET).await?;
         let update_revision = object::name(&revision).to_owned();
         let status_revision = object::text(&set, &["status", "currentRevision"]).to_owned();
@@ -227,7 +227,8 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Writes the status of the StatefulSet.
+    /// Writes the status of the StatefulSet if it changed. Returns the action that reconciles again when the next Pod
+    /// becomes available.
     async fn update_status(&self, kind: &Kind) -> ReconcileResult {
         let environment = &self.client.server.environment;
         let owned_pods = self.pods()?;
@@ -270,7 +271,15 @@ impl SetContext<'_> {
     }
 }
 
-/// Returns the ordinal at the end of a Pod's name; -1 if the name does not end with a number.
+/// Returns whether the name of a Pod is that of the set and an ordinal (upstream: `isMemberOf`).
+fn is_member_of(set: &Value, pod: &Value) -> bool {
+    object::name(pod).rsplit_once('-').is_some_and(|(parent, number)| {
+        parent == object::name(set) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// Returns the ordinal at the end of a Pod's name; -1, which is in no range of ordinals, if the name does not end with
+/// a number.
 fn ordinal(pod: &Value) -> i64 {
     object::name(pod).rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(-1)
 }

@@ -25,8 +25,10 @@ pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     for kind in kinds {
         match kind.custom() {
             Some(custom) => {
-                collected
-                    .insert(schema_name(kind, &kind.kind), custom_schema(kind, &custom.written, &custom.selectable));
+                collected.insert(
+                    schema_name(kind, &kind.kind),
+                    custom_schema(kind, &custom.schema_json, &custom.selectable),
+                );
                 collected.insert(schema_name(kind, &kind.list_kind), custom_list(kind));
                 wanted.push(format!("{META}.ObjectMeta"));
                 wanted.push(format!("{META}.ListMeta"));

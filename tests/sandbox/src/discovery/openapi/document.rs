@@ -62,7 +62,7 @@ fn document_hash(groups: &Groups, group: &str, version: &str) -> String {
     for kind in groups.find(group).into_iter().flat_map(|group| group.kinds(version)) {
         source.push_str(&kind.kind);
         if let Some(custom) = kind.custom() {
-            source.push_str(&custom.written.to_string());
+            source.push_str(&custom.schema_json.to_string());
             source.push_str(&kind.subresources.iter().map(|subresource| subresource.name.as_str()).collect::<String>());
         }
     }

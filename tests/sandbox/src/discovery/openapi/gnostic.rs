@@ -8,7 +8,7 @@ struct Message(Vec<u8>);
 
 impl Message {
     /// Appends a number as a varint: seven bits in each byte, the lowest first.
-    fn varint(&mut self, mut number: u64) {
+    fn push_varint(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.0.push(number as u8 | 0x80);
             number >>= 7;
@@ -18,8 +18,8 @@ impl Message {
 
     /// Writes a length-delimited field: a string, bytes or a nested message.
     fn bytes(&mut self, field: u64, bytes: &[u8]) {
-        self.varint(field << 3 | 2);
-        self.varint(bytes.len() as u64);
+        self.push_varint(field << 3 | 2);
+        self.push_varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
@@ -32,8 +32,8 @@ impl Message {
 
     /// Writes a boolean field.
     fn bool(&mut self, field: u64, truth: bool) {
-        self.varint(field << 3);
-        self.varint(truth.into());
+        self.push_varint(field << 3);
+        self.push_varint(truth.into());
     }
 
     /// Writes a field with a nested message.

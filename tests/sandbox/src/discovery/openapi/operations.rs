@@ -80,7 +80,8 @@ fn subresource_path_item(kind: &Kind, subresource: &Subresource) -> Value {
     Value::Object(subresource.verbs.iter().map(operation).collect())
 }
 
-/// Returns an operation with its parameters, request body and response; `schema` is that of the object.
+/// Returns an operation with its parameters, request body and response; `schema` refers to the
+/// schema of the object in request and response.
 fn operation(verb: &str, schema: &Value, gvk: &Value) -> Value {
     let action = match verb {
         "create" => "post",
@@ -111,8 +112,8 @@ fn operation(verb: &str, schema: &Value, gvk: &Value) -> Value {
             ],
             _ => &["*/*"],
         };
-        let patch = reference("io.k8s.apimachinery.pkg.apis.meta.v1.Patch");
-        let body = if verb == "patch" { &patch } else { schema };
+        let patch_schema = reference("io.k8s.apimachinery.pkg.apis.meta.v1.Patch");
+        let body = if verb == "patch" { &patch_schema } else { schema };
         let content: Map<String, Value> =
             media_types.iter().map(|media_type| ((*media_type).to_owned(), json!({"schema": body}))).collect();
         operation["requestBody"] = json!({"content": content, "required": true});

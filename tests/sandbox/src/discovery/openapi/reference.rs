@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-/// Returns the name of a kind's schema: `io.k8s.api.apps.v1.Deployment`, `com.example.v1.Shop`.
-pub(super) fn schema_name(kind: &crate::kind::Kind, name: &str) -> String {
-    if let Some(definition) = crate::schema::builtin::of_kind(&kind.group, &kind.version, name) {
+/// Returns the name of the schema of an object or list in the group and version of `kind`:
+/// `io.k8s.api.apps.v1.Deployment`, `com.example.v1.ShopList`. `kind_name` is the kind, its list kind, or the kind that
+/// a subresource responds with.
+pub(super) fn schema_name(kind: &crate::kind::Kind, kind_name: &str) -> String {
+    if let Some(definition) = crate::schema::builtin::of_kind(&kind.group, &kind.version, kind_name) {
         return definition.name.to_owned();
     }
     let reversed: Vec<&str> = kind.group.rsplit('.').collect();
-    format!("{}.{}.{name}", reversed.join("."), kind.version)
+    format!("{}.{}.{kind_name}", reversed.join("."), kind.version)
 }
 
 /// Returns a `$ref` to a schema of the document.

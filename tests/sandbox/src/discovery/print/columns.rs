@@ -24,9 +24,17 @@ pub(super) fn builtin(group: &str, version: &str, plural: &str) -> Value {
 
 /// Returns the name column, which is the same for all kinds.
 pub(super) fn name_column() -> Value {
-    COLUMNS
-        .get(&(String::new(), "v1".to_owned(), "configmaps".to_owned()))
-        .map_or(Value::Null, |columns| columns[0].clone())
+    config_map_columns().map_or(Value::Null, |columns| columns[0].clone())
+}
+
+/// Returns the age column, which is the same for all kinds that have one.
+pub(super) fn age_column() -> Value {
+    config_map_columns().map_or(Value::Null, |columns| columns[2].clone())
+}
+
+/// Returns the columns of ConfigMaps: name, data and age.
+fn config_map_columns() -> Option<&'static Value> {
+    COLUMNS.get(&(String::new(), "v1".to_owned(), "configmaps".to_owned()))
 }
 
 /// Returns the column of the creation time, for kinds without a printer.

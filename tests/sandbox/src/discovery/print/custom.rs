@@ -20,16 +20,15 @@ pub(super) struct Column {
 }
 
 /// Parses the columns after the name; without any, the only column is the age.
-pub(super) fn parse_columns(written: &[Value]) -> Vec<Column> {
-    if written.is_empty() {
+pub(super) fn parse_columns(declared_columns: &[Value]) -> Vec<Column> {
+    if declared_columns.is_empty() {
         let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"});
         let mut age = parse_column(&age);
         // The description is the same for every kind that has an age.
-        age.description =
-            columns::builtin("", "v1", "configmaps")[2]["description"].as_str().unwrap_or_default().to_owned();
+        age.description = columns::age_column()["description"].as_str().unwrap_or_default().to_owned();
         return vec![age];
     }
-    written.iter().map(parse_column).collect()
+    declared_columns.iter().map(parse_column).collect()
 }
 
 /// Returns the column definitions of a CRD, with the name first.
@@ -44,8 +43,8 @@ pub(super) fn definitions(custom: &[Column]) -> Value {
 }
 
 /// Parses one of the `additionalPrinterColumns`.
-fn parse_column(written: &Value) -> Column {
-    let text = |name| object::text(written, &[name]).to_owned();
+fn parse_column(declared_column: &Value) -> Column {
+    let text = |name| object::text(declared_column, &[name]).to_owned();
     let (path, description) = (text("jsonPath"), text("description"));
     let description = if description.is_empty() {
         format!("Custom resource definition column (in JSONPath format): {path}")
@@ -57,7 +56,7 @@ fn parse_column(written: &Value) -> Column {
         type_: text("type"),
         format: text("format"),
         description,
-        priority: object::number(written, &["priority"]).unwrap_or(0),
+        priority: object::number(declared_column, &["priority"]).unwrap_or(0),
         path: JsonPath::parse(&path),
     }
 }

@@ -86,7 +86,7 @@ impl Printer {
         json!({"kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": metadata, "columnDefinitions": definitions, "rows": rows})
     }
 
-    /// Returns the `TableRow` of an object.
+    /// Returns the `TableRow` of an object: its cells, the requested part of the object, and its conditions.
     fn row(&self, object: &Value, now: Timestamp) -> Value {
         let cells = match &self.columns {
             Columns::Table(cells) => cells(object, now),

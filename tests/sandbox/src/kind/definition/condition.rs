@@ -7,7 +7,7 @@ use crate::{
     object,
 };
 
-/// Whether a condition of a CRD is `True`.
+/// Returns whether a condition of a CRD is `True`.
 pub(crate) fn has_condition(crd: &Value, type_: &str) -> bool {
     condition::holds(&crd["status"], type_)
 }

@@ -27,7 +27,7 @@ pub(crate) const GROUP: &str = "apiextensions.k8s.io";
 /// The plural of CRDs.
 pub(crate) const PLURAL: &str = "customresourcedefinitions";
 
-/// Whether objects of the kind are CRDs.
+/// Returns whether objects of the kind are CRDs.
 pub(crate) fn is_crd(kind: &Kind) -> bool {
     kind.is(GROUP, PLURAL)
 }

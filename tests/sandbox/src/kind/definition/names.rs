@@ -13,17 +13,17 @@ pub(super) const LABEL: &str = "a DNS-1035 label must consist of lower case alph
 /// The message about a text that is no subdomain by RFC 1123.
 pub(super) const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// Whether a text is a label by RFC 1035.
+/// Returns whether a text is a label by RFC 1035.
 pub(super) fn is_label(text: &str) -> bool {
     text.len() <= 63 && text.starts_with(|letter: char| letter.is_ascii_lowercase()) && is_dns_part(text)
 }
 
-/// Whether a text is a subdomain by RFC 1123.
+/// Returns whether a text is a subdomain by RFC 1123.
 pub(super) fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_dns_part)
 }
 
-/// Whether a text has only lowercase letters, digits and hyphens, with no hyphen at either end.
+/// Returns whether a text has only lowercase letters, digits and hyphens, with no hyphen at either end.
 fn is_dns_part(text: &str) -> bool {
     let is_alphanumeric = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     text.starts_with(is_alphanumeric)

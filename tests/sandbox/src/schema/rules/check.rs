@@ -137,7 +137,8 @@ impl RuleScope<'_> {
         }
     }
 
-    /// Evaluates a rule; `None` if it holds.
+    /// Evaluates a rule. Returns the error if it does not hold, can't be evaluated or was not compiled; `None` if it
+    /// holds.
     fn evaluate(&self, rule: &ValidationRule, scope: &Context<'_>) -> Option<Cause> {
         let program = match &rule.program {
             Ok(program) => program,

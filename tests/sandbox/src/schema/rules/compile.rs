@@ -9,7 +9,8 @@ use super::{
 };
 use crate::{failure::Cause, object::text};
 
-/// Compiles a rule of a schema, and returns its errors. `field_path` is the path of the rule in the CRD.
+/// Compiles a rule of a schema and its message expression. Returns their errors, and whether the rule uses `oldSelf`.
+/// `field_path` is the path of the rule in the CRD.
 pub(crate) fn compile(rule_json: &Value, schema: &Value, field_path: &str) -> CompiledRule {
     let rule = ValidationRule::of(rule_json);
     let mut causes = Vec::new();

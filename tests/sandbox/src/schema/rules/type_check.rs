@@ -51,7 +51,7 @@ pub(crate) fn unknown_names(program: &Program, source: &str, schema: &Value) -> 
     (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
-/// Whether the form of an expression shows that its result is no string.
+/// Returns whether the form of an expression shows that its result is no string.
 pub(crate) fn is_not_string(program: &Program) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => !matches!(literal, LiteralValue::String(_)),
@@ -64,7 +64,7 @@ pub(crate) fn is_not_string(program: &Program) -> bool {
 /// The operators whose result is a number, a text or a list, and never a boolean.
 const ARITHMETIC: [&str; 6] = ["_+_", "_-_", "_*_", "_/_", "_%_", "-_"];
 
-/// Whether the result of an expression may be a boolean, as far as its form shows.
+/// Returns whether the result of an expression may be a boolean, as far as its form shows.
 fn may_be_true(program: &Program, schema: &Value) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => matches!(literal, LiteralValue::Boolean(_)),

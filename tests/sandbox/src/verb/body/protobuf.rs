@@ -79,14 +79,15 @@ impl FieldRow {
     }
 }
 
-/// Decodes the object in a body; `None` if the body is invalid.
+/// Decodes the object in a body: an envelope with its type and its message. `None` if the body is invalid or the kind
+/// is unknown.
 pub(super) fn decode_object(body: &[u8]) -> Option<Value> {
     let (mut raw, mut api_version, mut kind) = (&b""[..], String::new(), String::new());
-    for entry in WireFields(body.strip_prefix(PREFIX)?) {
-        match entry? {
+    for entry in WireFields::of(body.strip_prefix(PREFIX)?) {
+        match entry.ok()? {
             (1, WireValue::Bytes(types)) => {
-                for entry in WireFields(types) {
-                    match entry? {
+                for entry in WireFields::of(types) {
+                    match entry.ok()? {
                         (1, WireValue::Bytes(text)) => api_version = String::from_utf8(text.to_vec()).ok()?,
                         (2, WireValue::Bytes(text)) => kind = String::from_utf8(text.to_vec()).ok()?,
                         _ => {}
@@ -116,8 +117,8 @@ fn decode_message(name: &str, bytes: &[u8], depth: usize) -> Option<Map<String, 
     if depth > MAX_DEPTH {
         return None;
     }
-    for entry in WireFields(bytes) {
-        let (number, part) = entry?;
+    for entry in WireFields::of(bytes) {
+        let (number, part) = entry.ok()?;
         let Some(field) = known.get(&number) else { continue };
         if field.inline {
             map.append(&mut decode_message(&field.message, part.bytes()?, depth + 1)?);
@@ -173,22 +174,20 @@ impl MessageField {
             ('m', WireValue::Bytes(bytes)) => Value::Object(decode_message(&self.message, bytes, depth + 1)?),
             ('q', WireValue::Bytes(bytes)) => first_text(bytes)?.into(),
             ('r', WireValue::Bytes(bytes)) => {
-                let raw = first_field(bytes).unwrap_or_default();
+                let raw = bytes_of_field(bytes, 1)?;
                 if raw.is_empty() { Value::Null } else { serde_json::from_slice(raw).ok()? }
             }
             ('x', WireValue::Bytes(bytes)) => {
-                let items = WireFields(bytes).map(|entry| Some(std::str::from_utf8(entry?.1.bytes()?).ok()?.into()));
+                let items =
+                    WireFields::of(bytes).map(|entry| Some(std::str::from_utf8(entry.ok()?.1.bytes()?).ok()?.into()));
                 Value::Array(items.collect::<Option<_>>()?)
             }
             ('t' | 'T', WireValue::Bytes(bytes)) => self.decode_time(bytes)?,
             ('d', WireValue::Bytes(bytes)) => format!("{}ns", two_numbers(bytes)?[0]).into(),
-            ('o', WireValue::Bytes(bytes)) => {
-                let text = WireFields(bytes).flatten().find_map(|(number, part)| (number == 3).then_some(part));
-                match two_numbers(bytes)? {
-                    [1, _] => std::str::from_utf8(text.and_then(WireValue::bytes).unwrap_or_default()).ok()?.into(),
-                    [_, number] => number.into(),
-                }
-            }
+            ('o', WireValue::Bytes(bytes)) => match two_numbers(bytes)? {
+                [1, _] => std::str::from_utf8(bytes_of_field(bytes, 3)?).ok()?.into(),
+                [_, number] => number.into(),
+            },
             _ => return None,
         })
     }
@@ -206,8 +205,8 @@ impl MessageField {
     /// Decodes a key and value of a map field; `None` if they are invalid. An omitted value is empty.
     fn decode_map_entry(&self, bytes: &[u8], depth: usize) -> Option<(String, Value)> {
         let (mut key, mut value) = (String::new(), None);
-        for entry in WireFields(bytes) {
-            match entry? {
+        for entry in WireFields::of(bytes) {
+            match entry.ok()? {
                 (1, part) => key = String::from_utf8(part.bytes()?.to_vec()).ok()?,
                 (2, part) => value = Some(self.decode_value(part, depth)?),
                 _ => {}
@@ -221,8 +220,8 @@ impl MessageField {
 /// Returns the numbers in the fields 1 and 2; 0 for a missing one. Returns `None` if the message is invalid.
 fn two_numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     let mut found = [0; 2];
-    for entry in WireFields(bytes) {
-        match entry? {
+    for entry in WireFields::of(bytes) {
+        match entry.ok()? {
             (1, WireValue::Number(number)) => found[0] = number.cast_signed(),
             (2, WireValue::Number(number)) => found[1] = number.cast_signed(),
             _ => {}
@@ -231,14 +230,22 @@ fn two_numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     Some(found)
 }
 
-/// Returns the bytes of field 1; `None` if it is missing.
-fn first_field(bytes: &[u8]) -> Option<&[u8]> {
-    WireFields(bytes).flatten().find_map(|(number, part)| if number == 1 { part.bytes() } else { None })
+/// Returns the bytes of a field, of its last value if it is repeated, and empty if it is missing. Returns `None` if the
+/// message is invalid.
+fn bytes_of_field(message: &[u8], number: u64) -> Option<&[u8]> {
+    let mut found = &b""[..];
+    for entry in WireFields::of(message) {
+        let (own_number, part) = entry.ok()?;
+        if own_number == number {
+            found = part.bytes()?;
+        }
+    }
+    Some(found)
 }
 
-/// Returns the text of field 1, empty if it is missing; `None` if it is not UTF-8.
+/// Returns the text of field 1, empty if it is missing; `None` if the message is invalid or the text is not UTF-8.
 fn first_text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(first_field(bytes).unwrap_or_default()).ok()
+    std::str::from_utf8(bytes_of_field(bytes, 1)?).ok()
 }
 
 /// The value of an encoded field.
@@ -258,25 +265,36 @@ impl<'a> WireValue<'a> {
     }
 }
 
-/// Iterates over the fields of a message with their numbers; yields `None` at an invalid field.
-struct WireFields<'a>(&'a [u8]);
+/// Iterates over the numbers and values of a message's fields. An invalid field is yielded as an error and ends the
+/// iteration.
+struct WireFields<'a> {
+    input: &'a [u8],
+}
+
+/// A field of a message that can't be decoded.
+struct InvalidField;
 
 impl<'a> Iterator for WireFields<'a> {
-    type Item = Option<(u64, WireValue<'a>)>;
+    type Item = Result<(u64, WireValue<'a>), InvalidField>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
+        if self.input.is_empty() {
             return None;
         }
-        let entry = self.next_field();
-        if entry.is_none() {
-            self.0 = &[];
+        let entry = self.next_field().ok_or(InvalidField);
+        // An invalid field is the last item: no field can be found behind it.
+        if entry.is_err() {
+            self.input = &[];
         }
         Some(entry)
     }
 }
 
 impl<'a> WireFields<'a> {
+    fn of(message: &'a [u8]) -> Self {
+        Self { input: message }
+    }
+
     /// Returns the number and value of the next field; `None` if the input is invalid.
     fn next_field(&mut self) -> Option<(u64, WireValue<'a>)> {
         let tag = self.varint()?;
@@ -295,8 +313,8 @@ impl<'a> WireFields<'a> {
 
     /// Consumes bytes; `None` if there are fewer.
     fn take_bytes(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, remaining) = self.0.split_at_checked(length)?;
-        self.0 = remaining;
+        let (taken, remaining) = self.input.split_at_checked(length)?;
+        self.input = remaining;
         Some(taken)
     }
 
@@ -360,5 +378,13 @@ mod tests {
         assert_eq!(decode_object(b"{}"), None);
         assert_eq!(decode_object(&body("v1", "ConfigMap", &[0xff; 30])), None);
         assert_eq!(decode_object(&body("v1", "Nope", b"")), None);
+    }
+
+    #[test]
+    fn a_repeated_field_has_its_last_value_and_an_invalid_one_is_not_skipped() {
+        assert_eq!(first_text(&[field(1, b"a"), field(1, b"b"), field(2, b"c")].concat()), Some("b"));
+        assert_eq!(first_text(&field(2, b"c")), Some(""));
+        assert_eq!(first_text(&[field(1, b"a"), vec![0xff]].concat()), None);
+        assert_eq!(first_text(&[1 << 3, 1]), None);
     }
 }

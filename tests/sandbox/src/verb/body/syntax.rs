@@ -106,7 +106,7 @@ impl Reader<'_> {
 
     /// Consumes the separator after a value, and the next key in an object. Returns whether another value follows.
     fn check_separator(&mut self, close: u8) -> Result<bool, String> {
-        let place = if close == b'}' { "after object key:value pair" } else { "after array element" };
+        let context = if close == b'}' { "after object key:value pair" } else { "after array element" };
         match self.peek() {
             Some(b',') => {
                 self.position += 1;
@@ -119,7 +119,7 @@ impl Reader<'_> {
                 self.position += 1;
                 Ok(false)
             }
-            Some(byte) => Err(unexpected(byte, place)),
+            Some(byte) => Err(unexpected(byte, context)),
             None => Err(unexpected_end()),
         }
     }
@@ -154,8 +154,8 @@ impl Reader<'_> {
         for expected in literal.bytes().skip(1) {
             let byte = self.next_byte()?;
             if byte != expected {
-                let place = format!("in literal {literal} (expecting {})", go_quoted(expected));
-                return Err(unexpected(byte, &place));
+                let context = format!("in literal {literal} (expecting {})", go_quoted(expected));
+                return Err(unexpected(byte, &context));
             }
         }
         Ok(())
@@ -185,11 +185,11 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Consumes digits. Fails if there is none; `place` names the context in the message.
-    fn check_digits(&mut self, place: &str) -> Result<(), String> {
+    /// Consumes digits. Fails if there is none; `context` says in the message where that is.
+    fn check_digits(&mut self, context: &str) -> Result<(), String> {
         let first = self.next_byte()?;
         if !first.is_ascii_digit() {
-            return Err(unexpected(first, place));
+            return Err(unexpected(first, context));
         }
         while self.text.get(self.position).is_some_and(u8::is_ascii_digit) {
             self.position += 1;
@@ -209,9 +209,9 @@ fn unexpected_end() -> String {
     "unexpected end of JSON input".to_owned()
 }
 
-/// Returns the error for an unexpected byte; `place` names the context.
-fn unexpected(byte: u8, place: &str) -> String {
-    format!("invalid character {} {place}", go_quoted(byte))
+/// Returns the error for an unexpected byte; `context` says where it is.
+fn unexpected(byte: u8, context: &str) -> String {
+    format!("invalid character {} {context}", go_quoted(byte))
 }
 
 /// Formats a byte as Go does.

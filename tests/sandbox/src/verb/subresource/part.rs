@@ -14,7 +14,8 @@ pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
     }
 }
 
-/// Restores all parts of the object that the subresource does not write to their old state.
+/// Restores all parts of the object that the subresource does not write to their old state. Does nothing for the object
+/// itself, and for subresources that are objects of their own.
 pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
     let Some(subresource) = request.subresource.filter(|subresource| is_part(request.kind, subresource)) else {
         return;

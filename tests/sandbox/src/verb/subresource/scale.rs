@@ -76,7 +76,8 @@ pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse,
     }
 }
 
-/// Handles a patch of the `Scale`. Repeats it after a conflict.
+/// Handles a patch of the `Scale`: applies it to the `Scale` of the object, and writes the replicas into the object.
+/// Repeats it after a conflict.
 pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let media = Media::of(request)?;
     request.stored_object()?;
@@ -104,9 +105,9 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
 }
 
 /// Returns the response with the `Scale` of the written object.
-fn scale_response(request: ResourceRequest<'_>, written: WriteOutcome) -> Result<ApiResponse, Failure> {
-    let scale = scale_of(request.kind, &written.state.object(request.kind));
-    Ok(read::object_response(scale_request(request), StatusCode::OK, scale)?.with_warnings(written.warnings))
+fn scale_response(request: ResourceRequest<'_>, outcome: WriteOutcome) -> Result<ApiResponse, Failure> {
+    let scale = scale_of(request.kind, &outcome.state.object(request.kind));
+    Ok(read::object_response(scale_request(request), StatusCode::OK, scale)?.with_warnings(outcome.warnings))
 }
 
 /// Returns the request with `Scale` as its kind.
@@ -114,7 +115,8 @@ fn scale_request(request: ResourceRequest<'_>) -> ResourceRequest<'_> {
     ResourceRequest { kind: &SCALE, ..request }
 }
 
-/// Writes the replicas of a `Scale` into the object that it belongs to.
+/// Writes the replicas of a `Scale` into the object that it belongs to, if the object has the uid and the version of
+/// the `Scale`.
 async fn write_replicas(
     request: ResourceRequest<'_>,
     stored: &Arc<Stored>,

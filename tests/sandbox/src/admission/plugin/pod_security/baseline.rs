@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::spec::{PodRule, Spec, container_names, list_items, noun_and_names, quoted, sorted};
+use super::spec::{PodRule, Spec, container_names, list_items, noun_and_names, quoted, sort_unique};
 use crate::object;
 
 /// The rules in the order of their messages, each with whether `restricted` includes it unchanged.
@@ -89,10 +89,10 @@ fn app_armor(spec: &Spec<'_>) -> Option<String> {
         return None;
     }
     let mut values: Vec<String> = if offenders.exist() { vec!["Unconfined".to_owned()] } else { Vec::new() };
-    values.extend(sorted(
+    values.extend(sort_unique(
         disallowed.iter().map(|AppArmorAnnotation { key, profile, .. }| format!("{key}=\"{profile}\"")),
     ));
-    let mut subjects: Vec<String> = if offenders.exist() { vec![offenders.named()] } else { Vec::new() };
+    let mut subjects: Vec<String> = if offenders.exist() { vec![offenders.describe()] } else { Vec::new() };
     if !disallowed.is_empty() {
         subjects.push(if disallowed.len() == 1 { "annotation".to_owned() } else { "annotations".to_owned() });
     }
@@ -114,7 +114,7 @@ pub(super) fn forbidden_capabilities(spec: &Spec<'_>, allowed: &[&str]) -> Optio
         added.filter(|name| !allowed.contains(name)).map(str::to_owned).collect()
     };
     let offenders = spec.containers_where(|container| !added(container).is_empty());
-    let capabilities = sorted(spec.containers.iter().flat_map(|container| added(container)));
+    let capabilities = sort_unique(spec.containers.iter().flat_map(|container| added(container)));
     let violation = || {
         format!(
             "{} must not include {} in securityContext.capabilities.add",
@@ -147,7 +147,7 @@ fn host_ports(spec: &Spec<'_>) -> Option<String> {
         ports.filter(|port| *port != 0).map(|port| port.to_string()).collect()
     };
     let offenders = spec.containers_where(|container| !ports(container).is_empty());
-    let used = sorted(spec.containers.iter().flat_map(|container| ports(container)));
+    let used = sort_unique(spec.containers.iter().flat_map(|container| ports(container)));
     let (verb, noun) =
         (if offenders.len() == 1 { "uses" } else { "use" }, if used.len() == 1 { "hostPort" } else { "hostPorts" });
     (!offenders.is_empty())
@@ -170,7 +170,7 @@ fn probe_hosts(spec: &Spec<'_>) -> Option<String> {
         hosts.filter(|host| !host.is_empty()).map(str::to_owned).collect()
     };
     let offenders = spec.containers_where(|container| !hosts(container).is_empty());
-    let host_names = sorted(spec.containers.iter().flat_map(|container| hosts(container)));
+    let host_names = sort_unique(spec.containers.iter().flat_map(|container| hosts(container)));
     let verb = if offenders.len() == 1 { "uses" } else { "use" };
     let violation = || {
         let host_names = noun_and_names("probe or lifecycle host", &host_names);
@@ -198,7 +198,7 @@ pub(super) fn unmasked_proc(spec: &Spec<'_>) -> Option<String> {
     let is_open = |container: &Value| !matches!(mount(container).as_str(), "" | "Default");
     let offenders = spec.containers_where(is_open);
     let mounts =
-        sorted(spec.containers.iter().filter(|container| is_open(container)).map(|container| mount(container)));
+        sort_unique(spec.containers.iter().filter(|container| is_open(container)).map(|container| mount(container)));
     let violation = || {
         format!(
             "procMount ({} must not set securityContext.procMount to {})",
@@ -224,7 +224,7 @@ fn se_linux(spec: &Spec<'_>) -> Option<String> {
         let container_contexts = spec.containers.iter().map(|container| &container["securityContext"]);
         std::iter::once(&spec.pod["securityContext"]).chain(container_contexts)
     };
-    let types = sorted(contexts().filter_map(disallowed_type));
+    let types = sort_unique(contexts().filter_map(disallowed_type));
     let mut violation = Vec::new();
     if !types.is_empty() {
         violation.push(noun_and_names("type", &types));
@@ -234,7 +234,7 @@ fn se_linux(spec: &Spec<'_>) -> Option<String> {
             violation.push(format!("{name} may not be set"));
         }
     }
-    let (subject, violation) = (offenders.named(), violation.join("; "));
+    let (subject, violation) = (offenders.describe(), violation.join("; "));
     Some(format!("seLinuxOptions ({subject} set forbidden securityContext.seLinuxOptions: {violation})"))
 }
 
@@ -242,7 +242,7 @@ fn se_linux(spec: &Spec<'_>) -> Option<String> {
 pub(super) fn seccomp(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.offenders(|context| context["seccompProfile"]["type"] == "Unconfined");
     let violation = || {
-        let subject = offenders.named();
+        let subject = offenders.describe();
         format!("seccompProfile ({subject} must not set securityContext.seccompProfile.type to \"Unconfined\")")
     };
     offenders.exist().then(violation)
@@ -258,7 +258,7 @@ fn sysctls(spec: &Spec<'_>) -> Option<String> {
 /// Returns the violation if the Pod or a container is a Windows host process.
 fn host_process(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.offenders(|context| context["windowsOptions"]["hostProcess"] == true);
-    let subject = offenders.named();
+    let subject = offenders.describe();
     let violation = || format!("hostProcess ({subject} must not set securityContext.windowsOptions.hostProcess=true)");
     offenders.exist().then(violation)
 }

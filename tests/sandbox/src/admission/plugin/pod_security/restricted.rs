@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     baseline::{forbidden_capabilities, seccomp, unmasked_proc},
-    spec::{Offenders, PodRule, Spec, container_names, list_items, noun_and_names, quoted, sorted},
+    spec::{Offenders, PodRule, Spec, container_names, list_items, noun_and_names, quoted, sort_unique},
 };
 
 /// The rules in the order of their messages, which follow those of `baseline`.
@@ -68,7 +68,7 @@ fn volumes(spec: &Spec<'_>) -> Option<String> {
         .filter_map(|volume| Some((volume["name"].as_str()?, disallowed_type(volume)?)))
         .collect();
     let names: Vec<&str> = disallowed.iter().map(|(name, _)| *name).collect();
-    let types = sorted(disallowed.iter().map(|(_, disallowed_type)| disallowed_type.clone()));
+    let types = sort_unique(disallowed.iter().map(|(_, disallowed_type)| disallowed_type.clone()));
     let verb = if names.len() == 1 { "uses" } else { "use" };
     let violation = || {
         let (subject, type_list) = (noun_and_names("volume", &names), noun_and_names("restricted volume type", &types));
@@ -84,7 +84,7 @@ fn non_root(spec: &Spec<'_>) -> Option<String> {
     }
     let explicit_root = spec.offenders(|context| context["runAsNonRoot"] == false);
     if explicit_root.exist() {
-        let subject = explicit_root.named();
+        let subject = explicit_root.describe();
         return Some(format!("runAsNonRoot != true ({subject} must not set securityContext.runAsNonRoot=false)"));
     }
     let subject = containers_without(spec, |context| context["runAsNonRoot"] == true)?;
@@ -95,7 +95,7 @@ fn non_root(spec: &Spec<'_>) -> Option<String> {
 fn root_user(spec: &Spec<'_>) -> Option<String> {
     let offenders: Offenders<'_> = spec.offenders(|context| context["runAsUser"] == 0);
     let is_violation = !spec.has_own_users() && offenders.exist();
-    is_violation.then(|| format!("runAsUser=0 ({} must not set runAsUser=0)", offenders.named()))
+    is_violation.then(|| format!("runAsUser=0 ({} must not set runAsUser=0)", offenders.describe()))
 }
 
 /// Returns the violation if a container runs without an allowed seccomp profile. Windows Pods are exempt.

@@ -58,7 +58,7 @@ impl Offenders<'_> {
     }
 
     /// Formats the offenders: `pod and containers "a", "b"`.
-    pub(super) fn named(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match (self.pod, self.containers.is_empty()) {
             (true, true) => "pod".to_owned(),
             (true, false) => format!("pod and {}", container_names(&self.containers)),
@@ -89,7 +89,7 @@ pub(super) fn quoted<T: AsRef<str>>(names: &[T]) -> String {
 }
 
 /// Sorts names and removes duplicates.
-pub(super) fn sorted(names: impl IntoIterator<Item = String>) -> Vec<String> {
+pub(super) fn sort_unique(names: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut names: Vec<String> = names.into_iter().collect();
     names.sort_unstable();
     names.dedup();

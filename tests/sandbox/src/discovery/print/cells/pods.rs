@@ -86,7 +86,8 @@ impl ContainerSummary {
         summary
     }
 
-    /// Adds the init containers, and returns whether they are still running.
+    /// Adds the restarts of the init containers, and returns whether the Pod is still initializing: the first container
+    /// that is not done then determines the status. After the initialization, only restarts of sidecars count.
     fn add_init_containers(&mut self, object: &Value) -> bool {
         let specs = items(object, &["spec", "initContainers"]);
         let (mut sidecar_restarts, mut sidecar_last) = (0, None);
@@ -122,7 +123,8 @@ impl ContainerSummary {
         is_initializing
     }
 
-    /// Adds the containers that are not init containers; the first one with a reason determines the status.
+    /// Adds the restarts and the ready ones of the other containers; the first container with a reason determines the
+    /// status.
     fn add_containers(&mut self, object: &Value) {
         let mut running = false;
         for status in items(object, &["status", "containerStatuses"]).iter().rev() {

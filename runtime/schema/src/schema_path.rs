@@ -1,17 +1,17 @@
-//! `Place`: a path in the schema of a definition, as kube-apiserver writes it and in steps.
+//! `SchemaPath`: a path in the schema of a definition, as kube-apiserver writes it and in steps.
 
 use crate::step::Step;
 
 /// A path in the schema of a definition.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct SchemaPath {
     /// The path as kube-apiserver writes it, `spec.validation.openAPIV3Schema.properties[spec].type`.
     pub(crate) text: String,
     /// The steps from the root of the schema.
     pub(crate) steps: Vec<Step>,
 }
 
-impl Place {
+impl SchemaPath {
     /// Returns the root of a schema, which is at `text` in the definition.
     pub(crate) fn root(text: &str) -> Self {
         Self { text: text.to_owned(), steps: Vec::new() }
