@@ -61,7 +61,7 @@ pub(super) trait Tried {
     fn answer(&self, node: &str, answer: Answer);
     fn pass(&self, up: bool) -> Result<()>;
     fn called(&self) -> Vec<String>;
-    fn left(&self) -> BTreeSet<String>;
+    fn provisioned_nodes(&self) -> BTreeSet<String>;
 }
 
 impl<P: Provision<Sample> + Provisioner<Inputs = ()>> Tried for TreeHarness<Sample, P> {
@@ -77,8 +77,8 @@ impl<P: Provision<Sample> + Provisioner<Inputs = ()>> Tried for TreeHarness<Samp
     fn called(&self) -> Vec<String> {
         TreeHarness::called(self)
     }
-    fn left(&self) -> BTreeSet<String> {
-        TreeHarness::left(self)
+    fn provisioned_nodes(&self) -> BTreeSet<String> {
+        TreeHarness::provisioned_nodes(self)
     }
 }
 
