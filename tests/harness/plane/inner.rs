@@ -45,6 +45,18 @@ fn entry(record: &Record) -> Entry {
     let (verb, received, answered) = (verb.to_owned(), String::new(), String::new());
     let holder = None;
     Entry {
-        verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, received, answered, holder,
+        verb,
+        user,
+        user_agent,
+        group,
+        resource,
+        subresource,
+        namespace,
+        name,
+        code,
+        uri,
+        received,
+        answered,
+        holder,
     }
 }

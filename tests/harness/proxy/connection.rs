@@ -38,8 +38,7 @@ pub(super) struct ProxiedConnection {
 impl ProxiedConnection {
     pub(super) fn new(state: Arc<State>) -> Self {
         let start_period = state.period();
-        let limit =
-            if start_period.is_multiple_of(2) { u64::MAX } else { state.passes.load(Ordering::SeqCst) };
+        let limit = if start_period.is_multiple_of(2) { u64::MAX } else { state.passes.load(Ordering::SeqCst) };
         Self { state, start_period, limit: AtomicU64::new(limit), lost: Notify::new() }
     }
 
