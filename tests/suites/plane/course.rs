@@ -48,6 +48,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 fn whole() -> Vec<Trial> {
     let usual = Options::served;
     vec![
+        case_on_cluster("the_check_of_the_leaders_finds_a_late_deadline", usual(), leaders::late_deadline),
         case_on_shared_cluster("webapps_live_on_a_cluster", webapp::life),
         case_on_shared_cluster("shops_live_on_a_cluster", shop::life),
         case_on_shared_cluster("ippools_live_on_a_cluster", ippool::life),

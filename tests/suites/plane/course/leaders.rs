@@ -4,6 +4,7 @@
 //! and who held the Lease. `OPGEN_DISTURBANCES` is the number of disturbances, and `OPGEN_SEED` selects them.
 
 mod disturbance;
+mod mutant;
 mod replica;
 mod team;
 
@@ -30,7 +31,7 @@ const ROUNDS: usize = 5;
 
 fn disturbances() -> usize {
     let count = std::env::var("OPGEN_DISTURBANCES").ok().and_then(|count| count.parse().ok());
-    count.unwrap_or(if is_whole() { 200 } else { 6 })
+    count.unwrap_or(if is_whole() { 200 } else { 12 })
 }
 
 /// Disturbs the replicas while WebApps are edited.
@@ -125,4 +126,31 @@ pub(super) async fn unelected(plane: Arc<Plane>) {
     let user = team.replicas[follower].access.user();
     assert!(report.violations.iter().all(|violation| violation.contains(user)), "{report}");
     team.ends().await;
+}
+
+/// Replicas whose deadline is later than the expiry of the Lease are found by the check under the same disturbances.
+pub(super) async fn late_deadline(plane: Arc<Plane>) {
+    let diary = Diary::new(&plane);
+    let program = mutant::with_late_deadline();
+    diary.say("built with a late deadline");
+    let (mut team, mut disturber, edits) =
+        (Team::start_program(plane, &program).await, Disturber::new(), AtomicUsize::new(0));
+    team.is_settled().await;
+    let fleet = team.fleet.clone();
+    let find = async {
+        for _ in 0..disturbances() {
+            disturber.disturb(&mut team, 1).await;
+            if !team.report().await.violations.is_empty() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = edit(&fleet, &edits) => {}
+        () = find => {}
+    }
+    let report = team.report().await;
+    diary.say(&disturber.summary());
+    println!("{report}");
+    assert!(!report.violations.is_empty(), "the check did not find the late deadline: {}", disturber.history());
 }

@@ -1,7 +1,7 @@
 //! A replica of the operator: a process in a Pod, with an account, a network and a clock of its own.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, ExitStatus},
     time::Instant,
 };
@@ -14,10 +14,7 @@ use opgen_tests::{
 use rustix::process::Signal;
 
 use super::super::clock;
-use crate::operator::{
-    example::WEBAPP,
-    program::{self, readiness},
-};
+use crate::operator::program::readiness;
 
 /// The namespace of the operator.
 pub(super) const NAMESPACE: &str = "webapp-system";
@@ -35,6 +32,7 @@ pub(super) struct Replica {
     pub(super) access: Access,
     pub(super) proxy: Proxy,
     pub(super) process: Process,
+    program: PathBuf,
     kubeconfig: PathBuf,
     clock: PathBuf,
     log: PathBuf,
@@ -53,19 +51,20 @@ pub(super) struct Replica {
 }
 
 impl Replica {
-    /// Starts a replica in a first Pod. Its account exists.
-    pub(super) async fn start(plane: &Plane, name: &str) -> Self {
+    /// Starts a replica of this program in a first Pod. Its account exists.
+    pub(super) async fn start(plane: &Plane, name: &str, program: &Path) -> Self {
         let access = plane.account(NAMESPACE, name).await;
         let proxy = Proxy::start(access.server()).await.unwrap();
         let kubeconfig = access.kubeconfig_at(proxy.address());
         let [clock, log] = ["clock", "log"].map(|extension| plane.folder().join(format!("{name}.{extension}")));
         std::fs::write(&clock, "+0").unwrap();
         let port = Port::reserve();
-        let place = Pod { name, number: 0, kubeconfig: &kubeconfig, clock: &clock, log: &log, port: &port };
-        let process = place.spawn(&ELECTION);
+        let pod = Pod { name, number: 0, program, kubeconfig: &kubeconfig, clock: &clock, log: &log, port: &port };
+        let process = pod.spawn(&ELECTION);
         Self {
             name: name.to_owned(),
             process,
+            program: program.to_owned(),
             access,
             proxy,
             kubeconfig,
@@ -99,9 +98,9 @@ impl Replica {
     fn restart_with(&mut self, in_new_pod: bool, arguments: &[&str]) {
         self.pod += u32::from(in_new_pod);
         (self.paused_until, self.kill_at, self.started) = (None, None, Timestamp::now());
-        let (number, kubeconfig, clock) = (self.pod, &self.kubeconfig, &self.clock);
-        let place = Pod { name: &self.name, number, kubeconfig, clock, log: &self.log, port: &self.port };
-        self.process = place.spawn(arguments);
+        let Self { name, pod, program, kubeconfig, clock, log, port, .. } = &*self;
+        let pod = Pod { name, number: *pod, program, kubeconfig, clock, log, port };
+        self.process = pod.spawn(arguments);
     }
 
     /// Stops the process (SIGSTOP) until a time.
@@ -177,6 +176,7 @@ impl Replica {
 struct Pod<'a> {
     name: &'a str,
     number: u32,
+    program: &'a Path,
     kubeconfig: &'a PathBuf,
     clock: &'a PathBuf,
     log: &'a PathBuf,
@@ -185,7 +185,7 @@ struct Pod<'a> {
 
 impl Pod<'_> {
     fn spawn(&self, arguments: &[&str]) -> Process {
-        let mut command = Command::new(program::path(&WEBAPP));
+        let mut command = Command::new(self.program);
         command.args(["run", "--probe-address", &self.port.address().to_string()]).args(arguments);
         for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "METRICS_BIND_ADDRESS", "RUST_LOG", "LOG_FORMAT"] {
             command.env_remove(inherited);

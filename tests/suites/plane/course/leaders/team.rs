@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -20,7 +21,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use webapp_api::WebApp;
 
 use super::replica::{NAMESPACE, Replica};
-use crate::operator::{example::WEBAPP, fleet::Fleet, install::apply_quietly, owners::spec};
+use crate::operator::{example::WEBAPP, fleet::Fleet, install::apply_quietly, owners::spec, program};
 
 const LEASE: &str = "webapp.opgen.dev";
 const REPLICAS: usize = 3;
@@ -40,12 +41,17 @@ pub(super) struct Team {
 impl Team {
     /// Installs the operator, starts its replicas, and creates WebApps, which become available.
     pub(super) async fn start(plane: Arc<Plane>) -> Self {
+        Self::start_program(plane, &program::path(&WEBAPP)).await
+    }
+
+    /// As [`Team::start`], with replicas of this program.
+    pub(super) async fn start_program(plane: Arc<Plane>, program: &Path) -> Self {
         let earlier = plane.audit().await;
         WEBAPP.install(&plane).await;
         apply_quietly(&plane, &accounts()).await;
         let mut replicas = Vec::new();
         for number in 0..REPLICAS {
-            replicas.push(Replica::start(&plane, &format!("replica-{number}")).await);
+            replicas.push(Replica::start(&plane, &format!("replica-{number}"), program).await);
         }
         let fleet = Fleet::new(&plane, COUNT).await;
         fleet.create(&fleet.names).await;
