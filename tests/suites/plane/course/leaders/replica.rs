@@ -27,6 +27,9 @@ const ELECTION: [&str; 4] = [
     "--leader-elect-retry-period=400ms",
 ];
 
+/// The exit code of an operator that lost the lead.
+const LEAD_LOST: i32 = 3;
+
 pub(super) struct Replica {
     name: String,
     pub(super) access: Access,
@@ -46,7 +49,7 @@ pub(super) struct Replica {
     pub(super) cut_until: Option<Instant>,
     /// The time at which a process that was asked to end is killed.
     pub(super) kill_at: Option<Instant>,
-    /// The number of processes that ended by themselves, since they lost the lead.
+    /// The number of processes that ended since they lost the lead.
     pub(super) losses: usize,
 }
 
@@ -146,9 +149,13 @@ impl Replica {
         if is_due(self.kill_at) {
             self.process.kill();
         }
-        if self.process.exited().is_some() {
+        if let Some(status) = self.process.exited() {
             let is_replaced = self.kill_at.is_some();
-            self.losses += usize::from(!is_replaced);
+            if status.code() == Some(LEAD_LOST) {
+                self.losses += 1;
+            } else if !is_replaced {
+                println!("{} ended: {status}; {}", self.name, self.process.log_tail(5));
+            }
             self.restart(is_replaced);
         }
     }
