@@ -3,5 +3,8 @@
 mod entry;
 mod log;
 
-pub use entry::{Entries, Entry};
 pub(crate) use log::Log;
+pub use {
+    entry::{Entries, Entry},
+    log::read,
+};

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
 };
 
@@ -152,6 +153,29 @@ impl Access {
     /// If the plane has no port: the case needs a plane that is [served](crate::Options::served).
     pub fn kubeconfig(&self) -> &Path {
         &self.https().kubeconfig
+    }
+
+    /// Returns the address of the API server.
+    ///
+    /// # Panics
+    /// If the plane has no port, as for [`Access::kubeconfig`].
+    pub fn server(&self) -> SocketAddr {
+        let address = self.https().server.strip_prefix("https://").and_then(|address| address.parse().ok());
+        address.expect("the address of the server")
+    }
+
+    /// Writes a kubeconfig that reaches the API server at another address, for example that of a [`Proxy`](crate::Proxy), and
+    /// returns its path.
+    ///
+    /// # Panics
+    /// If the plane has no port, as for [`Access::kubeconfig`].
+    pub fn kubeconfig_at(&self, address: SocketAddr) -> PathBuf {
+        let own = self.kubeconfig();
+        let text = fs::read_to_string(own).unwrap_or_else(|error| panic!("{} can't be read: {error}", own.display()));
+        let text = text.replace(&self.https().server, &format!("https://{address}"));
+        let path = own.with_extension(format!("{}.kubeconfig", address.port()));
+        fs::write(&path, text).unwrap_or_else(|error| panic!("{} can't be written: {error}", path.display()));
+        path
     }
 
     /// Returns the name of the user, as in the audit log.

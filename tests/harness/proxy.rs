@@ -1,19 +1,23 @@
-//! Defines `Proxy`, a TCP proxy that can stop forwarding while its connections stay open.
+//! Defines `Proxy`, a TCP proxy that can stop forwarding, lose the data of one direction, and delay it.
 
 use std::{
     io,
     net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
 };
 
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::{TcpListener, TcpStream},
+    net::TcpListener,
     task::{JoinHandle, JoinSet},
 };
+
+pub use state::Cut;
+
+use self::{connection::ProxiedConnection, state::State};
+
+mod connection;
+mod state;
 
 /// A proxy in front of a server. Dropping it closes all connections.
 #[derive(Debug)]
@@ -21,20 +25,6 @@ pub struct Proxy {
     address: SocketAddr,
     state: Arc<State>,
     task: JoinHandle<()>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    /// The number of the period; odd while the proxy is silent. A connection from an earlier period stays silent forever.
-    period: AtomicU64,
-    /// The number of bytes from the server that a connection from a silent period still forwards.
-    passes: AtomicU64,
-}
-
-impl State {
-    fn period(&self) -> u64 {
-        self.period.load(Ordering::SeqCst)
-    }
 }
 
 impl Proxy {
@@ -73,6 +63,17 @@ impl Proxy {
             self.state.period.fetch_add(1, Ordering::SeqCst);
         }
     }
+
+    /// Loses data from now on, for open and for new connections. A side does not notice that the other one closes a connection
+    /// whose data is lost. [`Cut::Nothing`] heals the network: the connections that lost data are closed, and the others go on.
+    pub fn cut(&self, cut: Cut) {
+        self.state.cut.send_replace(cut);
+    }
+
+    /// Delays the data of both directions, for open and for new connections. The order of the data is preserved.
+    pub fn delay(&self, delay: Duration) {
+        self.state.delay.store(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
 }
 
 impl Drop for Proxy {
@@ -84,34 +85,9 @@ impl Drop for Proxy {
 async fn accept(listener: TcpListener, server: SocketAddr, state: Arc<State>) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {
-        connections.spawn(pass(client, server, state.clone()));
-    }
-}
-
-/// Forwards the data of one connection in both directions, until the proxy falls silent.
-async fn pass(mut client: TcpStream, server: SocketAddr, state: Arc<State>) -> io::Result<()> {
-    let start_period = state.period();
-    let mut limit = if start_period.is_multiple_of(2) { u64::MAX } else { state.passes.load(Ordering::SeqCst) };
-    let mut server = TcpStream::connect(server).await?;
-    let (mut up, mut down) = (vec![0; 16_384], vec![0; 16_384]);
-    loop {
-        let (from_client, count) = tokio::select! {
-            count = client.read(&mut up) => (true, count?),
-            count = server.read(&mut down) => (false, count?),
-        };
-        if state.period() != start_period || limit == 0 {
-            // The data is dropped, and neither side notices if the other one closes its connection.
-            std::future::pending::<()>().await;
-        }
-        if count == 0 {
-            return Ok(());
-        }
-        if from_client {
-            server.write_all(&up[..count]).await?;
-        } else {
-            let forwarded = count.min(usize::try_from(limit).unwrap_or(usize::MAX));
-            client.write_all(&down[..forwarded]).await?;
-            limit -= forwarded as u64;
-        }
+        let connection = ProxiedConnection::new(state.clone());
+        connections.spawn(async move { connection.forward(client, server).await });
+        // Otherwise the ended tasks would accumulate.
+        while connections.try_join_next().is_some() {}
     }
 }

@@ -23,12 +23,15 @@ const WITHOUT_MACHINES: &str = "*,-node-lifecycle-controller,-taint-eviction-con
 /// The stages that kwok plays for nodes, Pods, claims and volumes.
 const STAGES: &str = include_str!("../controlplane/kwok/stages.yaml");
 
-/// The audit policy. The level `Metadata` has user, verb, target and response code, which the suites use.
+/// The audit policy. The level `Metadata` has user, verb, target and response code, which the suites use. The bodies of Leases show
+/// who takes and who releases the lead.
 const AUDIT_POLICY: &str = "\
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
-rules: [{level: Metadata}]
+rules:
+- {level: Request, verbs: [create, update], resources: [{group: coordination.k8s.io, resources: [leases]}]}
+- {level: Metadata}
 ";
 
 pub(crate) fn etcd(binaries: &Binaries, folder: &Path, ports: Ports) -> Command {

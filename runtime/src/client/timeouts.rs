@@ -82,10 +82,15 @@ impl Timeouts {
     ///
     /// # Errors
     /// Fails if the configuration can't be used.
-    pub fn client(&self, mut config: kube::Config) -> Result<kube::Client, kube::Error> {
+    pub fn client(&self, config: kube::Config) -> Result<kube::Client, kube::Error> {
+        kube::Client::try_from(self.configure(config))
+    }
+
+    /// Sets the connect timeout in a configuration, and turns off the retries.
+    pub(crate) fn configure(self, mut config: kube::Config) -> kube::Config {
         config.default_retry = false;
         config.connect_timeout = Some(self.connect).filter(|timeout| *timeout != Duration::MAX);
-        kube::Client::try_from(config)
+        config
     }
 
     /// Wraps a client so that its calls end after these timeouts, also while the body of a response arrives. Counts timeouts.

@@ -1,6 +1,8 @@
 //! `Lead`: the deadline until which this replica may write, shared by the candidate, the client and the probes.
 
 use crate::error::not_leading::NotLeading;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -33,19 +35,26 @@ pub(crate) struct Tenure {
 
 /// The lead of this process. Clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Lead(watch::Sender<LeadState>);
+pub(crate) struct Lead {
+    state: watch::Sender<LeadState>,
+    /// The deadline of the last renewal, which an end of the lead does not change.
+    last_deadline: Arc<Mutex<Option<Instant>>>,
+}
 
 impl Lead {
     /// Returns a lead that is not held.
     pub(crate) fn new() -> Self {
-        Self(watch::Sender::new(LeadState::Waiting { holder: None }))
+        Self { state: watch::Sender::new(LeadState::Waiting { holder: None }), last_deadline: Arc::default() }
     }
 
     /// Sets the state. An ended lead stays ended.
     pub(crate) fn set(&self, state: LeadState) {
-        self.0.send_if_modified(|current| {
+        self.state.send_if_modified(|current| {
             let changes = *current != LeadState::Ended && *current != state;
             if changes {
+                if let LeadState::Held(tenure) = state {
+                    *self.last_deadline.lock() = Some(tenure.deadline);
+                }
                 *current = state;
             }
             changes
@@ -53,7 +62,7 @@ impl Lead {
     }
 
     pub(crate) fn state(&self) -> LeadState {
-        self.0.borrow().clone()
+        self.state.borrow().clone()
     }
 
     /// Checks that a write may be sent now.
@@ -62,15 +71,20 @@ impl Lead {
     /// Fails if the lead is not held or its deadline has passed.
     pub(super) fn check(&self) -> Result<(), NotLeading> {
         // The process may have been stopped for any time, so only the clock counts and not a task that watches it.
-        match *self.0.borrow() {
+        match *self.state.borrow() {
             LeadState::Held(tenure) if Instant::now() < tenure.deadline => Ok(()),
             _ => Err(NotLeading::NotSent),
         }
     }
 
+    /// Whether the deadline of the last renewal has passed. Then the run ends, so not even a read is needed.
+    pub(super) fn has_expired(&self) -> bool {
+        self.last_deadline.lock().is_some_and(|deadline| deadline <= Instant::now())
+    }
+
     /// Waits until the lead is held for the first time.
     pub(crate) async fn wait_until_held(&self) {
-        let mut state = self.0.subscribe();
+        let mut state = self.state.subscribe();
         // The sender lives as long as `self`.
         let _ = state.wait_for(|state| matches!(state, LeadState::Held(_))).await;
     }
@@ -78,7 +92,7 @@ impl Lead {
     /// Waits until the writes in flight must be given up. Renewals meanwhile extend the wait. Returns at once if the lead is not
     /// held.
     pub(super) async fn wait_until_given_up(&self) {
-        let mut state = self.0.subscribe();
+        let mut state = self.state.subscribe();
         loop {
             let LeadState::Held(tenure) = *state.borrow_and_update() else { return };
             tokio::select! {
@@ -96,6 +110,6 @@ impl Lead {
     /// Returns whether the lead is held although it should have been renewed or lost long ago, so that the candidate must be
     /// stuck.
     pub(crate) fn is_overdue(&self) -> bool {
-        matches!(*self.0.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
+        matches!(*self.state.borrow(), LeadState::Held(tenure) if Instant::now() >= tenure.overdue)
     }
 }

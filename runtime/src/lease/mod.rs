@@ -6,15 +6,19 @@
 //! 2. A renewal is valid from the moment when it was sent: the [`Lead`](lead::Lead) is a deadline, the renew deadline after the
 //!    last renewal that the API server confirmed.
 //! 3. The lowest layer of the operator's client checks the deadline before each write ([`guard`]), and gives up a write that is in
-//!    flight before another candidate can take the Lease.
+//!    flight before another candidate can take the Lease. A [`connection`] of opgen's own client checks it again before it writes
+//!    to its socket, since the process may be stopped in between.
 //! 4. The loss of the lead ends the run. After a clean stop the Lease is released, so that the next candidate need not wait.
 //!
 //! # Guarantees
 //! Two replicas don't write at the same time as long as their clocks run at nearly the same rate. The limits: the API server does
 //! not know the lead, so a write that was sent in time and is held up in the network, while its sender is stopped, is executed
-//! when it arrives. A deleted Lease, or one that somebody edits by hand, protects nobody.
+//! when it arrives. The same holds for a write in the process itself, if the client is one that the caller created
+//! ([`run_with`](crate::Operator::run_with)) or connects through a proxy. A deleted Lease, or one that somebody edits by hand,
+//! protects nobody.
 
 pub(crate) mod candidate;
+pub(crate) mod connection;
 pub(crate) mod election;
 pub(crate) mod elector;
 pub(crate) mod guard;

@@ -45,20 +45,21 @@ impl ElectedLead {
 }
 
 impl Leadership {
-    /// Prepares the election with these options, if there are any. `client` reads and writes the Lease.
+    /// Prepares the election of `lead` with these options, if there are any. `client` reads and writes the Lease.
     ///
     /// # Errors
     /// Fails if an option can't be used.
     pub(super) fn new(
         operator: &Operator,
         options: Option<&LeaderElection>,
+        lead: Lead,
         client: kube::Client,
         namespace: &str,
     ) -> Result<Self, LeaderElectionError> {
         let Some(options) = options else { return Ok(Self(None)) };
         options.check()?;
         let elected = ElectedLead {
-            lead: Lead::new(),
+            lead,
             election: None,
             options: options.clone(),
             client,

@@ -12,7 +12,7 @@ use crate::{
     client::Client,
     controller::worker::RunningController,
     informer::namespaces::Namespaces,
-    lease::options::LeaderElection,
+    lease::{connection, lead::Lead, options::LeaderElection},
     manager::run_error::RunError,
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
@@ -47,6 +47,8 @@ pub struct RunOptions {
     pub leader_election: Option<LeaderElection>,
     /// The client of leader election. Default: that of the run.
     pub(crate) election_client: Option<Client>,
+    /// The lead that the connections of the client check. Default: a new one, which only the guard checks.
+    lead: Option<Lead>,
 }
 
 impl RunOptions {
@@ -102,7 +104,13 @@ impl Operator {
     pub async fn run(&self, options: RunOptions) -> Result<(), RunError> {
         let config = kube::Config::infer().await.map_err(RunError::Config)?;
         self.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
-        let client = self.timeouts.client(config).map_err(RunError::Client)?;
+        let lead = options.leader_election.as_ref().or(self.leader_election.as_ref()).map(|_| Lead::new());
+        let client = match &lead {
+            Some(lead) => connection::client(self.timeouts.configure(config), lead.clone()),
+            None => self.timeouts.client(config),
+        };
+        let client = client.map_err(RunError::Client)?;
+        let options = RunOptions { lead, ..options };
         let mut signals = super::signals::register().map_err(RunError::Signals)?;
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = self.run_with(client, options, async {
@@ -125,6 +133,8 @@ impl Operator {
 
     /// Runs with the client of the caller until `stop` completes. The operator's [timeouts](Operator::timeouts) apply to its
     /// calls, except the timeout for connecting; [`Timeouts::client`](crate::Timeouts::client) creates a client with all of them.
+    /// With leader election each write checks the lead before it is passed to this client; the connections of the client that
+    /// [`Operator::run`] creates check it again directly before they send.
     ///
     /// # Errors
     /// Those that [`RunError`] lists.
@@ -143,7 +153,8 @@ impl Operator {
         let metrics_server = metrics::bind(options.metrics, &self.name, &own_namespace).await?;
         let election = options.leader_election.as_ref().or(self.leader_election.as_ref());
         let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
-        let leadership = Leadership::new(self, election, election_client, &own_namespace);
+        let lead = options.lead.unwrap_or_else(Lead::new);
+        let leadership = Leadership::new(self, election, lead, election_client, &own_namespace);
         let mut leadership = leadership.map_err(RunError::LeaderElection)?;
         let client = self.timeouts.wrap(leadership.guard(client), self.counters.clone());
         let client = self.metrics.calls().wrap(client);

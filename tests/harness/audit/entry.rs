@@ -29,6 +29,10 @@ pub struct Entry {
     /// The time at which the server received the request, as RFC 3339 with microseconds. It is empty for a sandbox inside the
     /// process, which answers the calls one after the other.
     pub received: String,
+    /// The time at which the server had answered the request, in the same form.
+    pub answered: String,
+    /// The holder in the body of a write of a Lease, empty for a release; `None` for other requests and for a sandbox.
+    pub holder: Option<String>,
 }
 
 impl Entry {

@@ -28,6 +28,15 @@ struct Reader {
     marker: Option<String>,
 }
 
+/// Returns the entries of an audit log file, as kube-apiserver writes it.
+///
+/// # Panics
+/// If the file does not exist, or a line is no event.
+pub fn read(path: &Path) -> Entries {
+    assert!(path.is_file(), "there is no audit log at {}", path.display());
+    Log::new(path).entries()
+}
+
 impl Log {
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), reader: Mutex::default() }
@@ -110,6 +119,11 @@ struct Event {
     response_status: ResponseStatus,
     #[serde(default)]
     request_received_timestamp: String,
+    #[serde(default)]
+    stage_timestamp: String,
+    /// The body, which the audit policy keeps for Leases.
+    #[serde(default)]
+    request_object: Option<serde_json::Value>,
 }
 
 #[derive(Deserialize)]
@@ -136,6 +150,8 @@ struct ResponseStatus {
 
 impl From<Event> for Entry {
     fn from(event: Event) -> Self {
+        let writes_lease = event.object_ref.resource == "leases" && matches!(event.verb.as_str(), "create" | "update");
+        let body = event.request_object.filter(|_| writes_lease);
         Self {
             verb: event.verb,
             user: event.user.username,
@@ -148,6 +164,8 @@ impl From<Event> for Entry {
             code: event.response_status.code,
             uri: event.request_uri,
             received: event.request_received_timestamp,
+            answered: event.stage_timestamp,
+            holder: body.map(|body| body["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned()),
         }
     }
 }

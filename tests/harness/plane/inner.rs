@@ -42,6 +42,21 @@ impl Inner {
 fn entry(record: &Record) -> Entry {
     let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, .. } =
         record.clone();
-    let (verb, received) = (verb.to_owned(), String::new());
-    Entry { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, received }
+    let (verb, received, answered) = (verb.to_owned(), String::new(), String::new());
+    let holder = None;
+    Entry {
+        verb,
+        user,
+        user_agent,
+        group,
+        resource,
+        subresource,
+        namespace,
+        name,
+        code,
+        uri,
+        received,
+        answered,
+        holder,
+    }
 }

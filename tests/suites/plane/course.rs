@@ -1,8 +1,11 @@
 //! The course of the cluster: what Deployments, nodes, quotas and time do to the examples, and chaos. It runs every night
-//! (`OPGEN_COURSE=whole`); with every change run a short life of WebApps and the [agreement](crate::agreement) about workloads.
+//! (`OPGEN_COURSE=whole`); with every change run a short life of WebApps, the [election](leaders) of their operator with a few
+//! disturbances, and the [agreement](crate::agreement) about workloads.
 
 mod chaos;
+mod clock;
 mod ippool;
+mod leaders;
 mod orphan;
 mod outage;
 mod scarcity;
@@ -30,7 +33,12 @@ const COURSE: &str = "OPGEN_COURSE";
 pub(crate) const LONG: Duration = Duration::from_secs(180);
 
 pub(crate) fn cases() -> Vec<Trial> {
-    let mut cases = vec![case_on_shared_cluster("an_operator_lives_a_short_life_on_a_cluster", short::life)];
+    let mut cases = vec![
+        case_on_shared_cluster("an_operator_lives_a_short_life_on_a_cluster", short::life),
+        case_on_shared_cluster("another_replica_leads_soon_after_a_clean_stop_or_a_restart", leaders::handover),
+        case_on_shared_cluster("the_check_of_the_leaders_finds_a_replica_without_election", leaders::unelected),
+        case_on_cluster("replicas_that_are_disturbed_never_write_at_once", Options::served(), leaders::disturbed),
+    ];
     if is_whole() {
         cases.extend(whole());
     }
@@ -40,6 +48,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 fn whole() -> Vec<Trial> {
     let usual = Options::served;
     vec![
+        case_on_cluster("the_check_of_the_leaders_finds_a_late_deadline", usual(), leaders::late_deadline),
         case_on_shared_cluster("webapps_live_on_a_cluster", webapp::life),
         case_on_shared_cluster("shops_live_on_a_cluster", shop::life),
         case_on_shared_cluster("ippools_live_on_a_cluster", ippool::life),

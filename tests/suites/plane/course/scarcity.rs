@@ -14,7 +14,7 @@ use opgen_tests::{
 use serde_json::json;
 use webapp_api::WebApp;
 
-use super::{Diary, LONG, nothing_was_denied};
+use super::{Diary, LONG, clock, nothing_was_denied};
 use crate::operator::{
     example::{Installed, WEBAPP},
     fleet::Fleet,
@@ -134,25 +134,13 @@ async fn told(fleet: &Fleet, count: usize, text: &str) {
     .await;
 }
 
-/// The environment in which a program's clock is ten minutes behind. `faketime` itself would stay its parent, and keep signals for
-/// itself.
-fn behind() -> Vec<(String, String)> {
-    let mut command = Command::new("faketime");
-    let asked = command.args(["-m", "--exclude-monotonic", "-f", "-10m", "env"]).output();
-    let said = String::from_utf8(asked.expect("faketime is not installed").stdout).unwrap();
-    let variables = said.lines().filter_map(|line| line.split_once('='));
-    let needed =
-        variables.filter(|(name, _)| name.contains("FAKETIME") && *name != "FAKETIME_SHARED" || *name == "LD_PRELOAD");
-    needed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
 /// The operator's machine is ten minutes behind the API server's.
 pub(super) async fn clock_behind(plane: Arc<Plane>) {
     let diary = Diary::new(&plane);
     let installed = Installed::new(WEBAPP, plane).await;
     let plane = &installed.plane;
     let (port, mut command) = (Port::reserve(), Command::new(program::path(&WEBAPP)));
-    command.args(["run", "--probe-address", &port.address().to_string()]).envs(behind());
+    command.args(["run", "--probe-address", &port.address().to_string()]).envs(clock::shifted("-10m"));
     command.env("KUBECONFIG", installed.access.kubeconfig());
     let mut process = Process::spawn("webapp", command, &plane.folder().join("webapp-behind.log"));
     wait::until("the operator is ready", PATIENCE, async || {

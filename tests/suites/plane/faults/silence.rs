@@ -45,9 +45,7 @@ impl Behind {
         let operator =
             site.operator().timeouts(timeouts()).controls_with::<Note, NoteTree>(|notes| notes.backoff(soon));
         site.install(&operator).await;
-        let url = plane.account(&site.namespace, NAME).await.config().cluster_url;
-        let server = format!("{}:{}", url.host().expect("a host"), url.port_u16().expect("a port"));
-        let server = tokio::net::lookup_host(server).await.unwrap().next().expect("an address");
+        let server = plane.account(&site.namespace, NAME).await.server();
         Self { site, operator, proxy: Proxy::start(server).await.unwrap(), port: Port::reserve() }
     }
 
