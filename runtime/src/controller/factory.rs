@@ -3,7 +3,6 @@
 use super::{Controller, Settings};
 use crate::{
     cache::Codec,
-    error::Result,
     kind::Kind,
     managed::{Managed, Owner},
     provisioner::Provision,
@@ -11,7 +10,6 @@ use crate::{
     reference::Pointer,
     shape::{Provisioner, Shape},
 };
-use futures::future::{BoxFuture, FutureExt};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
 use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
@@ -19,7 +17,7 @@ use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 /// Describes one controlled kind: its definition, its tree, and how its controller runs. The manifests are generated from it.
 ///
 /// `Operator::controls` creates the usual factory from a kind and a tree. A factory of your own can wrap that one to change
-/// facts, or to do something before the controller runs.
+/// facts. Its hooks are in its [settings](Factory::settings).
 pub trait Factory: fmt::Debug + Send + Sync + 'static {
     /// Returns the kind.
     fn kind(&self) -> Kind;
@@ -57,20 +55,6 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn settings(&self) -> &Settings;
     /// Returns the reconciler of the controller.
     fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler;
-
-    /// Runs once, before the controller watches anything. An error ends the operator. With leader election, it runs when the lead
-    /// is won: the watches run already, and no worker does.
-    fn initialize(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
-        drop(client);
-        async { Ok(()) }.boxed()
-    }
-
-    /// Runs once before [`Factory::initialize`], to bring objects of earlier releases up to date. It may change metadata, but no
-    /// specs.
-    fn upgrade(&self, client: kube::Client) -> BoxFuture<'_, Result<()>> {
-        drop(client);
-        async { Ok(()) }.boxed()
-    }
 }
 
 /// Facts of the spec of an object.

@@ -8,14 +8,18 @@ pub(crate) mod overrides;
 mod watches;
 pub(crate) mod worker;
 
+pub use crate::manager::upgrade_hook::{Upgrade, UpgradeHook};
 pub use crate::reconcile::{change::RECONCILE_ANNOTATION, next::DEFAULT_REQUEUE};
 use crate::{
+    error::Result,
     informer::source::Selection,
     managed::{Managed, Owner},
+    manager::upgrade_hook::BoxUpgradeHook,
     queue::Backoff,
     reconcile::{change::PrimaryPredicate, tree::ResyncPeriodFn},
 };
 use channel::ChannelReceiver;
+use futures::future::{BoxFuture, FutureExt};
 use lister_source::{ListerSource, ReadLister};
 use mapped::MappedWatch;
 use serde_json::Value;
@@ -83,6 +87,26 @@ pub struct Settings {
     pub(crate) channels: Vec<Arc<ChannelReceiver>>,
     /// The predicate of changes that enqueue a primary, in place of the default.
     pub(crate) predicate: Option<PrimaryPredicate>,
+    /// The work before anything is watched.
+    pub(crate) initialize: Option<InitializeHook>,
+    /// The work that a new version does once.
+    pub(crate) upgrade: Option<BoxUpgradeHook>,
+}
+
+/// A function that runs before anything is watched.
+#[derive(Clone)]
+pub(crate) struct InitializeHook(Arc<dyn Fn(kube::Client) -> BoxFuture<'static, Result<()>> + Send + Sync>);
+
+impl InitializeHook {
+    pub(crate) fn run(&self, client: kube::Client) -> BoxFuture<'static, Result<()>> {
+        (self.0)(client)
+    }
+}
+
+impl fmt::Debug for InitializeHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("InitializeHook")
+    }
 }
 
 impl Default for Settings {
@@ -103,6 +127,8 @@ impl Default for Settings {
             read_listers: Vec::new(),
             channels: Vec::new(),
             predicate: None,
+            initialize: None,
+            upgrade: None,
         }
     }
 }
@@ -196,6 +222,47 @@ impl<O: Owner> Controller<O> {
     #[must_use]
     pub fn condition_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.condition_prefix = prefix.into();
+        self
+    }
+
+    /// Runs a function once per process, before anything is watched: to check options, or to read what the options depend on. An
+    /// error ends the operator. With leader election it runs in every replica, and its client can only read. Default: none.
+    ///
+    /// ```
+    /// # use k8s_openapi::api::core::v1::{Namespace, ResourceQuota};
+    /// # use opgen::prelude::*;
+    /// # #[derive(Provisioner)]
+    /// # #[provisioner(serial, owner = Foreign<Namespace>)]
+    /// # struct Tree {
+    /// #     #[provisioner(resource)]
+    /// #     quota: ResourceQuota,
+    /// # }
+    /// # impl Tree {
+    /// #     fn quota(_: &Namespace) -> ResourceQuota { ResourceQuota::default() }
+    /// # }
+    /// # let operator =
+    /// Operator::new("demo").controls_with::<Foreign<Namespace>, Tree>(|c| {
+    ///     c.initialize(async |client| {
+    ///         let version = client.apiserver_version().await?;
+    ///         tracing::info!(%version.git_version, "connected");
+    ///         Ok(())
+    ///     })
+    /// })
+    /// # ;
+    /// ```
+    #[must_use]
+    pub fn initialize<F>(mut self, hook: impl Fn(kube::Client) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<()>> + Send + 'static,
+    {
+        self.settings.initialize = Some(InitializeHook(Arc::new(move |client| hook(client).boxed())));
+        self
+    }
+
+    /// Runs an [`UpgradeHook`] once for each version of the operator, before the first pass of this controller. Default: none.
+    #[must_use]
+    pub fn upgrade<H: UpgradeHook>(mut self) -> Self {
+        self.settings.upgrade = Some(BoxUpgradeHook::new::<H>());
         self
     }
 

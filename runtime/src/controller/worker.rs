@@ -18,6 +18,7 @@ use crate::{
     },
 };
 use futures::FutureExt;
+use parking_lot::Mutex;
 use std::{
     panic::AssertUnwindSafe,
     sync::{
@@ -42,6 +43,8 @@ pub(crate) struct RunningController {
     backoff: KeyBackoff<()>,
     settings: Settings,
     is_working: AtomicBool,
+    /// The state of the upgrade hook, in words, until it has succeeded.
+    upgrade_state: Mutex<Option<String>>,
 }
 
 impl RunningController {
@@ -49,7 +52,14 @@ impl RunningController {
         let random = environment.clone();
         let backoff = KeyBackoff::new(settings.backoff, move || random.random());
         let queue = Queue::for_workers(settings.workers);
-        Self { control_loop, queue, backoff, settings, is_working: AtomicBool::new(false) }
+        Self {
+            control_loop,
+            queue,
+            backoff,
+            settings,
+            is_working: AtomicBool::new(false),
+            upgrade_state: Mutex::default(),
+        }
     }
 
     pub(crate) fn settings(&self) -> &Settings {
@@ -183,6 +193,16 @@ impl RunningController {
     /// Returns whether its workers have been started.
     pub(crate) fn is_working(&self) -> bool {
         self.is_working.load(Ordering::Relaxed)
+    }
+
+    /// Returns the state of the upgrade hook in words; `None` before it starts, after it has succeeded, and without a hook.
+    pub(crate) fn upgrade_state(&self) -> Option<String> {
+        self.upgrade_state.lock().clone()
+    }
+
+    /// Sets the state of the upgrade hook.
+    pub(crate) fn set_upgrade_state(&self, state: Option<String>) {
+        *self.upgrade_state.lock() = state;
     }
 
     /// Waits until the queue is shut down and no pass runs.

@@ -11,4 +11,6 @@ pub(crate) mod run;
 pub(crate) mod run_error;
 pub(crate) mod signals;
 mod tasks;
+mod upgrade;
+pub(crate) mod upgrade_hook;
 pub(crate) mod wiring;

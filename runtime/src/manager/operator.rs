@@ -319,6 +319,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
             let (mapped, listers) = (factory.settings().watches.iter(), factory.settings().listers.iter());
             mapped.map(|mapped| mapped.kind().clone()).chain(listers.map(|lister| lister.kind().clone())).collect()
         },
+        upgrade: factory.settings().upgrade.as_ref().map(|hook| hook.permissions),
         selects: !factory.settings().selection.is_all(),
         sample: factory.settings().sample.clone(),
         kind,
@@ -340,6 +341,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
     static EMPTY: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
     Ok(KindDescription {
         only_defined: true,
+        upgrade: None,
         selects: false,
         crd: derive_definition(&defined.kind, || Some((defined.definition)()))?,
         schema: defined.schema.map(|schema| catch_panic(&defined.kind, schema)).transpose()?,

@@ -117,6 +117,7 @@ impl ProbeTargets {
             }
             ready = false;
             text.push_str(&format!("controller of {} is not started", controller.health().kind()));
+            text.extend(controller.upgrade_state().map(|state| format!(": {state}")));
             let unsynced = required.iter().filter(|watch| watch.health().is_undecided());
             for (index, watch) in unsynced.enumerate() {
                 let begin = if index == 0 { ": waiting for" } else { " and" };

@@ -1,10 +1,10 @@
 //! Runs an operator: hooks, watches, controllers, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! 1. The hooks of the factories run. Then all watches start. With leader election, the watches start first, and the hooks run when
-//!    the lead is won.
-//! 2. The workers of a controller start when the first list of each required watch is complete, or its kind is missing or
-//!    forbidden. So a kind that can't be listed delays only the controllers that require it.
+//! 1. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then all watches start. With leader election,
+//!    the operator waits for the lead.
+//! 2. The upgrade hook of a controller runs, and then its workers start, when the first list of each required watch is complete, or
+//!    its kind is missing or forbidden. So a kind that can't be listed delays only the controllers that require it.
 //! 3. After a signal no new pass starts. The operator waits for the running passes, then writes the queued events within the
 //!    shutdown timeout, and then ends the watches. It releases the lead last. If the lead is lost, the run ends at once.
 
@@ -29,6 +29,7 @@ use {
         operator::Operator,
         probes::{self, ProbeTargets},
         tasks::{OnEnd, Tasks},
+        upgrade::UpgradeRunner,
     },
     crate::{garbage::orphans::OrphanRequests, manager::wiring::Wiring},
 };
@@ -159,16 +160,13 @@ impl Operator {
         let client = self.timeouts.wrap(leadership.guard(client), self.counters.clone());
         let client = self.metrics.calls().wrap(client);
         let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
-        if !leadership.is_elected() {
-            self.run_hooks(&client).await?;
-        }
+        self.initialize(&client).await?;
         let namespaces = self.watched_namespaces(options.namespaces, &own_namespace);
         let mut tasks = Tasks::new(self.counters.clone());
         let (orphan_requests, mut searches) = OrphanRequests::new();
-        let kube_client = client.clone();
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
         let client = client.with_page_size(self.page_size);
-        let wiring = self.wire(client.clone(), own_namespace, namespaces, orphan_requests, &mut tasks);
+        let wiring = self.wire(client.clone(), own_namespace.clone(), namespaces, orphan_requests, &mut tasks);
         // The metrics read it as long as the operator runs.
         let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
         self.metrics.observe(&observed);
@@ -191,15 +189,9 @@ impl Operator {
                 () = stop.as_mut() => return leadership.release().await,
                 acquired = leadership.acquire(&watches, &mut searches) => acquired?,
             }
-            let hooks = self.run_hooks(&kube_client);
-            tokio::select! {
-                biased;
-                loss = leadership.wait_until_lost() => return Err(loss),
-                run = hooks => run?,
-            }
         }
         wiring.spawn_orphan_collector(searches, &mut tasks);
-        let mut controllers = self.spawn_controllers(client, &wiring);
+        let mut controllers = self.spawn_controllers(client, &own_namespace, &wiring);
         tokio::select! {
             biased;
             loss = leadership.wait_until_lost() => return Err(loss),
@@ -224,25 +216,32 @@ impl Operator {
         if chosen.is_all() && self.namespaced { Namespaces::new(vec![own.to_owned()]) } else { chosen }
     }
 
-    /// Runs the hooks of the factories.
-    async fn run_hooks(&self, client: &kube::Client) -> Result<(), RunError> {
+    /// Runs the functions of [`Controller::initialize`](crate::Controller::initialize).
+    async fn initialize(&self, client: &kube::Client) -> Result<(), RunError> {
         for factory in &self.factories {
-            let hook = |error| RunError::Hook { kind: factory.kind(), error };
-            catch_panic(async { factory.upgrade(client.clone()).await }).await.map_err(hook)?;
-            catch_panic(async { factory.initialize(client.clone()).await }).await.map_err(hook)?;
+            let Some(hook) = &factory.settings().initialize else { continue };
+            let failure = |error| RunError::Hook { kind: factory.kind(), error };
+            catch_panic(async { hook.run(client.clone()).await }).await.map_err(failure)?;
         }
         Ok(())
     }
 
     /// Starts the controllers, whose workers start when their watches have synced.
-    fn spawn_controllers(&self, client: Client, wiring: &Wiring) -> JoinSet<Result<(), RunError>> {
+    fn spawn_controllers(&self, client: Client, own_namespace: &str, wiring: &Wiring) -> JoinSet<Result<(), RunError>> {
         let mut controllers = JoinSet::new();
+        let kube_client = client.kube();
         let check =
             StoredConditionsCheck { client, operator: self.name.clone(), controllers: wiring.controllers.clone() };
         for controller in &wiring.controllers {
             let required = wiring.required_watches(controller);
             let requests = wiring.orphan_requests.clone();
-            controllers.spawn(run_controller(controller.clone(), required, requests, check.clone()));
+            let upgrade = UpgradeRunner {
+                client: kube_client.clone(),
+                operator: self.name.clone(),
+                version: self.version.clone(),
+                namespace: own_namespace.to_owned(),
+            };
+            controllers.spawn(run_controller(controller.clone(), required, requests, (check.clone(), upgrade)));
         }
         controllers
     }
@@ -263,16 +262,19 @@ impl Operator {
     }
 }
 
-/// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, and runs the workers.
+/// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, runs the upgrade hook, and
+/// runs the workers.
 async fn run_controller(
     controller: Arc<RunningController>,
     required_watches: Vec<Arc<dyn HasHealth>>,
     orphan_requests: OrphanRequests,
-    check: StoredConditionsCheck,
+    (check, upgrade): (StoredConditionsCheck, UpgradeRunner),
 ) -> Result<(), RunError> {
     let ready = async {
         wait_for_sync(&required_watches).await;
-        check.run(&controller).await
+        check.run(&controller).await?;
+        upgrade.run(&controller).await;
+        Ok(())
     };
     tokio::select! {
         biased;

@@ -133,6 +133,7 @@ fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &
         shape,
         references: Vec::new(),
         watched_kinds: Vec::new(),
+        upgrade: None,
         selects: false,
         sample: None,
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::{
     kind::Kind,
     panic::{Closure, catch},
-    shape::Shape,
+    shape::{Access, Shape},
 };
 
 /// The default number of objects that an operator is sized for.
@@ -60,6 +60,8 @@ pub struct KindDescription {
     pub references: Vec<Kind>,
     /// The other kinds that its controller watches.
     pub watched_kinds: Vec<Kind>,
+    /// The permissions of its upgrade hook; `None` without one.
+    pub upgrade: Option<&'static [Access]>,
     /// Whether the controller selects objects by labels or fields.
     pub selects: bool,
     /// The sample object; `apiVersion`, `kind` and `metadata.name` are added where they are missing. Without it the sample is

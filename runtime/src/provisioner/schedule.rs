@@ -61,7 +61,7 @@ pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> R
 }
 
 /// Runs a child and converts its panic to an error, so that the other children continue.
-pub(crate) async fn catch_panic(child: impl Future<Output = Result<()>>) -> Result<()> {
+pub(crate) async fn catch_panic<T>(child: impl Future<Output = Result<T>>) -> Result<T> {
     match AssertUnwindSafe(child).catch_unwind().await {
         Ok(outcome) => outcome,
         Err(payload) => Err(Error::Unexpected(Box::new(Panicked::new(Closure::Provisioner, &*payload)))),

@@ -24,6 +24,7 @@ pub(crate) mod fleet;
 mod follow;
 mod foreign;
 mod group;
+mod hooks;
 mod kill;
 mod manifest;
 mod measure;
@@ -57,6 +58,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         fight::cases(),
         brake::cases(),
         cycle::cases(),
+        hooks::cases(),
         backlog::cases(),
         deletion::cases(),
         orphan::cases(),

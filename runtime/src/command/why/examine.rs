@@ -4,12 +4,16 @@ use crate::{
     client::{CallError, Client, Target},
     command::{live, lookup::LiveError, why::Why},
     controller::factory::Factory,
-    kind::Kind,
-    manager::operator::Operator,
+    kind::{Kind, kind_of},
+    manager::{
+        operator::Operator,
+        upgrade_hook::{RecordEntry, record_name},
+    },
     manifest::{DiagramNode, DiagramObject, KindDescription, NodeState, Project},
     readiness::pod::pods,
 };
 use futures::future::{BoxFuture, FutureExt};
+use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -131,11 +135,16 @@ impl<'a> Examiner<'a> {
         let generation = examined.object["metadata"]["generation"].as_i64().unwrap_or_default();
         let observed = examined.object["status"]["observedGeneration"].as_i64();
         let owns_status = controlled.crd.is_some();
-        if !examined.finalizers().contains(&controlled.finalizer.as_str()) {
-            return Ok(examined.why(self.operator_behind("has not reconciled it yet")));
-        }
-        if owns_status && observed.is_none_or(|observed| observed < generation) {
-            return Ok(examined.why(self.operator_behind("has not reconciled its latest spec yet")));
+        let problem = if !examined.finalizers().contains(&controlled.finalizer.as_str()) {
+            Some("has not reconciled it yet")
+        } else if owns_status && observed.is_none_or(|observed| observed < generation) {
+            Some("has not reconciled its latest spec yet")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            let upgrade = self.unfinished_upgrade(controlled).await?;
+            return Ok(examined.why(upgrade.unwrap_or_else(|| self.operator_behind(problem))));
         }
         let mut reasons = self.examine_references(&facts.references).await?;
         reasons.retain(|why| why.state != STATE_READY);
@@ -160,6 +169,31 @@ impl<'a> Examiner<'a> {
     pub(crate) fn operator_behind(&self, problem: &str) -> String {
         let name = &self.project.name;
         format!("is not ready: the operator {problem}; check that {name} is running and check its /readyz")
+    }
+
+    /// Returns the text for an object that no pass reconciles because the upgrade hook of its controller has not succeeded yet;
+    /// `None` without a hook, if it has succeeded, and if the user may not read the record.
+    async fn unfinished_upgrade(&self, controlled: &KindDescription) -> Result<Option<String>, LiveError> {
+        if controlled.upgrade.is_none() {
+            return Ok(None);
+        }
+        let Project { name, namespace, version, .. } = self.project;
+        let (configs, record) = (kind_of::<ConfigMap>(), record_name(name));
+        let target = Target { kind: &configs, namespace: Some(namespace), name: &record };
+        let stored = match self.client.get::<Value>(target).await {
+            Ok(stored) => stored.unwrap_or_default(),
+            Err(error) if error.is_forbidden() => return Ok(None),
+            Err(error) => return Err(call_error(error)),
+        };
+        let entry = stored["data"][controlled.kind.full_name()].as_str().unwrap_or("{}");
+        let is_finished = RecordEntry::is_finished(entry, version);
+        let kind = &controlled.kind;
+        Ok((!is_finished).then(|| {
+            format!(
+                "is not ready: the upgrade hook of {name} for version {version} has not succeeded yet, and no {kind} is reconciled \
+                 before; check the log of {name} and its /readyz"
+            )
+        }))
     }
 
     /// Explains the children of an object that are missing or not ready.

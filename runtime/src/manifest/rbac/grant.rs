@@ -3,6 +3,7 @@
 use crate::{
     access::Rule,
     kind::Kind,
+    manager::upgrade_hook::record_name,
     manifest::{KindDescription, Project},
     shape::{Access, AccessTarget, NodeVisit, SourceLocation, Verb},
 };
@@ -63,10 +64,17 @@ const RETIRED_VERBS: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delet
 /// Verbs on the Lease of the operator. A new Lease has no name that a rule could contain.
 const LEASE_VERBS: &[&str] = &["get", "update", "watch"];
 
+/// Verbs on the ConfigMap that records upgrades.
+const RECORD_VERBS: &[&str] = &["get", "patch"];
+
 /// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
-    controllers.chain(grants_of_process()).chain(grants_of_election(project)).collect()
+    controllers
+        .chain(grants_of_process())
+        .chain(grants_of_election(project))
+        .chain(grants_of_upgrades(project))
+        .collect()
 }
 
 /// Returns the rules for the server of `/metrics`, which asks the API server who its clients are and what they may do.
@@ -91,6 +99,27 @@ fn grants_of_election(project: &Project) -> [Grant; 2] {
         scope: RuleScope::OperatorNamespace,
         source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process("elects a leader") },
     })
+}
+
+/// Returns the rules of upgrade hooks: those that they declare, and those of the ConfigMap that records them, in the namespace of
+/// the operator. A new ConfigMap has no name that a rule could contain.
+fn grants_of_upgrades(project: &Project) -> Vec<Grant> {
+    let mut grants = Vec::new();
+    for controlled in &project.controllers {
+        let Some(permissions) = controlled.upgrade else { continue };
+        let grant = |rule, scope, action| Grant {
+            rule,
+            scope,
+            source: GrantSource { kind: controlled.kind.kind.to_string(), reason: GrantReason::Process(action) },
+        };
+        let record =
+            Rule { resource_names: vec![record_name(&project.name)], ..Rule::on("", "configmaps", RECORD_VERBS) };
+        let create = Rule::on("", "configmaps", &["create"]);
+        grants.extend([record, create].map(|rule| grant(rule, RuleScope::OperatorNamespace, "records upgrades")));
+        let hook_grant = |access| grant(Rule::of(access), scope_of_access(project, access), "runs the upgrade hook");
+        grants.extend(permissions.iter().map(hook_grant));
+    }
+    grants
 }
 
 /// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree.

@@ -129,6 +129,7 @@ pub(crate) fn project() -> Project {
         shape: &TREE,
         references: Vec::new(),
         watched_kinds: Vec::new(),
+        upgrade: None,
         selects: false,
         sample: None,
     };
