@@ -1,4 +1,4 @@
-//! Runs a verb of the project's own operator.
+//! Builds the operator of the current project and runs one of its commands, such as `tree`, `rbac` or `why`.
 
 use std::{
     env,

@@ -49,15 +49,16 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
         });
     }
 
-    /// Returns the significance of a change that the watch reports: at most `own_limit` for an own write. During a pass it
-    /// returns the default, and [`OwnWriteEvents::end_pass`] returns the significance.
+    /// Returns the significance of a watch event: `significance`, which holds for a write by another client, and at most
+    /// `max_own_significance` if the operator wrote this version. During a pass the own versions are not all known yet: the event is
+    /// kept, the lowest significance is returned, and [`OwnWriteEvents::end_pass`] returns the real one.
     pub(crate) fn classify(
         &self,
         key: &ObjectKey,
         uid: &Uid,
         version: &ResourceVersion,
         significance: C,
-        own_limit: C,
+        max_own_significance: C,
     ) -> C {
         let mut all = self.0.lock();
         if all.get(key, uid).is_none() {
@@ -68,13 +69,19 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
                 writes.pending_events.push((version.clone(), significance));
                 return C::default();
             }
-            writes.significance_of(version, significance, own_limit)
+            writes.significance_of(version, significance, max_own_significance)
         })
     }
 
     /// Records the end of a pass that started with a version of the object, and returns the significance of the changes during
     /// it.
-    pub(crate) fn end_pass(&self, key: &ObjectKey, uid: &Uid, start_version: &ResourceVersion, own_limit: C) -> C {
+    pub(crate) fn end_pass(
+        &self,
+        key: &ObjectKey,
+        uid: &Uid,
+        start_version: &ResourceVersion,
+        max_own_significance: C,
+    ) -> C {
         self.0.lock().update(key, uid, |writes| {
             writes.in_pass = false;
             // A write that changed nothing returns the version from before, which no watch reports again.
@@ -82,7 +89,7 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
             let pending_events = std::mem::take(&mut writes.pending_events);
             pending_events
                 .into_iter()
-                .map(|(version, significance)| writes.significance_of(&version, significance, own_limit))
+                .map(|(version, significance)| writes.significance_of(&version, significance, max_own_significance))
                 .max()
                 .unwrap_or_default()
         })
@@ -95,12 +102,12 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
 }
 
 impl<C: Copy + Ord> ObjectWrites<C> {
-    /// Returns the significance of a version: limited to `own_limit` if an own write created it.
-    fn significance_of(&mut self, version: &ResourceVersion, significance: C, own_limit: C) -> C {
+    /// Returns the significance of a version: limited to `max_own_significance` if an own write created it.
+    fn significance_of(&mut self, version: &ResourceVersion, significance: C, max_own_significance: C) -> C {
         let is_own = self.own_versions.contains(version);
         // A relist may have skipped the events of earlier writes.
         self.own_versions.retain(|own_version| own_version > version || own_version.partial_cmp(version).is_none());
-        if is_own { significance.min(own_limit) } else { significance }
+        if is_own { significance.min(max_own_significance) } else { significance }
     }
 }
 

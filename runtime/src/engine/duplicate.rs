@@ -27,7 +27,8 @@ impl PassCore<'_> {
         error: &Error,
     ) -> Result<bool> {
         let Error::Unexpected(source) = error else { return Ok(false) };
-        let fields = source.downcast_ref::<CallError>().map(CallError::colliding_fields).unwrap_or_default();
+        let fields =
+            source.downcast_ref::<CallError>().map(CallError::duplicate_or_required_fields).unwrap_or_default();
         if fields.is_empty() {
             return Ok(false);
         }

@@ -39,7 +39,7 @@ impl PassCore<'_> {
         let mut pending = PendingObjects::new(node);
         for BuiltObject { key, digest } in built.iter() {
             let entry = children.store.get(key)?;
-            if !self.is_unchanged(kind, &entry, digest, options) {
+            if !self.is_child_unchanged(kind, &entry, digest, options) {
                 return None;
             }
             if options.pods && entry.value.readiness != Readiness::Ready {
@@ -56,16 +56,22 @@ impl PassCore<'_> {
         Some(claimed.and_then(|()| pending.into_result()))
     }
 
-    /// Returns whether a child has the state that the node applied: same owner, same digest, and the operator still owns the
-    /// fields.
-    fn is_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
+    /// Returns whether a child is as the node last applied it: it is not being deleted, has the same owner and digest, and the
+    /// operator owns its applied fields, or the same fields as after its own last apply (some servers change the owners of an
+    /// apply). A child that is applied only once needs only the same owner.
+    fn is_child_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
         if entry.header.deleting || !self.is_owner_of(&entry.header) {
             return false;
         }
         options.once
             || *entry.value.applied == *digest
                 && (entry.value.owns_all_fields()
-                    || self.owner_states().are_fields_accepted(&self.owner, kind, &entry.header, entry.value.fields))
+                    || self.owner_states().are_fields_of_last_apply(
+                        &self.owner,
+                        kind,
+                        &entry.header,
+                        entry.value.fields,
+                    ))
     }
 
     /// Returns the cached children of one kind with the path of this node in their annotations.

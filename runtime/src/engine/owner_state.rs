@@ -120,7 +120,7 @@ impl OwnerStates {
     }
 
     /// Returns whether the fields of a child are those that the last apply of ours owned.
-    pub(crate) fn are_fields_accepted(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
+    pub(crate) fn are_fields_of_last_apply(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
         let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
         accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))
     }

@@ -194,7 +194,7 @@ impl PassCore<'_> {
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
         // Some servers change the field owners of an apply themselves; the result of our own apply is no drift.
-        if self.owner_states().are_fields_accepted(&self.owner, kind, &entry.header, entry.value.fields) {
+        if self.owner_states().are_fields_of_last_apply(&self.owner, kind, &entry.header, entry.value.fields) {
             return None;
         }
         let description = format!("another client changed {path}");

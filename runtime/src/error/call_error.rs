@@ -76,13 +76,14 @@ impl CallError {
         }
     }
 
-    /// Returns the fields of list items that made the API server refuse an object, since two items have the same value or none.
-    pub(crate) fn colliding_fields(&self) -> Vec<&str> {
+    /// Returns the paths of the fields that a 422 response reports as duplicate or missing (`spec.ports[1].name`); none for another
+    /// error. Two list items with the same value, or without one, are reported so.
+    pub(crate) fn duplicate_or_required_fields(&self) -> Vec<&str> {
         let status = self.status().filter(|status| status.code == 422);
         let causes = status.and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
-        let is_collision = |reason: &str| matches!(reason, "FieldValueDuplicate" | "FieldValueRequired");
-        let conflicting = causes.unwrap_or_default().iter().filter(|cause| is_collision(&cause.reason));
-        conflicting.map(|cause| cause.field.as_str()).collect()
+        let is_relevant = |reason: &str| matches!(reason, "FieldValueDuplicate" | "FieldValueRequired");
+        let relevant = causes.unwrap_or_default().iter().filter(|cause| is_relevant(&cause.reason));
+        relevant.map(|cause| cause.field.as_str()).collect()
     }
 
     /// Returns whether the namespace is being deleted, so that nothing can be created there. The API server answers with 403.

@@ -50,9 +50,9 @@ pub enum Error {
         /// A sentence for the condition. It must be the same for the same state, or each pass would write the status.
         message: String,
     },
-    /// Another client changed the same object, or this replica lost the lead. The object is reconciled again after 100 ms, doubled with each further conflict
-    /// in a row, and the status does not mention it. After six conflicts in a row (about 5 s) it counts as
-    /// [`Error::Unexpected`].
+    /// Another client changed the same object, or this replica lost the lead. The object is reconciled again after 100 ms, doubled
+    /// with each further conflict in a row, and the status does not mention it. After six conflicts in a row (about 5 s) it counts
+    /// as [`Error::Unexpected`].
     Conflict(BoxError),
     /// An unexpected failure. The status gets a text without internal details, the log the whole error, and the pass is retried.
     Unexpected(BoxError),

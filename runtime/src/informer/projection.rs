@@ -70,6 +70,8 @@ impl EventHandler for ListerHandler {
         Ok(change)
     }
 
+    /// Removes a deleted object from the lister and enqueues its primaries. [`Self::store_object`] has already handled created and
+    /// updated objects.
     fn on_change(&self, change: &Change<()>, from_list: bool) {
         if let Change::Deleted { old } = change {
             let mut panics = Panics::default();

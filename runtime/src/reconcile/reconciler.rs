@@ -1,4 +1,4 @@
-//! `Reconciler` and `DecodedPrimary` connect a typed tree with the untyped reconcile loop.
+//! `Reconciler` and `DecodedPrimary`: the traits through which the untyped reconcile loop decodes a primary and runs its typed tree.
 
 use crate::{
     engine::side_effects::SideEffects,

@@ -11,9 +11,9 @@ use serde_json::Value;
 
 impl Loop {
     /// Returns the significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. While a
-    /// pass over the object runs, this returns `Nothing`, and the result of that pass includes the significance.
+    /// pass over the object runs, this returns `Significance::None`, and the result of that pass includes the significance.
     pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
-        let (header, significance) = (&new.header, self.significance_by_others(old, new));
+        let (header, significance) = (&new.header, self.significance_for_others(old, new));
         let (key, uid, version) = (&header.key, &header.uid, &header.resource_version);
         let significance =
             self.shared.own_write_events.classify(key, uid, version, significance, Significance::OwnWrite);
@@ -21,7 +21,7 @@ impl Loop {
     }
 
     /// Returns the significance of an update that another client wrote.
-    fn significance_by_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
+    fn significance_for_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (before, after) = (&old.header, &new.header);
         let is_request = before.uid != after.uid
             || before.deleting != after.deleting

@@ -176,7 +176,7 @@ impl ControllerState {
         Ok(())
     }
 
-    /// Removes the finalizer of a referrer from one target. Succeeds if the target is gone (unikorn REF7).
+    /// Removes the finalizer of a referrer from one target. Succeeds if the target is gone.
     pub(crate) async fn release(&self, targets: &Targets, key: &ObjectKey, finalizer: &str) -> Result<()> {
         let _lock = targets.lock_writes(key).await;
         let Some(entry) = targets.get(key) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Arranges a timeline in rows and columns.
+//! Lays out a timeline of API calls and reconcile passes as a chart: a column for each entry, a row for each object.
 
 use std::collections::HashMap;
 
