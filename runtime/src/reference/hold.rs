@@ -53,7 +53,7 @@ impl ControllerState {
                 "ReferenceAcrossNamespaces",
                 format!("{field}: {kind} {key} is in another namespace; reference an object of the same namespace"),
             )),
-            NamespaceRule::IfAllowedFrom(namespace) => self.is_allowed_from(namespace, (field, kind, key)),
+            NamespaceRule::IfAllowedFrom(namespace) => self.check_allowed_from(namespace, (field, kind, key)),
         }
     }
 
@@ -61,7 +61,11 @@ impl ControllerState {
     ///
     /// # Errors
     /// A yield if it doesn't, or doesn't exist.
-    pub(crate) fn is_allowed_from(&self, namespace: &str, (field, kind, key): (&str, &Kind, &ObjectKey)) -> Result<()> {
+    pub(crate) fn check_allowed_from(
+        &self,
+        namespace: &str,
+        (field, kind, key): (&str, &Kind, &ObjectKey),
+    ) -> Result<()> {
         let targets = self.targets(kind)?;
         targets.watched.readable()?;
         if targets.get(key).is_some_and(|entry| allows(&entry.header, namespace)) {

@@ -217,9 +217,12 @@ impl SelectedReferences {
         if key.namespace().is_none_or(|namespace| namespace == own_namespace) {
             return Ok(());
         }
-        let allowed = core.shared.is_allowed_from(own_namespace, ("", &self.kind, key));
+        let targets = core.shared.targets(&self.kind)?;
+        // While the kind can't be read, it is unknown whether the target refuses.
+        targets.watched.readable()?;
+        let allowed = core.shared.check_allowed_from(own_namespace, ("", &self.kind, key));
         if allowed.is_err() {
-            core.shared.release(core.shared.targets(&self.kind)?, key, &self.finalizer).await?;
+            core.shared.release(targets, key, &self.finalizer).await?;
         }
         allowed
     }
