@@ -79,7 +79,7 @@ impl Binaries {
 
 /// The reason why this machine can't run a control plane or a cluster.
 #[derive(Clone, Debug)]
-pub struct Missing(String);
+pub struct Missing(pub(crate) String);
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,7 +132,8 @@ fn kwok_version() -> String {
     format!("kwok-{version}")
 }
 
-fn pinned<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
+/// Returns the version of a module that a `go.mod` pins.
+pub(crate) fn pinned<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
     let mut words = go_mod.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
     words.find_map(|line| match line[..] {
         [name, version, ..] | ["require", name, version, ..] if name == module => Some(version),
@@ -145,11 +146,13 @@ pub(crate) fn planes_folder() -> PathBuf {
     target_folder().join("planes")
 }
 
-fn assets() -> Option<PathBuf> {
+/// Returns the folder of programs that are not built.
+pub(crate) fn assets() -> Option<PathBuf> {
     std::env::var_os(ASSETS).map(PathBuf::from)
 }
 
-fn target_folder() -> PathBuf {
+/// Returns the folder of the built programs.
+pub(crate) fn target_folder() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.parent().unwrap_or(package).join("target/controlplane")
 }
@@ -166,7 +169,8 @@ fn find_or_build(form: Form) -> Result<Binaries, Missing> {
     Ok(binaries)
 }
 
-fn go_runs() -> bool {
+/// Whether Go is installed.
+pub(crate) fn go_runs() -> bool {
     let mut command = Command::new("go");
     command.arg("version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
@@ -174,9 +178,7 @@ fn go_runs() -> bool {
 
 /// Builds the missing programs under a lock, so that one process builds at a time.
 fn build(form: Form, binaries: &Binaries) -> io::Result<()> {
-    fs::create_dir_all(target_folder())?;
-    let lock = File::create(target_folder().join("build.lock"))?;
-    lock.lock()?;
+    let _lock = lock()?;
     let base = Form::ControlPlane;
     if !(binaries.is_complete(base) && binaries.path("kube-scheduler").is_file()) {
         tell(&format!("building etcd and Kubernetes {} with Go, once; this takes minutes", kubernetes_version()));
@@ -192,8 +194,16 @@ fn build(form: Form, binaries: &Binaries) -> io::Result<()> {
     Ok(())
 }
 
+/// Waits until no other process builds.
+pub(crate) fn lock() -> io::Result<File> {
+    fs::create_dir_all(target_folder())?;
+    let lock = File::create(target_folder().join("build.lock"))?;
+    lock.lock()?;
+    Ok(lock)
+}
+
 /// Builds into a temporary folder and renames it, so that an interrupted build leaves no folder that looks complete.
-fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+pub(crate) fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let start = Instant::now();
     // `with_extension` would cut the name at its last dot.
     let mut staging = folder.as_os_str().to_owned();
@@ -210,8 +220,8 @@ fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> i
     Ok(())
 }
 
-/// Builds Go packages, and sets their version: kubectl and clients parse it, and a build without the scripts of Kubernetes has
-/// v0.0.0.
+/// Builds Go packages of Kubernetes, and sets their version: kubectl and clients parse it, and a build without the scripts of
+/// Kubernetes has v0.0.0.
 fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
     let version = kubernetes_version();
     let mut parts = version.split('.');
@@ -219,8 +229,13 @@ fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
     let stamps = ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].map(|package| {
         format!("-X {package}.gitVersion=v{version} -X {package}.gitMajor={major} -X {package}.gitMinor={minor}")
     });
+    go_build_stamped(module, output, packages, &stamps.join(" "))
+}
+
+/// Builds Go packages with flags for the linker. `module` is the folder of the `go.mod`.
+pub(crate) fn go_build_stamped(module: &str, output: &Path, packages: &[&str], stamps: &str) -> io::Result<()> {
     let status = Command::new("go")
-        .args(["build", "-trimpath", "-ldflags", &format!("-s -w {}", stamps.join(" ")), "-o"])
+        .args(["build", "-trimpath", "-ldflags", &format!("-s -w {stamps}"), "-o"])
         .arg(output)
         .args(packages)
         .env("CGO_ENABLED", "0")
@@ -237,6 +252,6 @@ fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
 
 /// Prints the progress of a build, so that it doesn't look like a test that hangs.
 #[allow(clippy::print_stderr)]
-fn tell(line: &str) {
+pub(crate) fn tell(line: &str) {
     eprintln!("control plane: {line}");
 }

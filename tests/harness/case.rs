@@ -14,6 +14,7 @@ use crate::{
     binaries::{self, planes_folder},
     folder::Folder,
     plane::PLANE,
+    tools,
 };
 
 /// The environment variable that makes cases fail, instead of being ignored, if the control plane is not available.
@@ -75,6 +76,29 @@ where
     R: Outcome,
 {
     trial(options.form, &full_name(&options, name), move || {
+        let runtime = runtime(&options);
+        let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
+        run(&runtime, body(Arc::new(plane)))
+    })
+}
+
+/// Returns a case that needs Helm or kustomize. It runs on its own plane with a port.
+pub fn case_with_tools<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    let options = Options::served();
+    let name = full_name(&options, name);
+    if let Err(missing) = tools::availability() {
+        let why = missing.to_string();
+        return Trial::test(name, move || Err(missing.to_string().into()))
+            .with_kind(why)
+            .with_ignored_flag(!is_required());
+    }
+    trial(options.form, &name, move || {
+        // The build is no part of the case, which has a time limit.
+        tools::find().map_err(|missing| missing.to_string())?;
         let runtime = runtime(&options);
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
         run(&runtime, body(Arc::new(plane)))

@@ -14,6 +14,7 @@ pub mod leaders;
 pub mod plane;
 pub mod process;
 pub mod proxy;
+pub mod tools;
 pub mod wait;
 
 mod folder;
@@ -21,7 +22,10 @@ mod port;
 mod server;
 
 pub use audit::{Entries, Entry};
-pub use case::{case, case_on, case_on_cluster, case_on_controlplane, case_on_shared_cluster, case_served, run_suites};
+pub use case::{
+    case, case_on, case_on_cluster, case_on_controlplane, case_on_shared_cluster, case_served, case_with_tools,
+    run_suites,
+};
 pub use credentials::Access;
 pub use leaders::LeadReport;
 pub use plane::{Form, Options, Plane};

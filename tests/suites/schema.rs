@@ -55,7 +55,7 @@ where
 #[test]
 fn list_types_map_keys_and_rules_of_kube_schema_reach_the_definition() {
     let rendered = rendered::<Gate>().unwrap_or_else(|error| panic!("{error}"));
-    let crd = rendered.text("crds/demo.example.com_gates.yaml").unwrap();
+    let crd = rendered.text("base/crds/demo.example.com_gates.yaml").unwrap();
     for part in ["x-kubernetes-list-type: map", "x-kubernetes-list-map-keys:", "rule: self == oldSelf"] {
         assert!(crd.contains(part), "{part} is not in\n{crd}");
     }

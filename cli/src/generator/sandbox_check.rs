@@ -35,7 +35,7 @@ pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
         let server = CheckServer(Sandbox::builder().workloads(false).start());
         let mut report = SandboxReport::default();
         let mut served = Vec::new();
-        for (file, definition) in parse_objects(files, "crds/")? {
+        for (file, definition) in parse_objects(files, "base/crds/")? {
             if server.create(file, DEFINITIONS, &definition, &mut report).await? {
                 server.wait_established(&definition).await?;
                 served.push(definition);

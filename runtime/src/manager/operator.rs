@@ -55,6 +55,7 @@ pub struct Operator {
     pub(crate) namespace: Option<String>,
     pub(crate) image: Option<String>,
     pub(crate) namespaced: bool,
+    pub(crate) priority_class: Option<String>,
     pub(crate) shutdown: Duration,
     pub(crate) timeouts: Timeouts,
     pub(crate) page_size: u32,
@@ -86,6 +87,7 @@ impl Operator {
             namespace: None,
             image: None,
             namespaced: false,
+            priority_class: None,
             shutdown: SHUTDOWN_TIMEOUT,
             timeouts: Timeouts::default(),
             page_size: PAGE_SIZE,
@@ -125,6 +127,16 @@ impl Operator {
     #[must_use]
     pub fn namespaced(mut self) -> Self {
         self.namespaced = true;
+        self
+    }
+
+    /// Sets the priority class of the Pods in the manifests, for example `system-cluster-critical`. Default: none.
+    ///
+    /// Pods of that class evict other Pods from a full node, so an operator should have it only if the cluster doesn't work without
+    /// it. Some clusters allow the class in selected namespaces only.
+    #[must_use]
+    pub fn priority_class(mut self, name: impl Into<String>) -> Self {
+        self.priority_class = Some(name.into());
         self
     }
 
@@ -292,6 +304,8 @@ impl Describe for Operator {
             namespaced: self.namespaced,
             objects: self.objects,
             lease: self.leader_election.clone().unwrap_or_default().name_of(&self.name),
+            priority_class: self.priority_class.clone(),
+            is_release: false,
             controllers,
         })
     }

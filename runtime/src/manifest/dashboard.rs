@@ -20,8 +20,13 @@ const PANELS_IN_A_LINE: usize = 24 / SIZE.0;
 
 /// Returns the text of the dashboard.
 pub(crate) fn render(project: &Project) -> String {
+    json::render(document(project))
+}
+
+/// Returns the dashboard.
+pub(crate) fn document(project: &Project) -> Value {
     let matchers = metrics::matchers(project);
-    json::render(json!({
+    json!({
         "annotations": {"list": []},
         "description": json::description(),
         "editable": true,
@@ -36,7 +41,7 @@ pub(crate) fn render(project: &Project) -> String {
         "timezone": "browser",
         "title": format!("Operator {}", project.cluster_name()),
         "uid": uid(project),
-    }))
+    })
 }
 
 /// Returns the uid, which is part of the address of the dashboard.

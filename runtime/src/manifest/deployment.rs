@@ -2,21 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    metrics::{self, METRICS_PORT},
-    project::Project,
-};
+use super::{metrics::METRICS_PORT, project::Project};
 
 /// The port of the probes `/healthz` and `/readyz`.
 pub const HEALTH_PORT: u16 = 8081;
 
 // Longer than the operator needs to finish its running passes.
-const GRACE_SECONDS: u32 = 45;
-
-/// Returns the Namespace, unless it is a system namespace, the Deployment, and the Service of its metrics.
-pub(crate) fn documents(project: &Project) -> Vec<Value> {
-    namespace(project).into_iter().chain([deployment(project), metrics::service(project)]).collect()
-}
+pub(crate) const GRACE_SECONDS: u32 = 45;
 
 /// Returns the Namespace, which enforces the Pod security profile `restricted`; `None` for `default` and `kube-…`.
 pub(crate) fn namespace(project: &Project) -> Option<Value> {
@@ -37,15 +29,13 @@ pub(crate) fn deployment(project: &Project) -> Value {
     let mut labels = project.labels();
     labels["app.kubernetes.io/component"] = json!("operator");
     labels["app.kubernetes.io/version"] = json!(label_value(&project.version));
-    // A selector can't be changed later, so the version is not part of it.
-    let selector = json!({"app.kubernetes.io/component": "operator", "app.kubernetes.io/name": project.name});
     json!({
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"labels": labels, "name": project.name, "namespace": project.namespace},
         "spec": {
             "replicas": 1,
-            "selector": {"matchLabels": selector},
+            "selector": {"matchLabels": project.selector()},
             // The new Pod starts with warm caches while the old one still leads.
             "strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}, "type": "RollingUpdate"},
             "template": {"metadata": {"labels": labels}, "spec": pod(project)},
@@ -54,18 +44,34 @@ pub(crate) fn deployment(project: &Project) -> Value {
 }
 
 /// Returns the Pod template's spec.
-fn pod(project: &Project) -> Value {
-    json!({
+pub(crate) fn pod(project: &Project) -> Value {
+    let spread = ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map(|key| spread(project, key));
+    let mut pod = json!({
         "containers": [container(project)],
         "enableServiceLinks": false,
         "securityContext": {"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}},
         "serviceAccountName": project.name,
         "terminationGracePeriodSeconds": GRACE_SECONDS,
+        "topologySpreadConstraints": spread,
+    });
+    if let Some(class) = &project.priority_class {
+        pod["priorityClassName"] = json!(class);
+    }
+    pod
+}
+
+/// Returns a constraint that spreads the replicas over nodes or zones. It is a preference, so a cluster of one node runs all of them.
+fn spread(project: &Project, topology_key: &str) -> Value {
+    json!({
+        "labelSelector": {"matchLabels": project.selector()},
+        "maxSkew": 1,
+        "topologyKey": topology_key,
+        "whenUnsatisfiable": "ScheduleAnyway",
     })
 }
 
 /// Returns the container that runs the operator.
-fn container(project: &Project) -> Value {
+pub(crate) fn container(project: &Project) -> Value {
     let mut args =
         vec!["run".to_owned(), "--leader-elect".to_owned(), format!("--metrics-bind-address=:{METRICS_PORT}")];
     if project.namespaced {

@@ -113,6 +113,8 @@ pub(crate) fn project() -> Project {
         image: "registry.example.com/demo".into(),
         namespaced: false,
         lease: "demo.opgen.dev".into(),
+        priority_class: None,
+        is_release: false,
         controllers: vec![
             controlled(&widget, &spec("image"), "demo.example.com/widget", true, &TREE),
             controlled(&network, &spec("cidr"), "demo.example.com/network", false, &CONFIG),

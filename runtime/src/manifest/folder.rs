@@ -73,7 +73,11 @@ pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<FileChange>> {
         let target = dir.join(&change.path);
         match temporary {
             Some(temporary) => fs::rename(temporary, &target).map_err(|error| with_path(&target, error))?,
-            None => fs::remove_file(&target).map_err(|error| with_path(&target, error))?,
+            None => {
+                fs::remove_file(&target).map_err(|error| with_path(&target, error))?;
+                // Fails if the folder has other files.
+                let _ = target.parent().filter(|folder| *folder != dir).map(fs::remove_dir);
+            }
         }
     }
     Ok(changes)
@@ -146,10 +150,29 @@ fn stage(rendered: &Rendered, dir: &Path, changes: &[FileChange]) -> io::Result<
     Ok(temporaries)
 }
 
+/// The folders of generated files.
+const FOLDERS: [&str; 14] = [
+    "",
+    "base",
+    "base/crds",
+    "chart",
+    "chart/templates",
+    "chart/templates/crds",
+    "components/monitoring",
+    "components/network-policy",
+    "grafana",
+    "overlays/ha",
+    "overlays/monitoring",
+    "samples",
+    // Earlier versions wrote into these.
+    "crds",
+    "prometheus",
+];
+
 /// Reads the files below `dir` that have the header of generated files, by their path.
 fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
-    for folder in ["", "crds", "grafana", "prometheus", "samples"] {
+    for folder in FOLDERS {
         let listed = match fs::read_dir(dir.join(folder)) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -159,7 +182,7 @@ fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
             let path = entry.map_err(|error| with_path(dir, error))?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let is_generated = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("yaml") => yaml::is_generated,
+                Some("yaml" | "tpl") => yaml::is_generated,
                 Some("json") => json::is_generated,
                 _ => continue,
             };

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 /// The port of `/metrics`.
 pub const METRICS_PORT: u16 = 8443;
 
-/// The path of the ServiceMonitor, whose kind belongs to the Prometheus operator.
-pub(crate) const MONITOR_PATH: &str = "prometheus/monitor.yaml";
+/// The file of the ServiceMonitor, whose kind belongs to the Prometheus operator.
+pub(crate) const MONITOR_FILE: &str = "monitor.yaml";
 
 /// Returns the labels that the ServiceMonitor selects the Service by.
 pub(super) fn component_labels(project: &Project) -> Value {
@@ -35,7 +35,7 @@ pub(crate) fn service(project: &Project) -> Value {
         "metadata": {"labels": component_labels(project), "name": service_name(project), "namespace": project.namespace},
         "spec": {
             "ports": [{"name": "https", "port": METRICS_PORT, "protocol": "TCP", "targetPort": "metrics"}],
-            "selector": {"app.kubernetes.io/component": "operator", "app.kubernetes.io/name": project.name},
+            "selector": project.selector(),
         },
     })
 }

@@ -1,7 +1,13 @@
 //! Generates, lints, writes and compares the YAML manifests of an operator.
 //!
-//! [`files`] turns a [`Project`] into files: CustomResourceDefinitions, RBAC roles, Deployment, samples, finalizer policy, the
-//! objects of the Prometheus operator and a dashboard.
+//! [`files`] turns a [`Project`] into files, which install the same objects in three ways:
+//!
+//! - `install.yaml` for kubectl: CustomResourceDefinitions, RBAC roles, Deployment, PodDisruptionBudget and Service.
+//! - `base`, `components` and `overlays` for kustomize.
+//! - `chart` for Helm.
+//!
+//! Beside them are samples, the finalizer policy and a dashboard.
+//!
 //! It fixes the schemas that `kube` derives where the API server would refuse them or warn about them, and lints the rest: a
 //! schema without findings is accepted by the API server. [`write()`] writes the files to a folder, [`compare()`] diffs them
 //! with a folder, and [`generate()`] does both for the command line. All three produce the same bytes.
@@ -18,17 +24,21 @@
 //! - A keyword that a definition doesn't have, such as a typo in `#[schemars(extend(...))]`, is an error.
 
 mod build_script;
+mod chart;
 mod crd;
 mod dashboard;
 mod decode;
 mod deployment;
+mod disruption_budget;
 
 #[cfg(test)]
 mod fixture;
 mod folder;
 mod json;
+mod kustomize;
 mod lint;
 mod metrics;
+mod network_policy;
 mod policy;
 mod project;
 mod rbac;

@@ -32,6 +32,10 @@ pub struct Project {
     pub objects: u32,
     /// The name of the Lease of leader election, in the operator's namespace.
     pub lease: String,
+    /// The priority class of the operator's Pods; `None` for the default class of the cluster.
+    pub priority_class: Option<String>,
+    /// Whether the objects belong to a Helm release, of which a cluster may have several.
+    pub(crate) is_release: bool,
     /// The kinds it controls; their order does not change the manifests.
     pub controllers: Vec<KindDescription>,
 }
@@ -95,14 +99,19 @@ impl fmt::Debug for RoundTrip {
 
 impl Project {
     /// Returns the name of the operator's cluster-scoped objects. An operator that watches one namespace may be installed several
-    /// times, so the name then contains its namespace.
+    /// times, and so may a chart, so the name then contains the namespace.
     pub(crate) fn cluster_name(&self) -> String {
-        if self.namespaced { format!("{}-{}", self.namespace, self.name) } else { self.name.clone() }
+        if self.namespaced || self.is_release { format!("{}-{}", self.namespace, self.name) } else { self.name.clone() }
     }
 
     /// Returns the labels of every generated object.
     pub(crate) fn labels(&self) -> Value {
         serde_json::json!({"app.kubernetes.io/managed-by": "opgen", "app.kubernetes.io/name": self.name})
+    }
+
+    /// Returns the labels that select the Pods of the operator. A selector can't be changed later, so the version is not part of it.
+    pub(crate) fn selector(&self) -> Value {
+        serde_json::json!({"app.kubernetes.io/component": "operator", "app.kubernetes.io/name": self.name})
     }
 
     /// Returns the image with its tag.
@@ -136,6 +145,8 @@ mod tests {
             namespaced: false,
             objects: DEFAULT_OBJECTS,
             lease: "webapp.opgen.dev".into(),
+            priority_class: None,
+            is_release: false,
             controllers: Vec::new(),
         }
     }

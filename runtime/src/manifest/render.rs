@@ -4,8 +4,12 @@ use serde_json::Value;
 
 use super::lint::{Finding, ManifestError, Severity};
 use super::project::Project;
-use super::{Findings, crd, dashboard, decode, deployment, metrics, policy, rbac, roles, rules, sample, yaml};
+use super::{
+    Findings, chart, crd, dashboard, decode, deployment, disruption_budget, kustomize, metrics, network_policy, policy,
+    rbac, roles, rules, sample, yaml,
+};
 use crate::dns_name::{is_dns_label, is_dns_subdomain};
+use crd::definition::Definition;
 
 /// A generated file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,32 +55,29 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(ManifestError::Invalid(findings));
     }
-    let rbac = rbac::documents(project);
-    let roles = roles::documents(project, &definitions);
-    let policy = policy::documents(project);
-    let deployment = deployment::documents(project);
-
     let mut set = FileSet::default();
-    for definition in &definitions {
-        set.add(&definition.path(), [&definition.value])?;
-    }
-    set.add("rbac.yaml", &rbac)?;
-    set.add("roles.yaml", &roles)?;
-    set.add("operator.yaml", &deployment)?;
-    set.add("finalizer-policy.yaml", &policy)?;
-    // Not in `install.yaml`: a cluster without the Prometheus operator does not have its kinds.
-    set.add(metrics::MONITOR_PATH, [&metrics::service_monitor(project)])?;
-    set.add(rules::RULES_PATH, [&rules::prometheus_rule(project)])?;
-    set.files.push(File { path: dashboard::DASHBOARD_PATH.to_owned(), text: dashboard::render(project) });
+    set.add_installation(project, &definitions)?;
+    set.add_components(project)?;
+    set.add("finalizer-policy.yaml", &policy::documents(project))?;
+    set.add_text(dashboard::DASHBOARD_PATH, dashboard::render(project));
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
-    // `kubectl apply` creates the documents in order: the Namespace before its objects, and the rights before their user.
-    let (namespace, deployment) = deployment.split_at(deployment.len() - 2);
-    let crds = definitions.iter().map(|definition| &definition.value);
-    set.add("install.yaml", crds.chain(namespace).chain(&rbac).chain(&roles).chain(deployment))?;
+    for (path, text) in chart::files(project, &definitions)? {
+        set.add_text(&path, text);
+    }
     set.files.sort();
     Ok(Rendered { files: set.files, findings })
+}
+
+/// Returns the Deployment, its PodDisruptionBudget, and the Service of its metrics.
+fn workload(project: &Project) -> Vec<Value> {
+    vec![deployment::deployment(project), disruption_budget::document(project), metrics::service(project)]
+}
+
+/// Returns the objects of the Prometheus operator and the NetworkPolicy, which are optional.
+fn optional_objects(project: &Project) -> Vec<Value> {
+    vec![metrics::service_monitor(project), rules::prometheus_rule(project), network_policy::document(project)]
 }
 
 /// Returns all objects that an installation may have created in a cluster, with the finalizer policy and without samples.
@@ -84,9 +85,9 @@ pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let definitions = crd::definitions(project, &mut Vec::new());
     let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
     let roles = roles::documents(project, &definitions);
-    let monitoring = vec![metrics::service_monitor(project), rules::prometheus_rule(project)];
-    [crds, monitoring, deployment::documents(project), rbac::documents(project), roles, policy::documents(project)]
-        .concat()
+    let namespace = deployment::namespace(project).into_iter().collect();
+    let operator = [workload(project), rbac::documents(project), roles].concat();
+    [crds, optional_objects(project), namespace, operator, policy::documents(project)].concat()
 }
 
 /// The files that have been rendered so far.
@@ -100,9 +101,42 @@ impl FileSet {
     fn add<'a>(&mut self, path: &str, documents: impl IntoIterator<Item = &'a Value>) -> Result<(), ManifestError> {
         let documents: Vec<_> = documents.into_iter().collect();
         if !documents.is_empty() {
-            self.files.push(File { path: path.to_owned(), text: yaml::render(path, &documents)? });
+            self.add_text(path, yaml::render(path, &documents)?);
         }
         Ok(())
+    }
+
+    /// Adds a file with this text.
+    fn add_text(&mut self, path: &str, text: String) {
+        self.files.push(File { path: path.to_owned(), text });
+    }
+
+    /// Adds `install.yaml` for kubectl, and the same objects as the base of kustomizations.
+    fn add_installation(&mut self, project: &Project, definitions: &[Definition]) -> Result<(), ManifestError> {
+        let (rbac, roles) = (rbac::documents(project), roles::documents(project, definitions));
+        let (namespace, workload) = (deployment::namespace(project), workload(project));
+        let base = |file: &str| kustomize::path(kustomize::BASE, file);
+        for definition in definitions {
+            self.add(&base(&definition.file_path()), [&definition.value])?;
+        }
+        self.add(&base(kustomize::RBAC), &rbac)?;
+        self.add(&base(kustomize::ROLES), &roles)?;
+        self.add(&base(kustomize::OPERATOR), namespace.iter().chain(&workload))?;
+        for (path, document) in kustomize::documents(project, definitions) {
+            self.add(&path, [&document])?;
+        }
+        // `kubectl apply` creates the documents in order: the Namespace before its objects, and the rights before their user.
+        let crds = definitions.iter().map(|definition| &definition.value);
+        self.add("install.yaml", crds.chain(&namespace).chain(&rbac).chain(&roles).chain(&workload))
+    }
+
+    /// Adds the objects that are optional, since not every cluster has their kinds or lets the operator work with them.
+    fn add_components(&mut self, project: &Project) -> Result<(), ManifestError> {
+        let monitoring = |file: &str| kustomize::path(kustomize::MONITORING, file);
+        self.add(&monitoring(metrics::MONITOR_FILE), [&metrics::service_monitor(project)])?;
+        self.add(&monitoring(rules::RULES_FILE), [&rules::prometheus_rule(project)])?;
+        let policy = kustomize::path(kustomize::NETWORK_POLICY, kustomize::POLICY_FILE);
+        self.add(&policy, [&network_policy::document(project)])
     }
 }
 

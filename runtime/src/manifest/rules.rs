@@ -4,8 +4,8 @@ use super::{metrics, project::Project};
 use crate::metrics::{ALERTS, Alert};
 use serde_json::{Map, Value, json};
 
-/// The path of the PrometheusRule, whose kind belongs to the Prometheus operator.
-pub(crate) const RULES_PATH: &str = "prometheus/rules.yaml";
+/// The file of the PrometheusRule, whose kind belongs to the Prometheus operator.
+pub(crate) const RULES_FILE: &str = "rules.yaml";
 
 /// Returns the PrometheusRule with all alerts of the operator.
 pub(crate) fn prometheus_rule(project: &Project) -> Value {

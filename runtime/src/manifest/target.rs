@@ -149,7 +149,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("opgen-door-{}", std::process::id()));
         let check = GenerateArgs { dir: Some(dir.clone()), check: true, ..GenerateArgs::default() };
         let (drifted, text) = run_with(&check);
-        assert!(drifted && text.contains("+++ b/rbac.yaml"), "{text}");
+        assert!(drifted && text.contains("+++ b/base/rbac.yaml"), "{text}");
         let (_, text) = run_with(&GenerateArgs { check: false, ..check.clone() });
         assert!(text.contains("     Created ") && text.contains("rbac.yaml"), "{text}");
         assert_eq!(run_with(&check), (false, String::new()));

@@ -31,7 +31,8 @@ async fn decodes(plane: Arc<Plane>) {
     assert_eq!(operator.project().unwrap().controllers.len(), 1);
     install::definitions(&plane, &operator).await;
     let rendered = install::generated(&operator);
-    let crd: Value = serde_saphyr::from_str(rendered.text("crds/demo.example.com_samplers.yaml").unwrap()).unwrap();
+    let crd: Value =
+        serde_saphyr::from_str(rendered.text("base/crds/demo.example.com_samplers.yaml").unwrap()).unwrap();
     let schema = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
     let namespace = plane.namespace("admitted").await;
     let resource = ApiResource::erase::<Sampler>(&());

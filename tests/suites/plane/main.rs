@@ -4,6 +4,7 @@
 mod access;
 mod admitted;
 mod agreement;
+mod chart;
 mod course;
 mod edits;
 mod faults;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         access::cases(),
         admitted::cases(),
         agreement::cases(),
+        chart::cases(),
         course::cases(),
         ippool::cases(),
         kinds::cases(),

@@ -174,14 +174,17 @@ impl Run {
         right::all_are_used(&self.site.plane, NAME, &self.asked(&Entries::default()).await).await;
     }
 
-    /// Each file on its own; the sample was there already, the server has no kind of the Prometheus operator, and the dashboard is
-    /// no object.
+    /// Each file of objects on its own; the sample was there already, and the server has no kind of the Prometheus operator. Other cases
+    /// install charts and build kustomizations.
     async fn the_server_warns_of_no_file(&self) {
         let files = self.project.deployed();
-        assert_eq!(files.len(), 10, "{files:?}");
-        let is_left_out =
-            |file: &&String| ["grafana/", "prometheus/", "samples/"].iter().any(|folder| file.starts_with(folder));
-        for file in files.iter().filter(|file| !is_left_out(file)) {
+        let is_object = |file: &&String| {
+            let of_base = file.starts_with("base/") && !file.ends_with("/kustomization.yaml");
+            of_base || ["finalizer-policy.yaml", "install.yaml"].contains(&file.as_str())
+        };
+        let objects: Vec<_> = files.iter().filter(is_object).collect();
+        assert_eq!(objects.len(), 6, "{files:?}");
+        for file in objects {
             install::apply_quietly(&self.site.plane, &self.project.deploy(file)).await;
         }
         let deployment = format!("deployment/{NAME}");

@@ -89,7 +89,7 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
     let said = project.cargo("build");
     assert!(!said.contains("warning"), "{said}");
     let built = project.deploy();
-    for path in ["crds/demo.example.com_widgets.yaml", "rbac.yaml", "operator.yaml", "install.yaml"] {
+    for path in ["base/crds/demo.example.com_widgets.yaml", "base/rbac.yaml", "base/operator.yaml", "install.yaml"] {
         assert!(built.contains_key(path), "{:?}", built.keys());
     }
     project.cargo("test");
@@ -112,16 +112,17 @@ fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>)
     let diff = project.check_opgen("generate --check", 1, "`deploy/` is not up to date\n\nhint: run `opgen generate`");
     let has = |sign: char, text: &str| diff.lines().any(|line| line.starts_with(sign) && line.contains(text));
     assert!(has('-', "maximum: 50") && has('+', "maximum: 60"), "{diff}");
-    let planned = project.check_opgen("generate --dry-run", 0, "Different deploy/crds/demo.example.com_widgets.yaml");
+    let planned =
+        project.check_opgen("generate --dry-run", 0, "Different deploy/base/crds/demo.example.com_widgets.yaml");
     assert_eq!(planned, diff);
     let json: Value =
         serde_json::from_str(&project.check_opgen("generate --check --output json", 1, "")).expect("JSON");
     let drift = json["drift"].as_array().expect("a list");
-    assert_eq!(drift[0]["path"], "crds/demo.example.com_widgets.yaml");
+    assert_eq!(drift[0]["path"], "base/crds/demo.example.com_widgets.yaml");
     assert_eq!(drift[0]["action"], "updated");
     assert_eq!(&project.deploy(), built, "nothing was written");
 
-    let said = project.check_opgen("generate", 0, "Updated deploy/crds/demo.example.com_widgets.yaml");
+    let said = project.check_opgen("generate", 0, "Updated deploy/base/crds/demo.example.com_widgets.yaml");
     assert_eq!(said, "", "data only");
     project.check_opgen("generate --check", 0, "Unchanged deploy/");
     let generated = project.deploy();
@@ -155,12 +156,12 @@ fn the_operator_explains_itself(project: &Project) {
 fn files_come_and_go(project: &Project) {
     let current = project.deploy();
     let file = |path: &str| project.root.join("deploy").join(path);
-    fs::write(file("crds/gadgets.yaml"), &current["rbac.yaml"]).expect("a file");
+    fs::write(file("base/crds/gadgets.yaml"), &current["base/rbac.yaml"]).expect("a file");
     fs::write(file("mine.yaml"), "# by hand\n").expect("a file");
-    fs::remove_file(file("rbac.yaml")).expect("a file");
-    project.check_opgen("generate --check", 1, "Missing deploy/rbac.yaml");
-    project.check_opgen("generate --check", 1, "Stale deploy/crds/gadgets.yaml");
-    project.check_opgen("generate", 0, "Removed deploy/crds/gadgets.yaml");
+    fs::remove_file(file("base/rbac.yaml")).expect("a file");
+    project.check_opgen("generate --check", 1, "Missing deploy/base/rbac.yaml");
+    project.check_opgen("generate --check", 1, "Stale deploy/base/crds/gadgets.yaml");
+    project.check_opgen("generate", 0, "Removed deploy/base/crds/gadgets.yaml");
     let mut after = project.deploy();
     assert_eq!(after.remove("mine.yaml").as_deref(), Some("# by hand\n"), "what a person wrote stays");
     assert_eq!(after, current);
@@ -217,7 +218,7 @@ fn what_the_api_server_would_refuse_is_said_in_its_words_and_writes_nothing() {
     );
     let run = project.opgen("generate");
     assert_eq!(run.code, 1, "{}", run.stderr);
-    let refused = "the API server would reject the generated YAML; nothing was written\n  crds/demo.example.com_widgets.yaml: .spec.";
+    let refused = "the API server would reject the generated YAML; nothing was written\n  base/crds/demo.example.com_widgets.yaml: .spec.";
     assert!(run.stderr.contains(refused) && run.stderr.contains("x-kubernetes-validations[0].rule"), "{}", run.stderr);
     assert!(!project.root.join("deploy").exists());
 }

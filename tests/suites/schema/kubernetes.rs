@@ -98,7 +98,7 @@ fn spec(path: &str, rendered: &opgen::manifest::Rendered) -> Value {
 #[test]
 fn a_field_is_nullable_only_where_its_type_takes_null() {
     let rendered = rendered::<Mixed>().unwrap_or_else(|error| panic!("{error}"));
-    let fields = &spec("crds/demo.example.com_mixes.yaml", &rendered)["properties"];
+    let fields = &spec("base/crds/demo.example.com_mixes.yaml", &rendered)["properties"];
     assert_eq!(fields["quantity"]["nullable"], Value::Null, "{fields:#}");
     assert_eq!(fields["optionalQuantity"]["nullable"], true);
     assert_eq!(fields["port"]["nullable"], Value::Null);
@@ -108,7 +108,7 @@ fn a_field_is_nullable_only_where_its_type_takes_null() {
 #[test]
 fn the_number_of_an_int_or_string_has_32_bits() {
     let rendered = rendered::<Mixed>().unwrap_or_else(|error| panic!("{error}"));
-    let fields = &spec("crds/demo.example.com_mixes.yaml", &rendered)["properties"];
+    let fields = &spec("base/crds/demo.example.com_mixes.yaml", &rendered)["properties"];
     assert_eq!((&fields["port"]["minimum"], &fields["port"]["maximum"]), (&json!(i32::MIN), &json!(i32::MAX)));
 }
 
@@ -116,7 +116,7 @@ fn the_number_of_an_int_or_string_has_32_bits() {
 fn raw_extensions_and_json_keep_their_content() {
     const OPEN: &str = "x-kubernetes-preserve-unknown-fields";
     let rendered = rendered::<Mixed>().unwrap_or_else(|error| panic!("{error}"));
-    let fields = &spec("crds/demo.example.com_mixes.yaml", &rendered)["properties"];
+    let fields = &spec("base/crds/demo.example.com_mixes.yaml", &rendered)["properties"];
     for field in [&fields["raw"], &fields["optionalRaw"], &fields["nested"]["properties"]["raws"]["items"]] {
         assert_eq!((&field["type"], &field[OPEN]), (&json!("object"), &json!(true)), "{fields:#}");
     }

@@ -98,7 +98,7 @@ struct HolderSpec {
 fn every_merge_key_of_an_embedded_type_is_carried() {
     let published = published();
     let rendered = embedding(&published);
-    let crd: Value = serde_saphyr::from_str(rendered.text("crds/demo.example.com_holders.yaml").unwrap()).unwrap();
+    let crd: Value = serde_saphyr::from_str(rendered.text("base/crds/demo.example.com_holders.yaml").unwrap()).unwrap();
     let spec = &crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"];
     let mut counts = BTreeMap::new();
     for short in EMBEDDED {

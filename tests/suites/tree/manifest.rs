@@ -75,7 +75,7 @@ async fn a_text_may_hold_only_what_the_node_names() {
 fn the_role_follows_from_the_file_and_from_what_is_named() {
     let operator = Operator::new("agents").controls::<App, Tree>();
     let rendered = manifest::files(&operator.project().unwrap()).unwrap();
-    let rbac = rendered.text("rbac.yaml").unwrap();
+    let rbac = rendered.text("base/rbac.yaml").unwrap();
     for resource in ["deployments", "clusterroles", "configmaps", "services"] {
         assert!(rbac.contains(&format!("  - {resource}\n")), "{resource}:\n{rbac}");
     }

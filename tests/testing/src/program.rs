@@ -108,11 +108,11 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
             Ok(())
         };
         // The operator runs in this process, so its Deployment is not installed.
-        install("operator.yaml", |object| object["kind"] == "Namespace")?;
-        for file in rendered.files.iter().filter(|file| file.path.starts_with("crds/")) {
+        install("base/operator.yaml", |object| object["kind"] == "Namespace")?;
+        for file in rendered.files.iter().filter(|file| file.path.starts_with("base/crds/")) {
             install(&file.path, |_| true)?;
         }
-        install("rbac.yaml", |_| true)?;
+        install("base/rbac.yaml", |_| true)?;
         if self.policy {
             install("finalizer-policy.yaml", |_| true)?;
         }

@@ -32,7 +32,7 @@ fn report(field: Value, version: Value, sample: Value) -> SandboxReport {
     });
     let file =
         |path: &str, object: &Value| GeneratedFile { path: path.to_owned(), text: format!("# A note.\n{object}\n") };
-    check(&[file("crds/gates.yaml", &definition(&field, &version)), file("samples/gate.yaml", &sample)]).unwrap()
+    check(&[file("base/crds/gates.yaml", &definition(&field, &version)), file("samples/gate.yaml", &sample)]).unwrap()
 }
 
 #[track_caller]
@@ -52,7 +52,7 @@ fn accepted_files_have_no_refusal() {
 #[test]
 fn a_rule_that_is_no_cel_is_refused() {
     let field = json!({"type": "string", "x-kubernetes-validations": [{"rule": "self ==="}]});
-    check_refused(field, json!({}), ["crds/gates.yaml: .spec.field: ", "compilation failed"]);
+    check_refused(field, json!({}), ["base/crds/gates.yaml: .spec.field: ", "compilation failed"]);
 }
 
 #[test]
@@ -85,7 +85,11 @@ fn a_default_outside_its_pattern_is_refused() {
 #[test]
 fn a_selectable_path_to_nothing_is_refused() {
     let version = json!({"selectableFields": [{"jsonPath": ".spec.nothing"}]});
-    check_refused(json!({"type": "string"}), version, ["crds/gates.yaml: spec.", "does not refer to a valid field"]);
+    check_refused(
+        json!({"type": "string"}),
+        version,
+        ["base/crds/gates.yaml: spec.", "does not refer to a valid field"],
+    );
 }
 
 #[test]

@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn ippool_w4_never_two_of_them_reconcile() {
         // A rolling update has two replicas for a while; only the one with the lead reconciles.
-        let deployment = include_str!("../../deploy/operator.yaml");
+        let deployment = include_str!("../../deploy/base/operator.yaml");
         let has = |text: &str| deployment.lines().any(|line| line.trim() == text);
         assert!(has("- --leader-elect") && has("type: RollingUpdate"), "{deployment}");
     }

@@ -17,8 +17,8 @@ impl Definition {
         format!("{}.{}", self.plural, self.group)
     }
 
-    /// Returns the path of its file below the output folder.
-    pub(crate) fn path(&self) -> String {
+    /// Returns the path of its file below the folder of the base.
+    pub(crate) fn file_path(&self) -> String {
         format!("crds/{}_{}.yaml", self.group, self.plural)
     }
 

@@ -33,9 +33,9 @@ fn said(changes: &[FileChange]) -> Vec<String> {
 fn nothing_changed_nothing_is_written() {
     let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
     assert_eq!(write(&rendered, &folder.0).unwrap().len(), rendered.files.len());
-    let written = fs::metadata(folder.0.join("rbac.yaml")).unwrap().modified().unwrap();
+    let written = fs::metadata(folder.0.join("base/rbac.yaml")).unwrap().modified().unwrap();
     assert_eq!(write(&rendered, &folder.0).unwrap(), []);
-    assert_eq!(fs::metadata(folder.0.join("rbac.yaml")).unwrap().modified().unwrap(), written);
+    assert_eq!(fs::metadata(folder.0.join("base/rbac.yaml")).unwrap().modified().unwrap(), written);
     assert_eq!(compare(&rendered, &folder.0).unwrap(), []);
 }
 
@@ -44,22 +44,27 @@ fn what_differs_is_written_and_what_is_stale_removed() {
     let (folder, mut project) = (Folder::new(), fixture::project());
     write(&files(&project).unwrap(), &folder.0).unwrap();
     fs::write(folder.0.join("mine.yaml"), "a: 1\n").unwrap();
-    fs::write(folder.0.join("crds/mine.yaml"), "a: 1\n").unwrap();
+    fs::write(folder.0.join("base/crds/mine.yaml"), "a: 1\n").unwrap();
     project.controllers.truncate(1);
     let changes = write(&files(&project).unwrap(), &folder.0).unwrap();
     assert_eq!(
         said(&changes),
         [
-            "Removed crds/demo.example.com_networks.yaml",
+            "Removed base/crds/demo.example.com_networks.yaml",
+            "Updated base/kustomization.yaml",
+            "Updated base/rbac.yaml",
+            "Updated base/roles.yaml",
+            "Removed chart/templates/crds/demo.example.com_networks.yaml",
+            "Updated chart/templates/finalizer-policy.yaml",
+            "Updated chart/templates/rbac.yaml",
+            "Updated chart/templates/roles.yaml",
             "Updated finalizer-policy.yaml",
             "Updated install.yaml",
-            "Updated rbac.yaml",
-            "Updated roles.yaml",
             "Removed samples/demo.example.com_v1_network.yaml",
         ]
     );
-    assert!(folder.0.join("mine.yaml").exists() && folder.0.join("crds/mine.yaml").exists());
-    let left = fs::read_dir(&folder.0).unwrap().chain(fs::read_dir(folder.0.join("crds")).unwrap());
+    assert!(folder.0.join("mine.yaml").exists() && folder.0.join("base/crds/mine.yaml").exists());
+    let left = fs::read_dir(&folder.0).unwrap().chain(fs::read_dir(folder.0.join("base/crds")).unwrap());
     assert!(left.flatten().all(|entry| !entry.path().to_string_lossy().ends_with(".tmp")));
 }
 
@@ -67,26 +72,26 @@ fn what_differs_is_written_and_what_is_stale_removed() {
 fn drift_is_shown_as_a_diff_from_what_is_there() {
     let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
     write(&rendered, &folder.0).unwrap();
-    let path = folder.0.join("rbac.yaml");
+    let path = folder.0.join("base/rbac.yaml");
     let widened = fs::read_to_string(&path).unwrap().replacen("  - delete\n", "  - \"*\"\n", 1);
     fs::write(&path, widened).unwrap();
-    fs::remove_file(folder.0.join("roles.yaml")).unwrap();
+    fs::remove_file(folder.0.join("base/roles.yaml")).unwrap();
     let drift = compare(&rendered, &folder.0).unwrap();
     assert_eq!(
         drift.iter().map(|drift| (drift.path.as_str(), drift.action)).collect::<Vec<_>>(),
-        [("rbac.yaml", Action::Updated), ("roles.yaml", Action::Created)]
+        [("base/rbac.yaml", Action::Updated), ("base/roles.yaml", Action::Created)]
     );
-    assert!(drift[0].diff.starts_with("--- a/rbac.yaml\n+++ b/rbac.yaml\n"), "{}", drift[0].diff);
+    assert!(drift[0].diff.starts_with("--- a/base/rbac.yaml\n+++ b/base/rbac.yaml\n"), "{}", drift[0].diff);
     assert!(drift[0].diff.contains("-  - \"*\"\n+  - delete\n"), "{}", drift[0].diff);
 }
 
 #[test]
 fn a_file_written_by_hand_is_not_replaced() {
     let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
-    fs::create_dir_all(&folder.0).unwrap();
-    fs::write(folder.0.join("rbac.yaml"), "mine\n").unwrap();
+    fs::create_dir_all(folder.0.join("base")).unwrap();
+    fs::write(folder.0.join("base/rbac.yaml"), "mine\n").unwrap();
     let error = write(&rendered, &folder.0).unwrap_err().to_string();
-    assert!(error.contains("rbac.yaml") && error.contains("is not a generated file"), "{error}");
+    assert!(error.contains("base/rbac.yaml") && error.contains("is not a generated file"), "{error}");
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
 }
 
@@ -111,11 +116,33 @@ fn a_generated_json_file_is_replaced_and_one_written_by_hand_is_not() {
 #[test]
 fn a_write_that_fails_changes_nothing() {
     let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
-    let in_the_way = format!("roles.{}.tmp", std::process::id());
+    let in_the_way = format!("base/roles.{}.tmp", std::process::id());
     fs::create_dir_all(folder.0.join(&in_the_way)).unwrap();
     let error = write(&rendered, &folder.0).unwrap_err().to_string();
     assert!(error.contains(&in_the_way), "{error}");
     let files =
         |folder: PathBuf| fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_file()).count();
-    assert_eq!(files(folder.0.clone()) + files(folder.0.join("crds")), 0);
+    assert_eq!(files(folder.0.join("base")) + files(folder.0.join("base/crds")), 0);
+}
+
+/// A folder that is not read would keep the files of an earlier version, and show every file as new.
+#[test]
+fn all_folders_of_generated_files_are_read() {
+    for file in files(&fixture::project()).unwrap().files {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        assert!(FOLDERS.contains(&folder), "{}", file.path);
+    }
+}
+
+#[test]
+fn files_of_earlier_versions_are_removed_with_their_folders() {
+    let (folder, rendered) = (Folder::new(), files(&fixture::project()).unwrap());
+    for path in ["crds/a.yaml", "prometheus/rules.yaml"] {
+        fs::create_dir_all(folder.0.join(path).parent().unwrap()).unwrap();
+        fs::write(folder.0.join(path), rendered.text("base/rbac.yaml").unwrap()).unwrap();
+    }
+    fs::write(folder.0.join("crds/mine.yaml"), "a: 1\n").unwrap();
+    write(&rendered, &folder.0).unwrap();
+    assert!(folder.0.join("crds/mine.yaml").exists() && !folder.0.join("crds/a.yaml").exists());
+    assert!(!folder.0.join("prometheus").exists());
 }

@@ -68,7 +68,7 @@ fn queries(document: &Value) -> Vec<&str> {
 
 fn rules() -> Value {
     let rendered = files(&fixture::project()).unwrap();
-    serde_saphyr::from_str(rendered.text("prometheus/rules.yaml").unwrap()).unwrap()
+    serde_saphyr::from_str(rendered.text("components/monitoring/rules.yaml").unwrap()).unwrap()
 }
 
 fn dashboard() -> Value {

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use super::super::{HEADER, fixture, json};
+use super::super::{fixture, json, yaml::is_generated};
 use super::*;
 
 fn invalid(project: &Project) -> String {
@@ -29,26 +29,44 @@ fn the_files_are_these() {
     assert_eq!(
         paths,
         [
-            "crds/demo.example.com_networks.yaml",
-            "crds/demo.example.com_widgets.yaml",
+            "base/crds/demo.example.com_networks.yaml",
+            "base/crds/demo.example.com_widgets.yaml",
+            "base/kustomization.yaml",
+            "base/operator.yaml",
+            "base/rbac.yaml",
+            "base/roles.yaml",
+            "chart/Chart.yaml",
+            "chart/templates/_helpers.tpl",
+            "chart/templates/configmap.yaml",
+            "chart/templates/crds/demo.example.com_networks.yaml",
+            "chart/templates/crds/demo.example.com_widgets.yaml",
+            "chart/templates/deployment.yaml",
+            "chart/templates/finalizer-policy.yaml",
+            "chart/templates/monitoring.yaml",
+            "chart/templates/network-policy.yaml",
+            "chart/templates/pod-disruption-budget.yaml",
+            "chart/templates/rbac.yaml",
+            "chart/templates/roles.yaml",
+            "chart/templates/service.yaml",
+            "chart/values.schema.json",
+            "chart/values.yaml",
+            "components/monitoring/kustomization.yaml",
+            "components/monitoring/monitor.yaml",
+            "components/monitoring/rules.yaml",
+            "components/network-policy/kustomization.yaml",
+            "components/network-policy/network-policy.yaml",
             "finalizer-policy.yaml",
             "grafana/dashboard.json",
             "install.yaml",
-            "operator.yaml",
-            "prometheus/monitor.yaml",
-            "prometheus/rules.yaml",
-            "rbac.yaml",
-            "roles.yaml",
+            "overlays/ha/kustomization.yaml",
+            "overlays/monitoring/kustomization.yaml",
             "samples/demo.example.com_v1_network.yaml",
             "samples/demo.example.com_v1alpha1_widget.yaml",
         ]
     );
     for file in &rendered.files {
-        let has_header = if file.path.ends_with(".json") {
-            json::is_generated(&file.text)
-        } else {
-            file.text.starts_with(&format!("{HEADER}\n---\n"))
-        };
+        let has_header =
+            if file.path.ends_with(".json") { json::is_generated(&file.text) } else { is_generated(&file.text) };
         assert!(has_header && file.text.ends_with('\n'), "{}", file.path);
     }
     assert_eq!(rendered.findings, []);
@@ -77,6 +95,7 @@ fn install_has_everything_but_the_policy_in_the_order_of_need() {
             "ClusterRole/widgets.demo.example.com-view",
             "ClusterRole/demo-metrics-reader",
             "Deployment/demo",
+            "PodDisruptionBudget/demo",
             "Service/demo-metrics",
         ]
     );
@@ -95,13 +114,14 @@ fn the_clusters_own_namespaces_are_not_made() {
     let mut project = fixture::project();
     project.namespace = "default".into();
     let rendered = files(&project).unwrap();
-    assert_eq!(names(rendered.text("operator.yaml").unwrap()), ["Deployment/demo", "Service/demo-metrics"]);
+    let expected = ["Deployment/demo", "PodDisruptionBudget/demo", "Service/demo-metrics"];
+    assert_eq!(names(rendered.text("base/operator.yaml").unwrap()), expected);
 }
 
 #[test]
 fn the_role_is_what_the_trees_need() {
     let rendered = files(&fixture::project()).unwrap();
-    let documents = documents(rendered.text("rbac.yaml").unwrap());
+    let documents = documents(rendered.text("base/rbac.yaml").unwrap());
     let role = &documents[3];
     let rule = |group: &str, resources: &[&str], verbs: &[&str]| json!({"apiGroups": [group], "resources": resources, "verbs": verbs});
     let child = ["delete", "get", "list", "patch", "watch"];
@@ -123,7 +143,7 @@ fn the_role_is_what_the_trees_need() {
 
 #[test]
 fn leader_election_needs_one_lease_of_the_operators_namespace() {
-    let documents = documents(files(&fixture::project()).unwrap().text("rbac.yaml").unwrap());
+    let documents = documents(files(&fixture::project()).unwrap().text("base/rbac.yaml").unwrap());
     let (role, binding) = (&documents[1], &documents[2]);
     assert_eq!((&role["kind"], &role["metadata"]["namespace"]), (&json!("Role"), &json!("demo-system")));
     let group = json!(["coordination.k8s.io"]);
@@ -139,7 +159,7 @@ fn leader_election_needs_one_lease_of_the_operators_namespace() {
 fn without_events_the_role_says_nothing_of_them() {
     let mut project = fixture::project();
     project.controllers[0].events = false;
-    assert!(!files(&project).unwrap().text("rbac.yaml").unwrap().contains("events"));
+    assert!(!files(&project).unwrap().text("base/rbac.yaml").unwrap().contains("events"));
 }
 
 #[test]
@@ -148,7 +168,7 @@ fn an_operator_of_one_namespace_gets_a_role_and_a_cluster_role_for_the_rest() {
     project.namespaced = true;
     project.controllers.truncate(1);
     let rendered = files(&project).unwrap();
-    let text = rendered.text("rbac.yaml").unwrap();
+    let text = rendered.text("base/rbac.yaml").unwrap();
     let expected = [
         "ServiceAccount/demo",
         "Role/demo",
@@ -164,7 +184,7 @@ fn an_operator_of_one_namespace_gets_a_role_and_a_cluster_role_for_the_rest() {
         rule("authorization.k8s.io", "subjectaccessreviews", "create"),
     ]);
     assert_eq!(documents(text)[3]["rules"], rules);
-    let deployment = &documents(rendered.text("operator.yaml").unwrap())[1];
+    let deployment = &documents(rendered.text("base/operator.yaml").unwrap())[1];
     let args = &deployment["spec"]["template"]["spec"]["containers"][0]["args"];
     let expected = json!(["run", "--leader-elect", "--metrics-bind-address=:8443", "--namespace=$(POD_NAMESPACE)"]);
     assert_eq!(*args, expected);
@@ -179,7 +199,7 @@ fn versions_of_one_kind_are_one_definition() {
     newer.finalizer = "demo.example.com/newer".into();
     project.controllers.push(newer);
     let rendered = files(&project).unwrap();
-    let definition = &documents(rendered.text("crds/demo.example.com_widgets.yaml").unwrap())[0];
+    let definition = &documents(rendered.text("base/crds/demo.example.com_widgets.yaml").unwrap())[0];
     let versions: Vec<_> = definition["spec"]["versions"]
         .as_array()
         .unwrap()
@@ -270,11 +290,11 @@ fn a_foreign_kind_gets_rights_for_its_operator_and_nothing_else() {
     let rendered = files(&project).unwrap();
     let changed: Vec<_> = rendered.files.iter().filter(|file| alone.text(&file.path) != Some(&*file.text)).collect();
     let paths: Vec<_> = changed.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(paths, ["install.yaml", "rbac.yaml"]);
+    assert_eq!(paths, ["base/rbac.yaml", "chart/templates/rbac.yaml", "install.yaml"]);
     assert!(
-        changed[1].text.contains("  - namespaces\n  verbs:\n  - list\n  - patch\n  - watch\n"),
+        changed[0].text.contains("  - namespaces\n  verbs:\n  - list\n  - patch\n  - watch\n"),
         "{}",
-        changed[1].text
+        changed[0].text
     );
-    assert!(!changed[1].text.contains("namespaces/status"), "{}", changed[1].text);
+    assert!(!changed[0].text.contains("namespaces/status"), "{}", changed[0].text);
 }

@@ -41,14 +41,14 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     }
 
     let sky = install::generated(&operator);
-    install::apply_quietly(&plane, sky.text("crds/live.example.com_skies.yaml").expect("a definition")).await;
+    install::apply_quietly(&plane, sky.text("base/crds/live.example.com_skies.yaml").expect("a definition")).await;
     plane.is_established(Sky::crd_name()).await;
     site.create(&Sky::new("one", SkySpec { text: "a".to_owned() })).await;
     sky_says(&site, "KindMissing", "the cluster does not serve Comet").await;
     is_said(probes, 503, "Sky: ok").await;
 
     for round in ["first", "second"] {
-        let comets = sky.text("crds/live.example.com_comets.yaml").expect("a definition");
+        let comets = sky.text("base/crds/live.example.com_comets.yaml").expect("a definition");
         install::apply_quietly(&plane, comets).await;
         plane.is_established(Comet::crd_name()).await;
         sky_says(&site, "Provisioned", "").await;

@@ -61,7 +61,7 @@ pub(crate) async fn almighty(plane: &Plane, namespace: &str) -> Access {
 /// Installs the definitions of an operator's kinds, which may be there already.
 pub(crate) async fn define(plane: &Plane, operator: &Operator) {
     let rendered = manifest::files(&operator.project().expect("a project")).unwrap_or_else(|error| panic!("{error}"));
-    for file in rendered.files.iter().filter(|file| file.path.starts_with("crds/")) {
+    for file in rendered.files.iter().filter(|file| file.path.starts_with("base/crds/")) {
         let warnings = plane.apply(&file.text).await;
         assert!(warnings.is_empty(), "{warnings}");
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");

@@ -6,7 +6,7 @@ use crate::operator::example::Example;
 
 /// The rules that Prometheus gets of a PrometheusRule.
 pub(super) fn rules(example: &Example) -> Value {
-    let [rule] = &documents(example, "prometheus/rules.yaml")[..] else { panic!("one PrometheusRule") };
+    let [rule] = &documents(example, "components/monitoring/rules.yaml")[..] else { panic!("one PrometheusRule") };
     assert_eq!(rule["kind"], "PrometheusRule");
     json!({"groups": rule["spec"]["groups"]})
 }
@@ -14,14 +14,14 @@ pub(super) fn rules(example: &Example) -> Value {
 /// The scrape configuration that the Prometheus operator makes of the ServiceMonitor and of the Service that it selects, with the
 /// one address of an operator that is no Pod, and with the token in a file.
 pub(super) fn scrape_config(example: &Example, address: &str, token_file: &str) -> Value {
-    let [monitor] = &documents(example, "prometheus/monitor.yaml")[..] else { panic!("one ServiceMonitor") };
+    let [monitor] = &documents(example, "components/monitoring/monitor.yaml")[..] else { panic!("one ServiceMonitor") };
     let wanted = monitor["spec"]["selector"]["matchLabels"].as_object().expect("labels").clone();
     let [endpoint] = &monitor["spec"]["endpoints"].as_array().expect("endpoints")[..] else { panic!("one endpoint") };
     let is_selected = |object: &Value| {
         let labels = &object["metadata"]["labels"];
         object["kind"] == "Service" && wanted.iter().all(|(key, value)| labels[key] == *value)
     };
-    let services: Vec<_> = documents(example, "operator.yaml").into_iter().filter(is_selected).collect();
+    let services: Vec<_> = documents(example, "base/operator.yaml").into_iter().filter(is_selected).collect();
     let [service] = &services[..] else { panic!("one Service: {services:?}") };
     let ports = service["spec"]["ports"].as_array().expect("ports");
     assert!(ports.iter().any(|port| port["name"] == endpoint["port"]), "{ports:?} have {}", endpoint["port"]);

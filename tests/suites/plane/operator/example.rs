@@ -35,7 +35,7 @@ impl Example {
     /// The definition of its kind alone.
     pub(crate) async fn define(&self, plane: &Plane) {
         let (plural, group) = self.definition.split_once('.').expect("a plural and a group");
-        apply_quietly(plane, &self.committed(&format!("crds/{group}_{plural}.yaml"))).await;
+        apply_quietly(plane, &self.committed(&format!("base/crds/{group}_{plural}.yaml"))).await;
         plane.is_established(self.definition).await;
     }
 

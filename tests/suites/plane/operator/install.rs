@@ -14,7 +14,7 @@ pub(crate) fn generated(operator: &Operator) -> manifest::Rendered {
 /// Installs the definitions of the operator's kinds.
 pub(crate) async fn definitions(plane: &Plane, operator: &Operator) {
     let rendered = generated(operator);
-    for file in rendered.files.iter().filter(|file| file.path.starts_with("crds/")) {
+    for file in rendered.files.iter().filter(|file| file.path.starts_with("base/crds/")) {
         apply_quietly(plane, &file.text).await;
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");
         plane.is_established(name).await;

@@ -72,7 +72,7 @@ async fn exposed(plane: Arc<Plane>) {
 
     // The refusal is remembered for a minute, so the reader is another one.
     let rendered = install::generated(&operator);
-    install::apply_quietly(&plane, rendered.text("roles.yaml").expect("the role of readers")).await;
+    install::apply_quietly(&plane, rendered.text("base/roles.yaml").expect("the role of readers")).await;
     bind(&site, "reader").await;
     let reader = self::scraper(&site, &port, "reader").await;
     wait::until("the role of the reader is in force", PATIENCE, async || match get(&reader, "").await {

@@ -62,7 +62,7 @@ impl Site {
 
     /// Gives it the role that is generated for it.
     pub(crate) async fn grant(&self, operator: &Operator) {
-        install::apply_quietly(&self.plane, install::generated(operator).text("rbac.yaml").expect("a role")).await;
+        install::apply_quietly(&self.plane, install::generated(operator).text("base/rbac.yaml").expect("a role")).await;
     }
 
     /// Installs and runs it.

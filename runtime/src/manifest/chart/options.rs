@@ -1,0 +1,74 @@
+//! Reads the table of the options of an operator from the published schema of its configuration file.
+
+use serde_json::Value;
+
+/// The schema that a test compares with the options in the code.
+const PUBLISHED: &str = include_str!("../../../operator-configuration.schema.json");
+
+/// The options that a release sets, by their paths, as YAML: those that the generated Deployment passes as flags.
+pub(super) const DEFAULTS: [(&str, &str); 2] = [("leaderElection.enabled", "true"), ("metrics.address", "\":8443\"")];
+
+/// Returns the published schema.
+pub(super) fn published() -> Value {
+    // A test reads it, so it is JSON.
+    serde_json::from_str(PUBLISHED).unwrap_or_default()
+}
+
+/// Returns `apiVersion` and `kind` of the configuration file.
+pub(super) fn header() -> (String, String) {
+    let schema = published();
+    let text = |key: &str| schema["properties"][key]["const"].as_str().unwrap_or_default().to_owned();
+    (text("apiVersion"), text("kind"))
+}
+
+/// Returns the schema of the options alone: that of the value `config`.
+pub(super) fn schema() -> Value {
+    let mut schema = published();
+    if let Some(fields) = schema.as_object_mut() {
+        for field in ["$schema", "required", "title"] {
+            fields.remove(field);
+        }
+    }
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.remove("apiVersion");
+        properties.remove("kind");
+    }
+    schema
+}
+
+/// Returns the options as YAML with comments: those of a release, and the others as comments.
+pub(super) fn values() -> String {
+    let mut text = String::new();
+    write_values(&schema(), "", 1, false, &mut text);
+    text
+}
+
+/// Writes the options below a path. Those in a group without a value are comments.
+fn write_values(schema: &Value, path: &str, depth: usize, in_comment: bool, text: &mut String) {
+    for (name, option) in schema["properties"].as_object().into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        let meaning = option["description"].as_str().unwrap_or_default().lines().collect::<Vec<_>>().join(" ");
+        let mut line = |is_comment: bool, line: &str| {
+            let indent = "  ".repeat(depth);
+            // The mark of a comment is at the depth of its outermost group.
+            let line = match (in_comment, is_comment) {
+                (true, _) => format!("  # {}{line}", "  ".repeat(depth - 1)),
+                (false, true) => format!("{indent}# {line}"),
+                (false, false) => format!("{indent}{line}"),
+            };
+            text.push_str(line.trim_end());
+            text.push('\n');
+        };
+        if option["properties"].is_object() {
+            let is_set = DEFAULTS.iter().any(|(default, _)| default.starts_with(&format!("{path}.")));
+            line(!is_set, &format!("{name}:"));
+            write_values(option, &path, depth + 1, !is_set, text);
+            continue;
+        }
+        line(true, &format!("# {meaning}").replacen("# ", if in_comment { "# " } else { "" }, 1));
+        match DEFAULTS.iter().find(|(default, _)| *default == path) {
+            Some((_, value)) => line(false, &format!("{name}: {value}")),
+            None => line(true, &format!("{name}:")),
+        }
+    }
+}

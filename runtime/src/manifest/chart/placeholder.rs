@@ -1,0 +1,144 @@
+//! `Placeholders`: stand for the names of a release in documents, until expressions of Helm replace them in the text.
+
+use super::options;
+use crate::manifest::{deployment::HEALTH_PORT, project::Project};
+use serde_json::{Map, Value, json};
+
+const FULL_NAME: &str = "opgen-release-full-name";
+const NAMESPACE: &str = "opgen-release-namespace";
+const RELEASE: &str = "opgen-release-instance";
+const LEASE: &str = "opgen-release-lease";
+const DASHBOARD: &str = "opgen-release-dashboard";
+/// The key that stands for the labels of every object.
+const LABELS: &str = "opgen-release-labels";
+
+/// The label with the name of the operator, which is that of the chart in every release.
+const NAME_LABEL: &str = "app.kubernetes.io/name";
+
+/// The name of the ServiceAccount of a release.
+pub(super) const SERVICE_ACCOUNT: &str = "opgen-release-service-account";
+
+/// The expressions that replace the placeholders in the chart of an operator.
+#[derive(Debug)]
+pub(super) struct Placeholders<'a> {
+    project: &'a Project,
+}
+
+impl<'a> Placeholders<'a> {
+    pub(super) fn new(project: &'a Project) -> Self {
+        Self { project }
+    }
+
+    /// Returns the operator with placeholders as its names.
+    pub(super) fn release(&self) -> Project {
+        Project {
+            name: FULL_NAME.to_owned(),
+            namespace: NAMESPACE.to_owned(),
+            lease: LEASE.to_owned(),
+            is_release: true,
+            ..self.project.clone()
+        }
+    }
+
+    /// Returns the name of the object of a release, with an ending.
+    pub(super) fn name(&self, ending: &str) -> String {
+        format!("{FULL_NAME}{ending}")
+    }
+
+    /// Returns the expression that includes a named template of this chart.
+    pub(super) fn include(&self, name: &str) -> String {
+        format!("include \"{}.{name}\" .", self.project.name)
+    }
+
+    /// Gives a document the labels of a release, and its selectors the release.
+    pub(super) fn relabel(&self, mut document: Value) -> Value {
+        self.relabel_below(&mut document);
+        document
+    }
+
+    fn relabel_below(&self, value: &mut Value) {
+        match value {
+            Value::Object(entries) => {
+                for (key, value) in entries.iter_mut() {
+                    match value {
+                        Value::Object(labels) if key == "labels" && labels.contains_key(NAME_LABEL) => {
+                            set_labels(labels)
+                        }
+                        Value::Object(labels) if labels.contains_key(NAME_LABEL) => {
+                            labels.insert(NAME_LABEL.to_owned(), json!(self.project.name));
+                            labels.insert("app.kubernetes.io/instance".to_owned(), json!(RELEASE));
+                        }
+                        _ => self.relabel_below(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.relabel_below(item)),
+            _ => {}
+        }
+    }
+
+    /// Gives a dashboard an identity that is unique among releases.
+    pub(super) fn identify(&self, mut dashboard: Value) -> Value {
+        dashboard["uid"] = json!(DASHBOARD);
+        dashboard["tags"] = json!(["opgen", self.project.name]);
+        dashboard
+    }
+
+    /// Replaces the placeholders in the text of a template.
+    pub(super) fn replace(&self, text: &str) -> String {
+        let labels = format!("{LABELS}: null");
+        let mut replaced = String::with_capacity(text.len());
+        for line in text.lines() {
+            let indent = line.len() - line.trim_start().len();
+            if line.trim_start() == labels {
+                let include = self.include("labels");
+                replaced.push_str(&format!("{:indent$}{{{{- {include} | nindent {indent} }}}}\n", ""));
+            } else {
+                replaced.push_str(line);
+                replaced.push('\n');
+            }
+        }
+        let dashboard =
+            format!("printf \"%s/%s\" .Release.Namespace ({}) | sha256sum | trunc 32", self.include("fullname"));
+        let expressions = [
+            (FULL_NAME, self.include("fullname")),
+            (NAMESPACE, ".Release.Namespace".to_owned()),
+            (RELEASE, ".Release.Name | quote".to_owned()),
+            (LEASE, self.include("leaseName")),
+            (SERVICE_ACCOUNT, self.include("serviceAccountName")),
+        ];
+        let replaced = replaced.replace(DASHBOARD, &format!("opgen-{{{{ {dashboard} }}}}"));
+        expressions.iter().fold(replaced, |text, (placeholder, expression)| {
+            text.replace(placeholder, &format!("{{{{ {expression} }}}}"))
+        })
+    }
+
+    /// Returns the named templates of this chart.
+    pub(super) fn named(&self, text: &str) -> String {
+        let name = &self.project.name;
+        let lease = match self.project.lease == format!("{name}.opgen.dev") {
+            true => format!("(printf \"%s.opgen.dev\" (include \"{name}.fullname\" .))"),
+            false => json!(self.project.lease).to_string(),
+        };
+        // An operator of one namespace has the rights for that of its release only.
+        let namespaces = match self.project.namespaced {
+            true => "{{- $_ := set $defaults \"namespaces\" (list .Release.Namespace) -}}\n",
+            false => "",
+        };
+        let (api_version, kind) = options::header();
+        text.replace("$NAMESPACES\n", namespaces)
+            .replace("$LEASE", &lease)
+            .replace("$PROBE_PORT", &HEALTH_PORT.to_string())
+            .replace("$API_VERSION", &api_version)
+            .replace("$KIND", &kind)
+            .replace("$CHART", name)
+    }
+}
+
+/// Replaces the labels of an operator by those of a release, and keeps the others.
+fn set_labels(labels: &mut Map<String, Value>) {
+    for replaced in [NAME_LABEL, "app.kubernetes.io/managed-by", "app.kubernetes.io/version"] {
+        labels.remove(replaced);
+    }
+    labels.insert(LABELS.to_owned(), Value::Null);
+}

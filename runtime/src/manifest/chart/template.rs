@@ -1,0 +1,266 @@
+//! `Template`: a YAML document with expressions of Helm, and its text.
+
+use crate::manifest::{ManifestError, yaml};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A part of a YAML document whose content may depend on the values of a chart.
+#[derive(Clone, Debug)]
+pub(super) enum Template {
+    /// A constant. Its texts may contain placeholders, which the caller replaces in the text.
+    Value(Value),
+    /// The result of an expression, on the line of its key.
+    Expression(String),
+    /// The YAML of an expression, below its key.
+    Block(String),
+    /// The text of an expression, as lines below its key.
+    Text(String),
+    /// As `Block`, but the key is absent if the expression is empty.
+    With(String),
+    /// The entries of an expression, in place of an entry of an object.
+    Entries(String),
+    /// The items of an expression, as items of a list.
+    Items(String),
+    /// A part that exists if a condition holds.
+    If(String, Box<Self>),
+    Object(BTreeMap<String, Self>),
+    List(Vec<Self>),
+}
+
+impl Template {
+    /// Returns a part that exists if a condition holds.
+    pub(super) fn when(condition: &str, then: impl Into<Self>) -> Self {
+        Self::If(condition.to_owned(), Box::new(then.into()))
+    }
+
+    pub(super) fn expression(text: impl Into<String>) -> Self {
+        Self::Expression(text.into())
+    }
+
+    /// Replaces the part at a path: keys, and positions in lists. Missing keys are added.
+    pub(super) fn set(&mut self, path: &[&str], part: impl Into<Self>) {
+        if let Some(at) = self.part(path) {
+            *at = part.into();
+        }
+    }
+
+    /// Adds an item to the list at a path.
+    pub(super) fn push(&mut self, path: &[&str], item: impl Into<Self>) {
+        let Some(list) = self.part(path) else { return };
+        list.expand();
+        if let Self::List(items) = list {
+            items.push(item.into());
+        }
+    }
+
+    /// Makes the part at a path depend on a condition.
+    pub(super) fn restrict(&mut self, path: &[&str], condition: &str) {
+        if let Some(at) = self.part(path) {
+            let then = std::mem::replace(at, Self::Value(Value::Null));
+            *at = Self::when(condition, then);
+        }
+    }
+
+    /// Returns the part at a path; `None` if a list has no such position, or an expression is in its way.
+    fn part(&mut self, path: &[&str]) -> Option<&mut Self> {
+        let Some((first, rest)) = path.split_first() else { return Some(self) };
+        self.expand();
+        match self {
+            Self::Object(entries) => entries.entry((*first).to_owned()).or_insert(Self::Value(Value::Null)).part(rest),
+            Self::List(items) => items.get_mut(first.parse::<usize>().ok()?)?.part(rest),
+            Self::If(_, then) => then.part(path),
+            _ => None,
+        }
+    }
+
+    /// Turns a constant object or list into one with parts.
+    fn expand(&mut self) {
+        let Self::Value(value) = self else { return };
+        *self = match value.take() {
+            Value::Object(entries) => {
+                Self::Object(entries.into_iter().map(|(key, value)| (key, value.into())).collect())
+            }
+            Value::Array(items) => Self::List(items.into_iter().map(Self::from).collect()),
+            _ => Self::Object(BTreeMap::new()),
+        };
+    }
+
+    /// Returns the text of a document. An error names the path of the file.
+    pub(super) fn document(self, path: &str) -> Result<String, ManifestError> {
+        let mut writer = Writer { path, text: String::new() };
+        match self {
+            Self::If(condition, then) => {
+                writer.line(0, &format!("{{{{- if {condition} }}}}"));
+                writer.entries(0, *then)?;
+                writer.line(0, "{{- end }}");
+            }
+            document => writer.entries(0, document)?,
+        }
+        Ok(writer.text)
+    }
+}
+
+impl From<Value> for Template {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+/// Writes the lines of a document.
+struct Writer<'a> {
+    path: &'a str,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, indent: usize, line: &str) {
+        self.text.push_str(&" ".repeat(indent));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// Writes the entries of an object.
+    fn entries(&mut self, indent: usize, mut object: Template) -> Result<(), ManifestError> {
+        object.expand();
+        let Template::Object(entries) = object else { return Ok(()) };
+        entries.into_iter().try_for_each(|(key, part)| self.entry(indent, &key, part))
+    }
+
+    fn entry(&mut self, indent: usize, key: &str, part: Template) -> Result<(), ManifestError> {
+        match part {
+            Template::If(condition, then) => {
+                self.line(indent, &format!("{{{{- if {condition} }}}}"));
+                self.entry(indent, key, *then)?;
+                self.line(indent, "{{- end }}");
+            }
+            Template::With(expression) => {
+                self.line(indent, &format!("{{{{- with {expression} }}}}"));
+                self.entry(indent, key, Template::Block(".".to_owned()))?;
+                self.line(indent, "{{- end }}");
+            }
+            Template::Expression(expression) => self.line(indent, &format!("{key}: {{{{ {expression} }}}}")),
+            Template::Block(expression) => {
+                self.line(indent, &format!("{key}:"));
+                self.line(indent + 2, &format!("{{{{- toYaml {expression} | nindent {} }}}}", indent + 2));
+            }
+            Template::Text(expression) => {
+                self.line(indent, &format!("{key}: |"));
+                self.line(indent + 2, &format!("{{{{- {expression} | nindent {} }}}}", indent + 2));
+            }
+            Template::Entries(expression) => self.spliced(indent, &expression),
+            Template::Items(expression) => {
+                return self.entry(indent, key, Template::List(vec![Template::Items(expression)]));
+            }
+            Template::Object(entries) => {
+                self.line(indent, &format!("{key}:"));
+                self.entries(indent + 2, Template::Object(entries))?;
+            }
+            Template::List(items) => {
+                self.line(indent, &format!("{key}:"));
+                items.into_iter().try_for_each(|item| self.item(indent, item))?;
+            }
+            Template::Value(value) => {
+                self.constant(indent, &Value::Object(Map::from_iter([(key.to_owned(), value)])))?
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the entries or items of an expression, if there are any.
+    fn spliced(&mut self, indent: usize, expression: &str) {
+        self.line(indent, &format!("{{{{- with {expression} }}}}"));
+        self.line(indent, &format!("{{{{- toYaml . | nindent {indent} }}}}"));
+        self.line(indent, "{{- end }}");
+    }
+
+    /// Writes an item of a list.
+    fn item(&mut self, indent: usize, item: Template) -> Result<(), ManifestError> {
+        match item {
+            Template::If(condition, then) => {
+                self.line(indent, &format!("{{{{- if {condition} }}}}"));
+                self.item(indent, *then)?;
+                self.line(indent, "{{- end }}");
+            }
+            Template::Items(expression) => self.spliced(indent, &expression),
+            Template::Expression(expression) => self.line(indent, &format!("- {{{{ {expression} }}}}")),
+            Template::Value(value) => self.constant(indent, &Value::Array(vec![value]))?,
+            object => {
+                let start = self.text.len();
+                self.entries(indent + 2, object)?;
+                // The first line is that of a key, since a list of objects has no optional first key.
+                let at = start + indent;
+                if self.text.get(at..at + 2) == Some("  ") {
+                    self.text.replace_range(at..at + 2, "- ");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the lines of a constant, in which Helm finds no expressions.
+    fn constant(&mut self, indent: usize, value: &Value) -> Result<(), ManifestError> {
+        let yaml = yaml::fragment(self.path, value)?.replace("{{", "{{ \"{{\" }}");
+        for line in yaml.lines() {
+            self.line(if line.is_empty() { 0 } else { indent }, line);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn parts_are_written_below_their_keys() {
+        let mut template = Template::from(json!({
+            "kind": "A",
+            "list": [{"b": 1, "a": "{{ $labels }}"}, 2],
+            "text": "one\n\ntwo",
+        }));
+        template.set(&["list", "0", "ports"], Template::expression("int .Values.port"));
+        template.restrict(&["list", "0", "ports"], ".Values.port");
+        template.push(&["list"], Template::Items(".Values.more".to_owned()));
+        template.set(&["metadata", "name"], Template::expression(".Release.Name"));
+        template.set(&["metadata", "labels"], Template::Entries(".Values.labels".to_owned()));
+        template.set(&["lines"], Template::Text("include \"a.lines\" .".to_owned()));
+        template.set(&["block"], Template::Block(".Values.block".to_owned()));
+        template.set(&["optional", "with"], Template::With(".Values.with".to_owned()));
+        let text = Template::when(".Values.on", template).document("a.yaml").unwrap();
+        let expected = "{{- if .Values.on }}
+block:
+  {{- toYaml .Values.block | nindent 2 }}
+kind: A
+lines: |
+  {{- include \"a.lines\" . | nindent 2 }}
+list:
+- a: \"{{ \"{{\" }} $labels }}\"
+  b: 1
+  {{- if .Values.port }}
+  ports: {{ int .Values.port }}
+  {{- end }}
+- 2
+{{- with .Values.more }}
+{{- toYaml . | nindent 0 }}
+{{- end }}
+metadata:
+  {{- with .Values.labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+  name: {{ .Release.Name }}
+optional:
+  {{- with .Values.with }}
+  with:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+text: |-
+  one
+
+  two
+{{- end }}
+";
+        assert_eq!(text, expected);
+    }
+}

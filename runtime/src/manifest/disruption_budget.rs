@@ -1,0 +1,19 @@
+//! Generates the PodDisruptionBudget of an operator.
+
+use super::project::Project;
+use serde_json::{Value, json};
+
+/// Returns the PodDisruptionBudget: the drain of a node evicts one Pod at a time. It never blocks a drain, neither of an operator with
+/// one replica nor of one whose Pods are not ready.
+pub(crate) fn document(project: &Project) -> Value {
+    json!({
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"labels": project.labels(), "name": project.name, "namespace": project.namespace},
+        "spec": {
+            "maxUnavailable": 1,
+            "selector": {"matchLabels": project.selector()},
+            "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        },
+    })
+}

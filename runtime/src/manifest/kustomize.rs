@@ -1,0 +1,56 @@
+//! Generates the kustomizations: the base, its optional components, and overlays that combine them.
+
+use super::{crd::definition::Definition, project::Project};
+use serde_json::{Value, json};
+
+/// The folder of the base, which has no file from outside of it: kustomize reads none.
+pub(crate) const BASE: &str = "base";
+pub(crate) const MONITORING: &str = "components/monitoring";
+pub(crate) const NETWORK_POLICY: &str = "components/network-policy";
+const OVERLAYS: &str = "overlays";
+
+/// The files of the operator in the base, in the order of need.
+pub(crate) const RBAC: &str = "rbac.yaml";
+pub(crate) const ROLES: &str = "roles.yaml";
+pub(crate) const OPERATOR: &str = "operator.yaml";
+/// The file of the NetworkPolicy in its component.
+pub(crate) const POLICY_FILE: &str = "network-policy.yaml";
+
+/// Returns the path of a file in a folder.
+pub(crate) fn path(folder: &str, file: &str) -> String {
+    format!("{folder}/{file}")
+}
+
+/// Returns the path of each kustomization and its document.
+pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<(String, Value)> {
+    let crds = definitions.iter().map(Definition::file_path);
+    let base: Vec<_> = crds.chain([RBAC, ROLES, OPERATOR].map(str::to_owned)).collect();
+    let overlay = |name: &str| path(OVERLAYS, name);
+    let with_base = |fields: Value| {
+        let mut overlay = kustomization(json!({"resources": ["../../base"]}));
+        for (key, value) in fields.as_object().into_iter().flatten() {
+            overlay[key] = value.clone();
+        }
+        overlay
+    };
+    let folders = [
+        (BASE.to_owned(), kustomization(json!({"resources": base}))),
+        (MONITORING.to_owned(), component(&[super::metrics::MONITOR_FILE, super::rules::RULES_FILE])),
+        (NETWORK_POLICY.to_owned(), component(&[POLICY_FILE])),
+        (overlay("ha"), with_base(json!({"replicas": [{"count": 2, "name": project.name}]}))),
+        (overlay("monitoring"), with_base(json!({"components": ["../../components/monitoring"]}))),
+    ];
+    folders.into_iter().map(|(folder, document)| (path(&folder, "kustomization.yaml"), document)).collect()
+}
+
+/// Returns a Kustomization, which can be built alone.
+fn kustomization(mut fields: Value) -> Value {
+    fields["apiVersion"] = json!("kustomize.config.k8s.io/v1beta1");
+    fields["kind"] = json!("Kustomization");
+    fields
+}
+
+/// Returns a Component, which overlays add to the base.
+fn component(resources: &[&str]) -> Value {
+    json!({"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component", "resources": resources})
+}
