@@ -123,10 +123,12 @@ impl fmt::Debug for Upgrade {
     }
 }
 
+type UpgradeFn = dyn for<'u> Fn(&'u Upgrade) -> BoxFuture<'u, Result<()>> + Send + Sync;
+
 /// An [`UpgradeHook`] without its type.
 #[derive(Clone)]
 pub(crate) struct BoxUpgradeHook {
-    run: Arc<dyn for<'u> Fn(&'u Upgrade) -> BoxFuture<'u, Result<()>> + Send + Sync>,
+    run: Arc<UpgradeFn>,
     /// The permissions that the attribute of the hook declares.
     pub(crate) permissions: &'static [Access],
 }
