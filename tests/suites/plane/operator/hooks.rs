@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::{
     fight::{self, note_says},
-    kinds::{Comet, CometSpec, CometTree, Note, NoteTree},
+    kinds::{Errand, ErrandSpec, Note, NoteTree},
     site::Site,
 };
 
@@ -112,13 +112,27 @@ async fn once_per_version(plane: Arc<Plane>) {
     assert!(hook.len() >= 3 && !pass.is_empty(), "{asked:?}");
 }
 
+/// The tree of a controller without a hook.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Errand)]
+struct ConfigTree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+impl ConfigTree {
+    fn config(_: &Errand) -> ConfigMap {
+        ConfigMap::default()
+    }
+}
+
 async fn failing(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     create_journal(&site, json!({"broken": "yes"})).await;
-    let operator = operator(&site, "0.2.0").controls::<Comet, CometTree>();
+    let operator = operator(&site, "0.2.0").controls::<Errand, ConfigTree>();
     let _running = site.start(&operator).await;
     site.create(&fight::note("a")).await;
-    site.create(&Comet::new("two", CometSpec { text: "b".to_owned() })).await;
+    site.create(&Errand::new("two", ErrandSpec::default())).await;
     // The controller of the other kind works.
     until_object(&site.api::<ConfigMap>(), "two", "is there", |_| true).await;
     until_lines(&site, "nothing to 0.2.0 at the start\nnothing to 0.2.0 at page 3\n").await;
