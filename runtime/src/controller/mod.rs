@@ -173,7 +173,7 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Returns whether the controller records events. Only then the role has a rule for them. Default: on.
+    /// Sets whether the controller records events. Only then the role has a rule for them. Default: on.
     #[must_use]
     pub fn events(mut self, on: bool) -> Self {
         self.settings.events = on;
@@ -259,7 +259,9 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Runs an [`UpgradeHook`] once for each version of the operator, before the first pass of this controller. Default: none.
+    /// Runs an [`UpgradeHook`] once for each [version](crate::Operator::version) of the operator, before the first pass of this
+    /// controller. The role gets the permissions that the attribute of the hook declares. A failed hook runs again and does not end
+    /// the operator. Default: none.
     #[must_use]
     pub fn upgrade<H: UpgradeHook>(mut self) -> Self {
         self.settings.upgrade = Some(BoxUpgradeHook::new::<H>());

@@ -2,7 +2,7 @@
 //!
 //! A pass writes a child, the change of the child enqueues another primary, whose pass writes a child, and so on. Such a chain is
 //! as long as the kinds of an operator depend on each other. A longer one is a cycle: two primaries that are built from each
-//! other's children, which never end to change.
+//! other's children, which change without end.
 
 use crate::{
     cache::{Change, Header, ObjectKey},

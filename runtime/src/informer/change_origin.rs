@@ -35,7 +35,7 @@ impl<'a> ChangeOrigin<'a> {
         }
     }
 
-    /// Whether the object is an output of the primary: its child, or an object that its hand-written nodes have just written.
+    /// Returns whether the object is an output of the primary: its child, or an object that its hand-written nodes have just written.
     pub(crate) fn is_output_of(&self, primary: &ObjectKey) -> bool {
         let is_node_write =
             |object| self.shared.owner_states().is_node_write(primary, self.kind, (object, self.current));
