@@ -63,7 +63,7 @@ impl MetricsServer {
         self
     }
 
-    /// Returns whether to serve HTTPS, and to require a token whose user may get `/metrics`. Default: yes, unless the address is
+    /// Sets whether to serve HTTPS, and to require a token whose user may get `/metrics`. Default: yes, unless the address is
     /// a loopback address. Plain HTTP is possible on a loopback address only.
     #[must_use]
     pub fn secure(mut self, secure: bool) -> Self {
