@@ -13,7 +13,7 @@ use crate::{
         event_handler::EventHandler,
         namespaces::Namespaces,
         reflector::{self, WatchScope},
-        watch::WatchedKind,
+        watch::{Health, WatchedKind},
     },
     kind::Kind,
     readiness::is_ready_once_created,
@@ -101,8 +101,8 @@ struct ChildHandler<'a> {
 impl EventHandler for ChildHandler<'_> {
     type Projection = Child;
 
-    fn kind(&self) -> &Kind {
-        &self.children.kind
+    fn health(&self) -> &Health {
+        &self.children.health
     }
 
     fn store(&self) -> &Store<Child> {

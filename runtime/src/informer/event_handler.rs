@@ -3,7 +3,7 @@
 use crate::{
     cache::{Change, Header, Store},
     error::Result,
-    informer::reflector::Sink,
+    informer::{reflector::Sink, watch::Health},
     kind::Kind,
     panic::{Closure, catch},
 };
@@ -13,8 +13,13 @@ pub(crate) trait EventHandler: Send + Sync {
     /// The part of an object that the store keeps.
     type Projection;
 
+    /// Returns the health of the watch, which also counts panics.
+    fn health(&self) -> &Health;
+
     /// Returns the kind of the objects, for the log.
-    fn kind(&self) -> &Kind;
+    fn kind(&self) -> &Kind {
+        self.health().kind()
+    }
 
     /// Returns the store of the projections.
     fn store(&self) -> &Store<Self::Projection>;
@@ -28,10 +33,10 @@ pub(crate) trait EventHandler: Send + Sync {
     /// Handles a change, which is not [`Change::Unchanged`]; `from_list` if it comes from a list.
     fn on_change(&self, change: &Change<Self::Projection>, from_list: bool);
 
-    /// Calls [`EventHandler::on_change`] for a deleted object and logs a panic, so that the watch continues.
+    /// Calls [`EventHandler::on_change`] for a deleted object, and logs and counts a panic, so that the watch continues.
     fn on_change_catching_panics(&self, change: &Change<Self::Projection>, from_list: bool) {
         let name = || change.old().map(|old| old.header.key.to_string()).unwrap_or_default();
-        log_panic(self.kind(), name, || self.on_change(change, from_list));
+        report_panic(self.health(), name, || self.on_change(change, from_list));
     }
 
     /// Handles the end of a list, after all its changes.
@@ -45,7 +50,7 @@ impl<F: EventHandler> Sink for F {
 
     fn apply(&self, json: &[u8], from_list: bool) {
         let name = || Header::parse(json).map(|header| header.key.to_string()).unwrap_or_default();
-        log_panic(self.kind(), name, || match self.store_object(json, from_list) {
+        report_panic(self.health(), name, || match self.store_object(json, from_list) {
             Ok(Change::Unchanged) => {}
             Ok(change) => self.on_change(&change, from_list),
             Err(error) => tracing::error!(kind = %self.kind(), object = name(), %error, "failed to decode an object"),
@@ -68,10 +73,60 @@ impl<F: EventHandler> Sink for F {
     }
 }
 
-/// Runs `handle` for one object and logs a panic, so that the watch continues with the next object. Panics of user closures don't
-/// arrive here: the callers of the closures catch them.
-fn log_panic(kind: &Kind, name: impl Fn() -> String, handle: impl FnOnce()) {
+/// Runs `handle` for one object, and logs and counts a panic, so that the watch continues with the next object. Panics of user
+/// closures don't arrive here: the callers of the closures catch them.
+fn report_panic(health: &Health, name: impl Fn() -> String, handle: impl FnOnce()) {
     if let Err(error) = catch(Closure::Runtime, handle) {
-        tracing::error!(%kind, object = name(), %error, "failed to process an object");
+        health.count_panic();
+        tracing::error!(kind = %health.kind(), object = name(), %error, "failed to process an object");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, clippy::unwrap_used)]
+    use super::*;
+    use crate::{cache::Store, kind::kind_of, log::Log};
+    use k8s_openapi::api::core::v1::Pod;
+
+    /// A handler that panics on an object whose name is `bad`.
+    struct FragileHandler {
+        health: Health,
+        store: Store<()>,
+    }
+
+    impl EventHandler for FragileHandler {
+        type Projection = ();
+
+        fn health(&self) -> &Health {
+            &self.health
+        }
+
+        fn store(&self) -> &Store<()> {
+            &self.store
+        }
+
+        fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<()>> {
+            Ok(self.store.try_project(Header::parse(json)?, |_| Ok::<_, serde_json::Error>(()))?)
+        }
+
+        fn on_change(&self, change: &Change<()>, _from_list: bool) {
+            let header = change.new_entry().or(change.old()).map(|entry| &entry.header);
+            assert_ne!(header.unwrap().key.name(), "bad");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_runtime_on_an_object_is_logged_and_counted_and_the_watch_continues() {
+        let handler = FragileHandler { health: Health::new(kind_of::<Pod>()), store: Store::default() };
+        let log = Log::capture();
+        let json = |name: &str| format!(r#"{{"metadata":{{"name":"{name}","uid":"{name}","resourceVersion":"1"}}}}"#);
+        handler.apply(json("bad").as_bytes(), false);
+        handler.apply(json("good").as_bytes(), false);
+        handler.delete(json("bad").as_bytes());
+        assert_eq!(handler.health.panics(), 2);
+        assert_eq!(handler.store.len(), 1);
+        let lines = log.lines();
+        assert!(lines.len() == 2 && lines.iter().all(|line| line.contains("object=\"bad\"")), "{lines:#?}");
     }
 }

@@ -7,8 +7,11 @@ use crate::{
         worker::RunningController,
     },
     error::Result,
-    informer::{event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
-    kind::Kind,
+    informer::{
+        event_handler::EventHandler,
+        shared_watch::HealthRegistry,
+        watch::{Health, WatchedKind},
+    },
     panic::Panics,
     reconcile::panics::PanicReports,
 };
@@ -50,8 +53,8 @@ impl MappedHandler {
 impl EventHandler for MappedHandler {
     type Projection = MappedKeys;
 
-    fn kind(&self) -> &Kind {
-        &self.watched.kind
+    fn health(&self) -> &Health {
+        &self.watched.health
     }
 
     fn store(&self) -> &Store<MappedKeys> {

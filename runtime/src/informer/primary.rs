@@ -61,7 +61,7 @@ impl KubernetesSource {
             ..WatchScope::all(&self.client, &self.namespaces)
         };
         let mut sinks: FanOut<'_> = other_sinks.clone();
-        sinks.push(Arc::new(PrimaryHandler { kind: &self.kind, objects: &self.objects, on_change }));
+        sinks.push(Arc::new(PrimaryHandler { health: &self.health, objects: &self.objects, on_change }));
         crate::informer::reflector::run(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
     }
 
@@ -204,7 +204,7 @@ impl Source for KubernetesSource {
 
 /// Stores the primaries and passes their changes to the controllers.
 struct PrimaryHandler<'a> {
-    kind: &'a Kind,
+    health: &'a Health,
     objects: &'a PrimaryCache,
     on_change: OnChange<'a>,
 }
@@ -212,8 +212,8 @@ struct PrimaryHandler<'a> {
 impl EventHandler for PrimaryHandler<'_> {
     type Projection = Encoded;
 
-    fn kind(&self) -> &Kind {
-        self.kind
+    fn health(&self) -> &Health {
+        self.health
     }
 
     fn store(&self) -> &Store<Encoded> {

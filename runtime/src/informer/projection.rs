@@ -4,8 +4,11 @@ use crate::{
     cache::{Change, Header, Store},
     controller::{lister_source::ListerSource, worker::RunningController},
     error::Result,
-    informer::{event_handler::EventHandler, shared_watch::HealthRegistry, watch::WatchedKind},
-    kind::Kind,
+    informer::{
+        event_handler::EventHandler,
+        shared_watch::HealthRegistry,
+        watch::{Health, WatchedKind},
+    },
     panic::Panics,
     reconcile::panics::PanicReports,
 };
@@ -48,8 +51,8 @@ impl ListerHandler {
 impl EventHandler for ListerHandler {
     type Projection = ();
 
-    fn kind(&self) -> &Kind {
-        &self.watched.kind
+    fn health(&self) -> &Health {
+        &self.watched.health
     }
 
     fn store(&self) -> &Store<()> {

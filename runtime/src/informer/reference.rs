@@ -4,7 +4,7 @@ use crate::{
     cache::{Change, Store},
     controller::{factory::Factory, worker::RunningController},
     error::Result,
-    informer::{event_handler::EventHandler, shared_watch::HealthRegistry},
+    informer::{event_handler::EventHandler, shared_watch::HealthRegistry, watch::Health},
     kind::Kind,
     readiness::{Readiness, is_ready_once_created},
     reference::Targets,
@@ -39,8 +39,8 @@ impl ReferenceHandler {
 impl EventHandler for ReferenceHandler {
     type Projection = Readiness;
 
-    fn kind(&self) -> &Kind {
-        &self.targets.watched.kind
+    fn health(&self) -> &Health {
+        &self.targets.watched.health
     }
 
     fn store(&self) -> &Store<Readiness> {

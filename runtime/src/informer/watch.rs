@@ -39,6 +39,8 @@ pub(crate) struct Health {
     streak: Arc<Mutex<Option<FailureStreak>>>,
     /// The number of times that the watch ended and began anew.
     restarts: Arc<AtomicU64>,
+    /// The number of objects whose processing panicked.
+    panics: Arc<AtomicU64>,
 }
 
 /// The consecutive failures since the watch last worked. There are none if the watch only expired or was throttled.
@@ -52,12 +54,29 @@ impl Health {
     /// Returns the health of a watch that has not started.
     pub(crate) fn new(kind: Kind) -> Self {
         let state = watch::Sender::new(WatchState::Starting);
-        Self { kind, state, opened_at: Arc::default(), streak: Arc::default(), restarts: Arc::default() }
+        Self {
+            kind,
+            state,
+            opened_at: Arc::default(),
+            streak: Arc::default(),
+            restarts: Arc::default(),
+            panics: Arc::default(),
+        }
     }
 
     /// Returns the kind of the watched objects.
     pub(crate) fn kind(&self) -> &Kind {
         &self.kind
+    }
+
+    /// Counts an object whose processing panicked.
+    pub(crate) fn count_panic(&self) {
+        self.panics.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of objects whose processing panicked.
+    pub(crate) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
     }
 
     /// Returns the current state.

@@ -72,6 +72,7 @@ impl LiveOperator for ObservedOperator {
             let values = watches.entry(health.kind().full_name()).or_default();
             values.states[state_index(&health.state())] += 1;
             values.restarts += health.restarts();
+            values.panics += health.panics();
         }
         watches
     }

@@ -39,4 +39,6 @@ pub(crate) struct WatchValues {
     /// The number of watches in each of [`WATCH_STATES`].
     pub(crate) states: [usize; WATCH_STATES.len()],
     pub(crate) restarts: u64,
+    /// The number of objects whose processing panicked.
+    pub(crate) panics: u64,
 }

@@ -138,7 +138,7 @@ impl Metrics {
             self.add_leaderships(&mut samples);
         }
         self.add_calls(&mut samples);
-        self.add_counters(&mut samples);
+        self.add_counters(&mut samples, live.as_deref());
         self.add_orphans(&mut samples, live.as_deref());
         process::add(&mut samples);
         samples
@@ -171,10 +171,13 @@ impl Metrics {
     }
 
     /// Adds the counters of the operator, except those of orphans.
-    fn add_counters(&self, samples: &mut MetricSamples) {
+    fn add_counters(&self, samples: &mut MetricSamples, live: Option<&dyn LiveOperator>) {
         let counters = &self.0.counters;
+        let of_watches =
+            live.map(LiveOperator::watches).unwrap_or_default().values().map(|watch| watch.panics).sum::<u64>();
         for closure in Closure::ALL {
-            samples.add(&PANICS, &[closure.as_str()], counters.panics(closure));
+            let of_watches = if closure == Closure::Runtime { of_watches } else { 0 };
+            samples.add(&PANICS, &[closure.as_str()], counters.panics(closure) + of_watches);
         }
         samples.add(&TASK_RESTARTS, &[], counters.task_restarts());
         samples.add(&TIMEOUTS, &[], counters.timeouts());
