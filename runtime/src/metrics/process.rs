@@ -1,15 +1,16 @@
-//! Reads CPU time, memory and file descriptors of the process from `/proc`.
+//! Reads CPU time, memory and file descriptors of the process from `/proc`, and the number of tasks from tokio.
 
 use super::{
     sample::MetricSamples,
-    table::{PROCESS_CPU, PROCESS_FDS, PROCESS_MAX_FDS, PROCESS_RESIDENT, PROCESS_START, PROCESS_VIRTUAL},
+    table::{PROCESS_CPU, PROCESS_FDS, PROCESS_MAX_FDS, PROCESS_RESIDENT, PROCESS_START, PROCESS_VIRTUAL, TASKS},
 };
 use std::fs;
+use tokio::runtime::Handle;
 
 /// The number of clock ticks in a second, in which Linux reports times on all architectures that Kubernetes runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Adds the metrics of the process. There are none on systems other than Linux.
+/// Adds the metrics of the process. Those of `/proc` exist on Linux only, and the number of tasks in a tokio runtime only.
 pub(super) fn add(samples: &mut MetricSamples) {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     if let Some((cpu, start)) = times(&read("/proc/self/stat"), &read("/proc/stat")) {
@@ -28,6 +29,9 @@ pub(super) fn add(samples: &mut MetricSamples) {
     }
     if let Some(limit) = number_after(&read("/proc/self/limits"), "Max open files") {
         samples.add(&PROCESS_MAX_FDS, &[], limit);
+    }
+    if let Ok(runtime) = Handle::try_current() {
+        samples.add(&TASKS, &[], runtime.metrics().num_alive_tasks());
     }
 }
 

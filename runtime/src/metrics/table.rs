@@ -196,6 +196,8 @@ pub(super) const PROCESS_MAX_FDS: Metric = gauge(
     &[],
     "The maximum number of open file descriptors of the process",
 );
+pub(super) const TASKS: Metric =
+    gauge("opgen_tasks", "Tasks", &[], "Tasks of tokio that have not ended; a number that grows with time is a leak");
 pub(super) const YIELDS: Metric = counter(
     "opgen_yields_total",
     "Waiting passes by reason",
@@ -318,6 +320,7 @@ pub const TABLE: &[Metric] = &[
     PROCESS_VIRTUAL,
     PROCESS_FDS,
     PROCESS_MAX_FDS,
+    TASKS,
     YIELDS,
     ERRORS,
     UNCONVERGED,
