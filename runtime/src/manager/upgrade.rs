@@ -1,7 +1,7 @@
 //! `UpgradeRunner`: runs the upgrade hook of a controller before its workers start, until it succeeds.
 
 use crate::{
-    controller::worker::RunningController, manager::upgrade_hook::UpgradeRecord, provisioner::schedule::catch_panic,
+    controller::worker::RunningController, manager::upgrade_record::UpgradeRecord, provisioner::schedule::catch_panic,
     queue::Backoff,
 };
 use std::time::Duration;

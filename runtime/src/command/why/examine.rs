@@ -7,7 +7,7 @@ use crate::{
     kind::{Kind, kind_of},
     manager::{
         operator::Operator,
-        upgrade_hook::{RecordEntry, record_name},
+        upgrade_record::{RecordEntry, record_name},
     },
     manifest::{DiagramNode, DiagramObject, KindDescription, NodeState, Project},
     readiness::pod::pods,

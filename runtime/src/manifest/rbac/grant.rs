@@ -3,7 +3,7 @@
 use crate::{
     access::Rule,
     kind::Kind,
-    manager::upgrade_hook::record_name,
+    manager::upgrade_record::record_name,
     manifest::{KindDescription, Project},
     shape::{Access, AccessTarget, NodeVisit, SourceLocation, Verb},
 };
