@@ -196,7 +196,8 @@ fn metrics(object: &Value) -> String {
             None if at(value, &["averageValue"]).is_some() => scalar_text(value, &["averageValue"], ""),
             None => scalar_text(value, &["value"], super::format::UNKNOWN),
         };
-        let average = if kind == "External" && at(spec, &["target", "averageValue"]).is_some() { " (avg)" } else { "" };
+        let is_average = matches!(kind, "External" | "Object") && at(spec, &["target", "averageValue"]).is_some();
+        let average = if is_average { " (avg)" } else { "" };
         format!("{label}{}/{}{average}", amount(current), amount(&spec["target"]))
     });
     let metrics: Vec<String> = formatted.collect();
@@ -211,4 +212,19 @@ fn metrics(object: &Value) -> String {
 /// Prints the row of a kind that shows only its name and age.
 pub(super) fn only_age(object: &Value, now: Timestamp) -> Vec<Value> {
     vec![name(object).into(), age(object, now)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `formatHPAMetrics` of kube-apiserver.
+    #[test]
+    fn averages_of_external_and_object_metrics_are_marked() {
+        let metric = |kind: &str, field: &str| json!({"type": kind, field: {"target": {"averageValue": "5"}}});
+        let spec = |metric: Value| json!({"spec": {"metrics": [metric]}});
+        assert_eq!(metrics(&spec(metric("External", "external"))), "<unknown>/5 (avg)");
+        assert_eq!(metrics(&spec(metric("Object", "object"))), "<unknown>/5 (avg)");
+        assert_eq!(metrics(&spec(metric("Pods", "pods"))), "<unknown>/5");
+    }
 }
