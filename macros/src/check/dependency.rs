@@ -64,8 +64,9 @@ fn check_after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diag
     find_earlier(group, at, name, &[], diags);
 }
 
-/// Finds the child of a name. It must be declared before the reader, so that dependencies have no cycle. Returns `None` after
-/// reporting an unknown or later child.
+/// Finds the child with a name, on which the child at index `at` depends. It must be declared before that child, so that
+/// dependencies have no cycle. Returns `None` after reporting an unknown or later child. The `inputs` are only suggested for an
+/// unknown name: the caller has already looked for the name among them.
 fn find_earlier<'g>(
     group: &'g Provisioner,
     at: usize,

@@ -68,10 +68,7 @@ pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
             for option in options {
                 match option.key.to_string().as_str() {
                     "name" => name = string_value(&option, "write it in quotes, for example `name: \"webapp\"`", diags),
-                    "crate" => {
-                        krate =
-                            string_value(&option, "write `crate: \"path\"`", diags).and_then(|text| text.parse().ok())
-                    }
+                    "crate" => krate = crate_path(&option, diags),
                     other if OPTIONS.contains(&other) => {
                         let fix = "move it into the braces of a kind: `Kind => Tree { ... }`";
                         diags.error(&option.key, format!("`{other}` is an option of a kind"), fix);
@@ -179,6 +176,14 @@ fn string_value(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option
             None
         }
     }
+}
+
+/// Returns the path of the option `crate`. Reports a value that is no path.
+fn crate_path(option: &OperatorOption, diags: &mut Diags) -> Option<Path> {
+    const FIX: &str = "write the path of opgen in quotes, for example `crate: \"my_lib::opgen\"`";
+    let text = string_value(option, FIX, diags)?;
+    let path = text.parse_with(Path::parse_mod_style);
+    path.map_err(|_| diags.error(&text, format!("`{}` is no path", text.value()), FIX)).ok()
 }
 
 /// Parses a duration like `1h30m` or `500ms`; `None` if it is invalid or too long.

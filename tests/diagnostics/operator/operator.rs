@@ -116,3 +116,6 @@ WebApp => WebAppTree { resync_period = "60s" }
 
 //# two mistakes in two kinds
 WebApp => WebAppTree { resync_period: "x" }, Network => NetworkTree { workers: 0 }
+
+//# crate that is no path
+crate: "not a path", WebApp => WebAppTree
