@@ -56,6 +56,7 @@ impl OutputFormat {
 pub(crate) enum Command {
     New(New),
     Generate(Generate),
+    Check(Check),
     Tree(Tree),
     #[command(subcommand)]
     Rbac(Rbac),
@@ -149,6 +150,34 @@ pub(crate) struct Generate {
     /// Write nothing; print the changes, and exit with 0
     #[arg(long, conflicts_with = "check")]
     pub(crate) dry_run: bool,
+}
+
+/// Compare the YAML of a project with an earlier release, and find breaking changes
+///
+/// Compares the definitions field by field, by the rules of Kubernetes for changes of an API. A change is breaking for
+/// stored objects (they become invalid, lose content or mean something else), for clients (a request that succeeded
+/// can fail, or a response has what a client doesn't know), or for both. Also shows which permissions the roles gain
+/// and lose.
+///
+/// The exit code is 1 if a change is breaking.
+#[derive(Debug, Args)]
+#[command(after_help = "Since the last release: opgen check --against v1.2.0")]
+pub(crate) struct Check {
+    /// A folder inside the project
+    #[arg(default_value = ".")]
+    pub(crate) path: PathBuf,
+
+    /// The release to compare with: a file, a folder, or a revision of git that has the generated YAML
+    #[arg(long, value_name = "RELEASE")]
+    pub(crate) against: String,
+
+    /// Don't fail for changes of alpha versions, which Kubernetes allows to change in any way
+    #[arg(long)]
+    pub(crate) allow_alpha: bool,
+
+    /// Write breaking changes and new permissions to this file, as SARIF for code reviews
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
 }
 
 /// Show the tree of the operator's kinds, or the state of one object

@@ -1,5 +1,6 @@
 //! Runs each verb of the command line.
 
+mod check;
 mod dev;
 mod generate;
 mod new;
@@ -31,6 +32,7 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     match command {
         Command::New(args) => new::run(args, ui),
         Command::Generate(args) => generate::run(args, ui),
+        Command::Check(args) => check::run(args, ui),
         Command::Tree(args) => operator::run("tree", &tree_args(args, output)?, ui),
         Command::Rbac(args) => operator::run("rbac", &rbac_args(args), ui),
         Command::Dev(args) => dev::run(args, ui),

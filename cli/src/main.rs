@@ -1,6 +1,7 @@
 //! Implements the command `opgen`: scaffolds operator projects, generates their YAML and runs them during development.
 
 mod args;
+mod check;
 mod checkout;
 mod commands;
 mod dev;

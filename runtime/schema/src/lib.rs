@@ -7,6 +7,7 @@
 
 pub use accessor::{entries, flag, list, text};
 pub use cause::Cause;
+pub use compare::{Breaks, Change, compare_definitions};
 pub use default::{default, whole_numbers};
 pub use definition::{CheckOptions, CompileRule, CompiledRule, at_path, check};
 pub use format::is_known_format;
@@ -20,6 +21,7 @@ pub use violation::{Rule, Violation};
 
 mod accessor;
 mod cause;
+mod compare;
 mod default;
 mod definition;
 mod format;

@@ -1,0 +1,47 @@
+//! Implements `opgen check`: compares the YAML of a project with an earlier release.
+
+use std::process::ExitCode;
+
+use crate::{
+    args::Check,
+    check::{Release, comparison::Comparison, to_sarif},
+    error::{Error, Result, ResultExt as _},
+    project::Project,
+    ui::Ui,
+};
+
+/// Compares the project around the path with a release. Fails if a change is breaking.
+pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
+    let project = Project::find_above(&args.path)?;
+    let (old, new) = (Release::of(&args.against, &project)?, Release::current(&project)?);
+    let comparison = Comparison::new(&old, &new);
+    if let Some(file) = &args.sarif {
+        let sarif = format!("{:#}\n", to_sarif(&comparison, args.allow_alpha));
+        fs_err::write(file, sarif).or_failed(|| format!("failed to write the report to `{}`", file.display()))?;
+    }
+    print(&comparison, ui);
+    let breaking = comparison.definitions.iter().filter(|change| change.is_breaking(args.allow_alpha)).count();
+    if breaking > 0 {
+        let changes = if breaking == 1 { "change is" } else { "changes are" };
+        return Err(Error::failed(format!("{breaking} {changes} breaking since `{}`", args.against))
+            .hint("keep what clients and stored objects use, and make the change in a new version"));
+    }
+    ui.status("Checked", &format!("{} is compatible with `{}`", project.generated.display(), args.against));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints all changes: the breaking ones first, then the others, then those of permissions.
+fn print(comparison: &Comparison, ui: Ui) {
+    let (breaking, harmless): (Vec<_>, Vec<_>) = comparison.definitions.iter().partition(|change| change.breaks.any());
+    for change in breaking {
+        ui.data(&format!("breaking for {}: {}", change.breaks, change.text()));
+    }
+    for change in harmless {
+        ui.data(&format!("harmless: {}", change.text()));
+    }
+    for role in &comparison.roles {
+        role.gained.iter().for_each(|permission| ui.data(&format!("{} gains: {permission}", role.role)));
+        role.lost.iter().for_each(|permission| ui.data(&format!("{} loses: {permission}", role.role)));
+    }
+    ui.json(&comparison.to_json());
+}

@@ -1,0 +1,103 @@
+//! Compares the limits of a value: bounds, patterns, formats and enums.
+
+use serde_json::Value;
+
+use super::{
+    change::{Breaks, Changes},
+    schema::root,
+};
+use crate::{flag, list};
+
+/// The keywords of upper bounds.
+const UPPER: [&str; 4] = ["maximum", "maxLength", "maxItems", "maxProperties"];
+/// The keywords of lower bounds.
+const LOWER: [&str; 4] = ["minimum", "minLength", "minItems", "minProperties"];
+/// The keywords that only admit some values, in a way that can't be compared.
+const FORMS: [&str; 3] = ["pattern", "format", "multipleOf"];
+/// The keywords that admit less if they are true.
+const SWITCHES: [&str; 3] = ["exclusiveMaximum", "exclusiveMinimum", "uniqueItems"];
+
+/// Compares the limits of two schemas. A limit that admits less makes stored objects invalid and requests fail; one that admits more
+/// is harmless.
+pub(super) fn compare_limits(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
+    for (keywords, is_tighter) in
+        [(UPPER, (|before, after| after < before) as fn(f64, f64) -> bool), (LOWER, |before, after| after > before)]
+    {
+        for keyword in keywords {
+            compare_bound(keyword, (old[keyword].as_f64(), new[keyword].as_f64()), is_tighter, path, changes);
+        }
+    }
+    for keyword in FORMS {
+        match (old.get(keyword), new.get(keyword)) {
+            (None, Some(after)) => add_tighter(path, format!("`{keyword}` is {after}"), changes),
+            (Some(before), Some(after)) if before != after => {
+                add_tighter(path, format!("`{keyword}` was {before} and is {after}"), changes);
+            }
+            (Some(before), None) => add_looser(path, format!("`{keyword}` was {before} and is removed"), changes),
+            _ => {}
+        }
+    }
+    for keyword in SWITCHES {
+        match (flag(old, keyword), flag(new, keyword)) {
+            (false, true) => add_tighter(path, format!("`{keyword}` is on"), changes),
+            (true, false) => add_looser(path, format!("`{keyword}` is off"), changes),
+            _ => {}
+        }
+    }
+    compare_enums(old, new, path, changes);
+}
+
+/// Compares one bound, which either schema may lack.
+fn compare_bound(
+    keyword: &str,
+    bounds: (Option<f64>, Option<f64>),
+    is_tighter: fn(f64, f64) -> bool,
+    path: &str,
+    changes: &mut Changes,
+) {
+    match bounds {
+        (None, Some(after)) => add_tighter(path, format!("`{keyword}` is {after}"), changes),
+        (Some(before), None) => add_looser(path, format!("`{keyword}` was {before} and is removed"), changes),
+        (Some(before), Some(after)) if is_tighter(before, after) => {
+            add_tighter(path, format!("`{keyword}` was {before} and is {after}"), changes);
+        }
+        (Some(before), Some(after)) if is_tighter(after, before) => {
+            add_looser(path, format!("`{keyword}` was {before} and is {after}"), changes);
+        }
+        _ => {}
+    }
+}
+
+fn add_tighter(path: &str, what: String, changes: &mut Changes) {
+    changes.add(root(path), Breaks::BOTH, format!("{what}: values of before may be invalid"));
+}
+
+fn add_looser(path: &str, what: String, changes: &mut Changes) {
+    changes.add(root(path), Breaks::NOTHING, format!("{what}: more values are valid"));
+}
+
+/// Compares the enums. A new value surprises clients that read the field.
+fn compare_enums(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
+    let (before, after) = (list(old, "enum"), list(new, "enum"));
+    match (old.get("enum").is_some(), new.get("enum").is_some()) {
+        (false, true) => return add_tighter(path, "it takes only the values of an enum".to_owned(), changes),
+        (true, false) => {
+            return changes.add(
+                root(path),
+                Breaks::CLIENTS,
+                "its enum is removed: a client that reads it must know other values",
+            );
+        }
+        _ => {}
+    }
+    for value in before.iter().filter(|value| !after.contains(value)) {
+        changes.add(root(path), Breaks::BOTH, format!("the value {value} is removed: objects with it are invalid"));
+    }
+    for value in after.iter().filter(|value| !before.contains(value)) {
+        changes.add(
+            root(path),
+            Breaks::CLIENTS,
+            format!("the value {value} is added, which a client that reads it must know"),
+        );
+    }
+}

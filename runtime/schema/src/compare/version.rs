@@ -1,0 +1,127 @@
+//! Compares the versions of two releases of a definition: which are served and stored, their subresources and their schemas.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    change::{Breaks, Changes},
+    schema::compare_schemas,
+};
+use crate::{flag, text};
+
+/// Compares the lists of versions.
+pub(super) fn compare_versions(old: &Value, new: &Value, changes: &mut Changes) {
+    let versions = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let (old, new) = (versions(old), versions(new));
+    let find = |list: &[Value], name: &str| list.iter().find(|version| text(version, "name") == name).cloned();
+    for before in &old {
+        let name = text(before, "name");
+        match find(&new, name) {
+            Some(after) => compare_version(name, before, &after, changes),
+            None => add_removed(name, before, changes),
+        }
+    }
+    for after in new.iter().filter(|version| find(&old, text(version, "name")).is_none()) {
+        changes.add(version_path(text(after, "name")), Breaks::NOTHING, "the version is added");
+    }
+    let stored = |list: &[Value]| {
+        list.iter().find(|version| flag(version, "storage")).map(|version| text(version, "name").to_owned())
+    };
+    if let (Some(before), Some(after)) = (stored(&old), stored(&new))
+        && before != after
+    {
+        let message = format!(
+            "objects are stored in `{after}` instead of `{before}`; `{before}` must stay in the definition until all objects were rewritten"
+        );
+        changes.add(".spec.versions[*].storage", Breaks::NOTHING, message);
+    }
+}
+
+/// Returns the path of a version in the definition.
+fn version_path(name: &str) -> String {
+    format!(".spec.versions[{name}]")
+}
+
+/// Adds the change of a version that is no longer there.
+fn add_removed(name: &str, version: &Value, changes: &mut Changes) {
+    let is_served = flag(version, "served");
+    let breaks = Breaks { stored: true, clients: is_served };
+    let message = "the version is removed: the API server refuses the definition while `status.storedVersions` has it";
+    let message = if is_served { format!("{message}, and requests in this version fail") } else { message.to_owned() };
+    changes.add(version_path(name), breaks, message);
+}
+
+/// Compares two releases of one version.
+fn compare_version(name: &str, old: &Value, new: &Value, changes: &mut Changes) {
+    match (flag(old, "served"), flag(new, "served")) {
+        (true, false) => {
+            changes.add(
+                format!("{}.served", version_path(name)),
+                Breaks::CLIENTS,
+                "the version is not served: requests in it fail",
+            );
+        }
+        (false, true) => {
+            changes.add(format!("{}.served", version_path(name)), Breaks::NOTHING, "the version is served")
+        }
+        _ => {}
+    }
+    if !flag(old, "deprecated") && flag(new, "deprecated") {
+        let path = format!("{}.deprecated", version_path(name));
+        changes.add(path, Breaks::NOTHING, "the version is deprecated: its clients get a warning");
+    }
+    let mut found = Changes::of_version(name);
+    compare_subresources(&old["subresources"], &new["subresources"], &mut found);
+    compare_selectable(&old["selectableFields"], &new["selectableFields"], &mut found);
+    compare_schemas(&old["schema"]["openAPIV3Schema"], &new["schema"]["openAPIV3Schema"], &mut found);
+    changes.extend(found);
+}
+
+/// Compares the subresources.
+fn compare_subresources(old: &Value, new: &Value, changes: &mut Changes) {
+    match (old["status"].is_object(), new["status"].is_object()) {
+        (true, false) => {
+            let message =
+                "the subresource is removed: writes of the status fail, and writes of an object change its status";
+            changes.add(".status", Breaks::BOTH, message);
+        }
+        (false, true) => {
+            changes.add(
+                ".status",
+                Breaks::CLIENTS,
+                "it becomes a subresource: writes of an object no longer change its status",
+            );
+        }
+        _ => {}
+    }
+    match (old["scale"].is_object(), new["scale"].is_object()) {
+        (true, false) => {
+            changes.add("/scale", Breaks::CLIENTS, "the subresource is removed: autoscalers and `kubectl scale` fail")
+        }
+        (false, true) => changes.add("/scale", Breaks::NOTHING, "the subresource is added"),
+        (true, true) if old["scale"] != new["scale"] => {
+            changes.add("/scale", Breaks::CLIENTS, "its paths differ: autoscalers read and write other fields");
+        }
+        _ => {}
+    }
+}
+
+/// Compares the fields by which objects can be selected.
+fn compare_selectable(old: &Value, new: &Value, changes: &mut Changes) {
+    let paths = |fields: &Value| -> BTreeSet<String> {
+        let fields = fields.as_array().cloned().unwrap_or_default();
+        fields.iter().map(|field| text(field, "jsonPath").to_owned()).collect()
+    };
+    let (old, new) = (paths(old), paths(new));
+    for path in old.difference(&new) {
+        changes.add(
+            path,
+            Breaks::CLIENTS,
+            "objects can no longer be selected by the field: such lists and watches fail",
+        );
+    }
+    for path in new.difference(&old) {
+        changes.add(path, Breaks::NOTHING, "objects can be selected by the field");
+    }
+}
