@@ -8,6 +8,7 @@ mod ippool;
 mod leaders;
 mod orphan;
 mod outage;
+mod rolling;
 mod scarcity;
 mod scene;
 mod shop;
@@ -37,6 +38,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case_on_shared_cluster("an_operator_lives_a_short_life_on_a_cluster", short::life),
         case_on_shared_cluster("another_replica_leads_soon_after_a_clean_stop_or_a_restart", leaders::handover),
         case_on_shared_cluster("the_check_of_the_leaders_finds_a_replica_without_election", leaders::unelected),
+        case_on_shared_cluster("a_rolling_update_under_load_has_no_gap", rolling::update),
         case_on_cluster("replicas_that_are_disturbed_never_write_at_once", Options::served(), leaders::disturbed),
     ];
     if is_whole() {

@@ -6,7 +6,7 @@
 mod disturbance;
 mod mutant;
 mod replica;
-mod team;
+pub(super) mod team;
 
 use std::{
     sync::{Arc, atomic::AtomicUsize},

@@ -1,6 +1,7 @@
 //! A replica of the operator: a process in a Pod, with an account, a network and a clock of its own.
 
 use std::{
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, ExitStatus},
     time::Instant,
@@ -30,11 +31,11 @@ const ELECTION: [&str; 4] = [
 /// The exit code of an operator that lost the lead.
 const LEAD_LOST: i32 = 3;
 
-pub(super) struct Replica {
+pub(in super::super) struct Replica {
     name: String,
     pub(super) access: Access,
     pub(super) proxy: Proxy,
-    pub(super) process: Process,
+    pub(in super::super) process: Process,
     program: PathBuf,
     kubeconfig: PathBuf,
     clock: PathBuf,
@@ -88,8 +89,13 @@ impl Replica {
         identity.starts_with(&format!("{}-", self.name))
     }
 
+    /// Returns the address of its probes.
+    pub(in super::super) fn address(&self) -> SocketAddr {
+        self.port.address()
+    }
+
     /// Starts another process: in a new Pod, or as the restarted container of the same one.
-    pub(super) fn restart(&mut self, in_new_pod: bool) {
+    pub(in super::super) fn restart(&mut self, in_new_pod: bool) {
         self.restart_with(in_new_pod, &ELECTION);
     }
 
@@ -161,7 +167,7 @@ impl Replica {
     }
 
     /// Waits until the replica is ready: its watches are open.
-    pub(super) async fn ready(&mut self) {
+    pub(in super::super) async fn ready(&mut self) {
         wait::until(format!("{} is ready", self.name), PATIENCE, async || {
             assert!(self.process.exited().is_none(), "{}", self.process.log_tail(20));
             match readiness(self.port.address()).await? {
@@ -173,7 +179,7 @@ impl Replica {
     }
 
     /// Asks the process to end, and waits until it has.
-    pub(super) async fn stop(&mut self) -> ExitStatus {
+    pub(in super::super) async fn stop(&mut self) -> ExitStatus {
         self.process.terminate();
         self.process.wait_exit(PATIENCE).await
     }

@@ -30,17 +30,17 @@ pub(super) const COUNT: usize = 8;
 /// The time between two edits.
 const EDIT_PERIOD: Duration = Duration::from_millis(50);
 
-pub(super) struct Team {
-    pub(super) plane: Arc<Plane>,
-    pub(super) replicas: Vec<Replica>,
-    pub(super) fleet: Arc<Fleet>,
+pub(in super::super) struct Team {
+    pub(in super::super) plane: Arc<Plane>,
+    pub(in super::super) replicas: Vec<Replica>,
+    pub(in super::super) fleet: Arc<Fleet>,
     /// The requests before the team was started.
     earlier: Entries,
 }
 
 impl Team {
     /// Installs the operator, starts its replicas, and creates WebApps, which become available.
-    pub(super) async fn start(plane: Arc<Plane>) -> Self {
+    pub(in super::super) async fn start(plane: Arc<Plane>) -> Self {
         Self::start_program(plane, &program::path(&WEBAPP)).await
     }
 
@@ -81,7 +81,7 @@ impl Team {
     }
 
     /// Waits until all replicas are ready, and those that do not lead watch the Lease.
-    pub(super) async fn is_settled(&mut self) -> String {
+    pub(in super::super) async fn is_settled(&mut self) -> String {
         for replica in &mut self.replicas {
             replica.ready().await;
         }
@@ -100,14 +100,23 @@ impl Team {
         holder
     }
 
+    /// Returns the users of the replicas.
+    pub(in super::super) fn users(&self) -> BTreeSet<String> {
+        self.replicas.iter().map(|replica| replica.access.user().to_owned()).collect()
+    }
+
+    /// Returns the requests since the team was started.
+    pub(in super::super) async fn entries(&self) -> Entries {
+        self.plane.audit().await.since(&self.earlier)
+    }
+
     /// Checks the audit log.
-    pub(super) async fn report(&self) -> LeadReport {
-        let users: BTreeSet<_> = self.replicas.iter().map(|replica| replica.access.user().to_owned()).collect();
-        LeadReport::new(&self.plane.audit().await.since(&self.earlier), NAMESPACE, LEASE, &users)
+    pub(in super::super) async fn report(&self) -> LeadReport {
+        LeadReport::new(&self.entries().await, NAMESPACE, LEASE, &self.users())
     }
 
     /// Waits until all WebApps are as their last edit says, then deletes them, and stops the replicas.
-    pub(super) async fn ends(&mut self) {
+    pub(in super::super) async fn ends(&mut self) {
         self.fleet.patch::<WebApp>(&self.fleet.names, &spec(json!({"greeting": "at last"}))).await;
         self.fleet.greets(COUNT, "at last").await;
         self.fleet.available(COUNT).await;
@@ -123,7 +132,7 @@ impl Team {
 }
 
 /// Edits one WebApp after the other, for as long as it is polled.
-pub(super) async fn edit(fleet: &Fleet, edits: &AtomicUsize) {
+pub(in super::super) async fn edit(fleet: &Fleet, edits: &AtomicUsize) {
     let mut ticks = interval(EDIT_PERIOD);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -135,7 +144,7 @@ pub(super) async fn edit(fleet: &Fleet, edits: &AtomicUsize) {
 }
 
 /// Calls `tend` until `time` has passed.
-pub(super) async fn meanwhile(time: Duration, mut tend: impl FnMut()) {
+pub(in super::super) async fn meanwhile(time: Duration, mut tend: impl FnMut()) {
     let end = Instant::now() + time;
     wait::until("the time has passed", time + PATIENCE, async || {
         tend();
