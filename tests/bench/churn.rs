@@ -40,6 +40,8 @@ const NAMES: u64 = 500;
 const CLIENTS: usize = 2;
 /// The shortest and the longest time between two restarts of the API server, in seconds.
 const RESTARTS: std::ops::Range<u64> = 40..120;
+/// The pause of a client after a request. It leaves time to the server, and makes no busy loop while nobody listens.
+const PAUSE: Duration = Duration::from_millis(30);
 const SAMPLE_PERIOD: Duration = Duration::from_secs(2);
 
 fn main() -> ExitCode {
@@ -133,8 +135,7 @@ async fn change(widgets: &Api<Widget>, mut dice: fastrand::Rng, end: Instant) ->
             }
         };
         done += u64::from(succeeded);
-        // A request that fails at once, because nobody listens, would make this a busy loop.
-        tokio::time::sleep(Duration::from_millis(if succeeded { 5 } else { 20 })).await;
+        tokio::time::sleep(PAUSE).await;
     }
     done
 }
