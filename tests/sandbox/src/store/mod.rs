@@ -92,7 +92,8 @@ impl Store {
         self.version() == Self::FIRST
     }
 
-    /// Loads finished objects with ascending versions.
+    /// Adds objects that already have their uids and versions, without the checks of a write, and records them as added. Their
+    /// versions must ascend. A new store gets its first objects so.
     pub(crate) fn load(&self, objects: impl Iterator<Item = (Arc<str>, Stored)>) {
         let mut state = self.state();
         for (group_resource, object) in objects {

@@ -112,12 +112,27 @@ fn validate_service_backend(backend: &Field<'_>, service: &Field<'_>, causes: &m
     }
 }
 
-/// Validates that an IngressClass names its controller.
+/// The longest name of a controller, in bytes.
+const MAX_CONTROLLER_LENGTH: usize = 250;
+
+/// Validates that an IngressClass names its controller by a path with a domain (upstream: `IsDomainPrefixedPath`).
 pub(super) fn validate_ingress_class(spec: &Field<'_>, causes: &mut Causes) {
     let controller = spec.child("controller");
+    if controller.text().len() > MAX_CONTROLLER_LENGTH {
+        controller.too_long(causes, MAX_CONTROLLER_LENGTH);
+    }
     if controller.is_empty() {
-        controller.required(causes, "");
-    } else if !controller.text().contains('/') {
-        controller.invalid(causes, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+        return controller.required(causes, "");
+    }
+    let (domain, path) = controller.text().split_once('/').unwrap_or_default();
+    if domain.is_empty() || path.is_empty() {
+        return controller.invalid(causes, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+    }
+    if let Some(detail) = name::violation(NameRule::Subdomain, domain) {
+        controller.invalid_part(causes, domain, &detail);
+    }
+    if !path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte)) {
+        let detail = r"Invalid path (regex used for validation is '[A-Za-z0-9/\-._~%!$&'()*+,;=:]+')";
+        controller.invalid_part(causes, path, detail);
     }
 }

@@ -198,6 +198,9 @@ fn validate_object_update(request: ResourceRequest<'_>, new: &Field<'_>, old: &F
         ("storage.k8s.io", "storageclasses") => class::validate_storage_class_update(new, old, causes),
         ("storage.k8s.io", "volumeattachments") => spec.immutable(causes, &old_spec),
         ("scheduling.k8s.io", "priorityclasses") => class::validate_priority_class_update(new, old, causes),
+        ("networking.k8s.io", "ingressclasses") => {
+            spec.child("controller").immutable(causes, &old_spec.child("controller"));
+        }
         ("discovery.k8s.io", _) => new.child("addressType").immutable(causes, &old.child("addressType")),
         _ => {}
     }

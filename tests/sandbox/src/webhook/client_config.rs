@@ -37,6 +37,7 @@ impl WebhookClientConfig {
         let path = text(service, &["path"]);
         let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let host = format!("{name}.{namespace}.svc");
+        // The URL of the request has no port: the connection goes to a Pod of the Service, whose address has one.
         Self {
             display_url: format!("https://{host}:{port}{path}?{query}"),
             url: format!("https://{host}{path}?{query}"),

@@ -56,6 +56,7 @@ pub(crate) fn is_not_string(program: &Program) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => !matches!(literal, LiteralValue::String(_)),
         Expr::List(_) | Expr::Map(_) | Expr::Comprehension(_) => true,
+        // `has(...)` is a boolean.
         Expr::Select(select) => select.test,
         _ => false,
     }

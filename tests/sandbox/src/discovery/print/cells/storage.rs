@@ -30,16 +30,15 @@ pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     })
 }
 
-/// Formats the access modes at a path as `RWO,ROX`.
+/// The access modes with their short names, in the order in which they are printed.
+const ACCESS_MODES: [(&str, &str); 4] =
+    [("ReadWriteOnce", "RWO"), ("ReadOnlyMany", "ROX"), ("ReadWriteMany", "RWX"), ("ReadWriteOncePod", "RWOP")];
+
+/// Formats the access modes at a path as `RWO,ROX`, each once (upstream: `GetAccessModesAsString`).
 fn access_modes(object: &Value, path: &[&str]) -> String {
-    let short = |mode: &Value| match mode.as_str().unwrap_or_default() {
-        "ReadWriteOnce" => "RWO",
-        "ReadOnlyMany" => "ROX",
-        "ReadWriteMany" => "RWX",
-        "ReadWriteOncePod" => "RWOP",
-        _ => "",
-    };
-    items(object, path).iter().map(short).collect::<Vec<_>>().join(",")
+    let modes = items(object, path);
+    let listed = ACCESS_MODES.iter().filter(|(mode, _)| modes.iter().any(|listed| listed == mode));
+    listed.map(|(_, short)| *short).collect::<Vec<_>>().join(",")
 }
 
 /// Returns the phase of a claim or volume; `Terminating` if it is being deleted.
