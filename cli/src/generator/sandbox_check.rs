@@ -148,7 +148,7 @@ impl CheckServer {
         let bytes = object.map_or_else(Bytes::new, |object| Bytes::from(object.to_string()));
         let request =
             Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json").body(bytes);
-        let request = request.or_failed(|| format!("failed to get `{path}` from the sandbox"))?;
+        let request = request.or_failed(|| format!("failed to build the request of `{path}`"))?;
         Ok(self.0.call(User::admin("opgen-generate"), request).await)
     }
 }

@@ -184,6 +184,9 @@ impl PassCore<'_> {
 
     /// Returns why a cached object must be applied again: its desired state changed, or another client changed a field. `None` if
     /// it is as desired.
+    ///
+    /// A change by another client always counts as a repair. A change of the desired state counts as one only if nothing justifies
+    /// it: a long chain of own writes led to the pass, or only children triggered it.
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if *entry.value.applied != *desired.digest {
             let repair = match self.trigger.chain_length {

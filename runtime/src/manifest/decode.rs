@@ -1,4 +1,4 @@
-//! Checks that a Rust type decodes every value its schema admits, and keeps nothing that the schema drops.
+//! Checks that a Rust type decodes every value its schema admits, and keeps no field that the schema prunes.
 
 mod candidate;
 mod pruning;

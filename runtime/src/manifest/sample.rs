@@ -75,8 +75,9 @@ fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings:
     }
 }
 
-/// Returns the smallest value that `schema` admits. It has only required fields, and takes the default, the first value of an
-/// enum, or the minimum.
+/// Returns a small value that `schema` admits: the default, the example, the first value of an enum, or the smallest value of the
+/// type, with required fields only. `name` is the name of the field. It is the value of a string without a pattern or format, and
+/// the prefix of generated map keys.
 pub(crate) fn make(schema: &Value, name: &str) -> Value {
     for keyword in ["default", "example"] {
         if let Some(value) = schema.get(keyword) {

@@ -112,6 +112,7 @@ impl LoadedCertificate {
             }
             Err(error) => tracing::warn!(%error, "failed to use the new metrics certificate; using the old one"),
         }
+        // Also if they can't be used, so that the same files are not parsed and reported again.
         self.pem = pem;
     }
 }

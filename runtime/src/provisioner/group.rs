@@ -103,7 +103,7 @@ async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future
     outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
 }
 
-/// Reports a panic of a node to the environment, and resumes it.
+/// Reports a panic of a node to the observer of panics in the environment, if there is one, and resumes the panic.
 fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
     let PassCore { shared, owner, .. } = core;
     let pass = PassStart { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };

@@ -29,7 +29,7 @@ impl<'a> Placeholders<'a> {
         Self { project }
     }
 
-    /// Returns the operator with placeholders as its names.
+    /// Returns the project with placeholders for the names that a release chooses.
     pub(super) fn release(&self) -> Project {
         Project {
             name: FULL_NAME.to_owned(),

@@ -51,7 +51,8 @@ impl<'a> TypeWalk<'a, '_> {
         }
     }
 
-    /// Reports each keyword of the types that a definition doesn't have. A `const` is fine where it became an `enum`.
+    /// Reports the keywords in the schemas of the types that a CustomResourceDefinition doesn't support and that `object`, the derived
+    /// schema, has lost. A `const` is fine where it became an `enum`.
     fn check_keywords(&mut self, origin: &Origin<'a>, object: &Map<String, Value>, path: &str) {
         let keys: BTreeSet<_> =
             origin.schemas.iter().filter_map(|schemas| schemas.as_object()).flat_map(Map::keys).collect();

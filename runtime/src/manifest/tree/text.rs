@@ -68,14 +68,15 @@ fn continuation(node: &DiagramNode, indent: &str) -> String {
     format!("{indent}{}     ", if node.children.is_empty() { " " } else { "│" })
 }
 
-/// Returns the parts of a node's text; [`wrap`] keeps each part on one line where it fits.
+/// Returns the parts of a node's text: its state if it is known, otherwise its type, options and permissions. [`wrap`] keeps each
+/// part on one line where it fits.
 fn node_parts(node: &DiagramNode) -> Vec<String> {
     if let Some(state) = node.state {
         return state_parts(node, state);
     }
     let mut kind = labels::node_type(node.shape.node).to_owned();
-    let treatment = node.edge.map(labels::resource_options).unwrap_or_default();
-    treatment.iter().for_each(|term| kind.push_str(&format!(", {term}")));
+    let options = node.edge.map(labels::resource_options).unwrap_or_default();
+    options.iter().for_each(|term| kind.push_str(&format!(", {term}")));
     let mut node_parts = vec![kind];
     node_parts.extend(node.edge.map(labels::edge_terms).unwrap_or_default().iter().map(ToString::to_string));
     let rights: Vec<_> = labels::permissions(node.shape).iter().map(labels::permission).collect();

@@ -71,7 +71,7 @@ fn silent_connection(timeline: &Timeline) -> Option<String> {
     })?
 }
 
-/// Returns the most frequent call, with its count.
+/// Returns the most frequent call besides watches, with its count.
 fn most_frequent_call(timeline: &Timeline) -> String {
     let mut counts = BTreeMap::<String, usize>::new();
     for call in timeline.calls().filter(|call| !call.is_watch()) {

@@ -1,4 +1,5 @@
-//! Executes a schedule on a runtime of its own, after an undisturbed run has found the footprint of the program.
+//! Executes a schedule on a runtime of its own. Before the first schedule, an undisturbed run finds the `Footprint` of the program:
+//! the namespaces and labels of its objects.
 
 use super::lifecycle::run;
 use crate::{

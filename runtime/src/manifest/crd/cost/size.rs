@@ -21,6 +21,8 @@ pub(super) struct Bound {
 /// Returns the size bound of a string, list or map. Other values need none.
 pub(super) fn bound(schema: &Value) -> Bound {
     let kind = text(schema, "type");
+    // As in the API server: two bytes for the brackets, one for the comma of an item, and six for the quotes, the two characters, the
+    // colon and the comma of a key.
     let (keyword, maximum) = match kind {
         "array" => ("maxItems", (MAX_REQUEST_BYTES - 2.0) / (minimum_bytes(&schema["items"]) + 1.0)),
         "object" if schema["additionalProperties"].is_object() => {

@@ -45,15 +45,17 @@ impl Forest {
         self.add(&diagram.root, None, card);
     }
 
-    /// Adds the box of a node and the boxes below it, and returns its index.
+    /// Adds the box of a node and the boxes below it, and returns its index. The children of a serial group are numbered in their
+    /// order.
     pub(super) fn add(&mut self, node: &DiagramNode, parent: Option<usize>, card: Card) -> usize {
         let index = self.items.len();
         self.items.push(TreeBox { parent, children: Vec::new(), node: node.shape.node, path: node.path.clone(), card });
         let is_numbered = node.is_group() && matches!(node.shape.node, Node::Group { up: Order::Serial, .. });
         let mut number = 0;
         for (position, child) in node.children.iter().enumerate() {
-            let is_next = position.checked_sub(1).is_none_or(|before| node.children[before].path != child.path);
-            number += usize::from(is_next);
+            // The items of a node with `each` have the same path, and share one number.
+            let is_new_node = position.checked_sub(1).is_none_or(|before| node.children[before].path != child.path);
+            number += usize::from(is_new_node);
             let card = Card::of(child, (is_numbered && node.children.len() > 1).then_some(number));
             let child_index = self.add(child, Some(index), card);
             self.items[index].children.push(child_index);

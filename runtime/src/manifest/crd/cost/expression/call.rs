@@ -50,14 +50,17 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some(CostTerm { cost: cost + call_cost.max(1.0), ..CostTerm::computed(0.0, size) })
     }
 
-    /// Reads a comprehension macro such as `list.all(x, x > 0)`: its body runs once per element.
+    /// Reads a comprehension macro of a list or map, such as `list.all(x, x > 0)`, from behind the opening bracket. Its body runs once
+    /// per element. Returns `None` if it can't be parsed.
     fn comprehension(&mut self, term: &CostTerm<'a>, name: &str) -> Option<CostTerm<'a>> {
         let variables = self.variables.len();
+        // Other macros have one or two variables. In `list.map(x, x.ready, x.name)`, the second argument is a filter.
+        let most = if matches!(name, "map" | "filter") { 1 } else { 2 };
         let is_map = term.schema.is_some_and(|schema| schema["type"] == "object");
         loop {
             // The last argument is the body; `map` with a filter has two bodies.
             let names_a_variable = matches!(self.tokens.get(self.position + 1), Some(super::Token::Sign(",")));
-            if !names_a_variable || self.variables.len() - variables == 2 {
+            if !names_a_variable || self.variables.len() - variables == most {
                 break;
             }
             let variable = self.name()?;
