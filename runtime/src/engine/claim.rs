@@ -143,9 +143,10 @@ impl PassCore<'_> {
                 continue;
             }
             let (children, mut pending) = (self.shared.children(&kind)?, PendingObjects::new(&node));
+            let options = planner.shape().resource_options(&node);
             for entry in self.children_of_node(children, &node) {
                 if self.claimant(&kind, &entry.header.key, plan.as_ref()).is_none() {
-                    self.delete_child(&kind, &entry).await?;
+                    self.delete_child(&kind, &entry, options.delete).await?;
                 }
             }
             self.check_deletions(children, &kind, &node, &mut pending).await?;

@@ -85,6 +85,9 @@ fn add_terms(edge: &Edge, value: &mut Value) {
     for (name, _) in facts.into_iter().filter(|(_, holds)| *holds) {
         value[name] = json!(true);
     }
+    if let Some(propagation) = options.delete {
+        value["delete"] = json!(propagation.as_str());
+    }
     if !edge.access.is_empty() {
         value["grants"] = edge.access.iter().map(access_json).collect();
     }
@@ -142,8 +145,9 @@ mod tests {
         );
         let old = find("legacy").unwrap_or_default();
         assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
+        assert_eq!(find("monitor").unwrap_or_default()["delete"], json!("foreground"));
         let config = find("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
-        assert_eq!(config.get("when"), None);
+        assert_eq!((config.get("when"), config.get("delete")), (None, None));
     }
 }

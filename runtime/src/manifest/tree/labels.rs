@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::{Access, AccessTarget, Cardinality, Edge, Node, Order, Shape, Verb},
+    shape::{Access, AccessTarget, Cardinality, DeletionPropagation, Edge, Node, Order, Shape, Verb},
 };
 
 /// One option of a node as a child: a label and its value.
@@ -50,6 +50,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     };
     let from =
         if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
+    let propagation = options.delete.map_or("", DeletionPropagation::as_str);
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
     let access_label = if edge.shape.kinds().any(is_role) { "grants" } else { "also" };
     let terms = [
@@ -57,6 +58,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         (options.once, "once", String::new()),
         (options.adopt, "adopts", from),
         (options.if_api, "if its API is there", String::new()),
+        (options.delete.is_some(), "deleted in the", propagation.to_owned()),
         (options.retired, "retired", String::new()),
         (!edge.access.is_empty(), access_label, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];
