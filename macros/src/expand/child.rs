@@ -4,7 +4,7 @@ use super::{access, dependency};
 use crate::{
     attrs::provisioner::{Manifest, NamedType},
     model::{
-        child::{Child, node_name},
+        child::{Child, DeletionPropagation, node_name},
         provisioner::Provisioner,
     },
     paths::located,
@@ -246,6 +246,13 @@ fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream>
     }
     if resource.pods.is_some() {
         fields.push(quote! { pods: true });
+    }
+    if let Some(policy) = resource.delete {
+        let policy = match policy {
+            DeletionPropagation::Foreground => quote! { Foreground },
+            DeletionPropagation::Background => quote! { Background },
+        };
+        fields.push(quote! { delete: ::core::option::Option::Some(#krate::shape::DeletionPropagation::#policy) });
     }
     (!fields.is_empty())
         .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })
