@@ -2,7 +2,9 @@
 
 use super::{
     access::{self, Access},
-    key::{FIELD_KEYS, RESERVED_KEYS, STRUCT_KEYS, reject_duplicates, reject_reserved},
+    key::{
+        FIELD_KEYS, RESERVED_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates, reject_reserved,
+    },
 };
 use crate::{
     attrs::provisioner::{ArgValue, Manifest, NodePath, ProvisionerFieldInput, ResourceOption},
@@ -50,8 +52,6 @@ pub(crate) enum DeletionPropagation {
     Foreground,
     Background,
 }
-
-const RESOURCE_OPTIONS: [&str; 5] = ["once", "adopt", "grants", "pods", "delete"];
 
 impl Child {
     /// Models a field of a group. Returns `None` for a field without a name, which `check` reports.
@@ -193,16 +193,6 @@ impl Resource {
             }
         }
         resource
-    }
-}
-
-/// Returns an option of `resource(...)` with an example of its arguments, for messages.
-fn example_of_option(option: &str) -> &str {
-    match option {
-        "adopt" => r#"adopt("helm")"#,
-        "grants" => "grants(ConfigMap: get)",
-        "delete" => r#"delete = "foreground""#,
-        flag => flag,
     }
 }
 
