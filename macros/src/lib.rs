@@ -81,6 +81,11 @@ pub fn managed(item: TokenStream) -> TokenStream {
 /// - `resource(adopt("helm"))`: as `adopt`, and takes over the fields of these field managers.
 /// - `resource(grants(ConfigMap: get))`: for a role: the rights it grants, which the operator holds, too.
 /// - `resource(pods)`: for a workload: while it is not ready, its Pods are searched for the cause.
+/// - `resource(delete = "foreground")`: deletes the objects with the propagation policy `Foreground`: the API server removes an
+///   object only after the dependents whose owner reference has `blockOwnerDeletion: true`, for example a Deployment after
+///   its Pods. The node is gone only when the object is. `delete = "background"` uses the policy `Background`: an object is
+///   removed at once, and its dependents later. Without the option, the kinds of the groups `apps` and `batch` are deleted in
+///   the foreground and others in the background; so are the objects of `manifest` and `retired(...)`.
 /// - `manifest = "manifests/agent.yaml"`: the field is a `Manifest`, the objects of a YAML file of the crate; with the types
 ///   of its custom kinds, `manifest("manifests/agent.yaml", Gauge)`.
 /// - `manifest(ConfigMap, Deployment)`: objects of these kinds, as YAML that the function of the field's name returns.

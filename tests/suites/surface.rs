@@ -26,6 +26,7 @@ const OF_BOTH: &str = "the linter and the sandbox, which have its version, make 
 const CLOSED: &[(&str, &str)] = &[
     ("opgen::shape::Access", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::Cardinality", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::shape::DeletionPropagation", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::Edge", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::EmbeddedManifest", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::Node", "expansions of the macros, which have its version, write it as a constant"),

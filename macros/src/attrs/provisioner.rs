@@ -30,7 +30,7 @@ pub(crate) enum ArgValue {
     Nodes(Vec<NodePath>),
     /// Names with types: `inputs(config: ConfigMap)`.
     NamedTypes(Vec<NamedType>),
-    /// Options of a resource: `resource(once, adopt("helm"))`.
+    /// Options of a resource: `resource(once, adopt("helm"), delete = "foreground")`.
     ResourceOptions(Vec<ResourceOption>),
     /// `manifest = "agent.yaml"`, `manifest("agent.yaml", Gauge)`, `manifest(ConfigMap, Deployment)`.
     Manifest(Manifest),
@@ -60,10 +60,12 @@ pub(crate) struct NamedType {
     pub(crate) ty: Type,
 }
 
-/// An option of `resource(...)`: `once`, `adopt("helm")`, `grants(Secret: get)` or `pods`.
+/// An option of `resource(...)`: `once`, `adopt("helm")`, `grants(Secret: get)`, `pods` or `delete = "foreground"`.
 pub(crate) struct ResourceOption {
     pub(crate) name: Ident,
     pub(crate) texts: Vec<LitStr>,
+    /// The value after `=`; `None` for an option without one.
+    pub(crate) value: Option<Expr>,
     /// The rights in `grants(...)`; `None` for other options.
     pub(crate) access: Option<Vec<access::AccessEntry>>,
 }
@@ -182,7 +184,10 @@ fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixabl
         "resource" if input.peek(syn::token::Paren) => Ok(match parse_resource_options(input, diags) {
             Ok(options) => ArgValue::ResourceOptions(options),
             Err(error) => {
-                diags.syntax(&error, "write `resource`, `resource(once)` or `resource(adopt(\"helm\"))`");
+                diags.syntax(
+                    &error,
+                    "write options separated by commas: `resource(once, adopt(\"helm\"), delete = \"foreground\")`",
+                );
                 // The field is a resource even if its options are invalid.
                 ArgValue::Flag
             }
@@ -237,7 +242,7 @@ fn parse_named_type(input: ParseStream<'_>) -> syn::Result<NamedType> {
     Ok(NamedType { name, ty: input.parse()? })
 }
 
-/// Parses `(once, adopt("helm"), grants(Secret: get))`.
+/// Parses `(once, adopt("helm"), grants(Secret: get), delete = "foreground")`.
 fn parse_resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<Vec<ResourceOption>> {
     let inside;
     parenthesized!(inside in input);
@@ -251,13 +256,15 @@ fn parse_resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Res
     Ok(resource_options)
 }
 
-/// Parses an option of `resource(...)`, with the texts or rights in its parentheses.
+/// Parses an option of `resource(...)`, with the texts or rights in its parentheses, or the value after `=`.
 fn parse_resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<ResourceOption> {
-    let mut option = ResourceOption { name: input.call(Ident::parse_any)?, texts: Vec::new(), access: None };
-    if !input.peek(syn::token::Paren) {
+    let mut option =
+        ResourceOption { name: input.call(Ident::parse_any)?, texts: Vec::new(), value: None, access: None };
+    if input.parse::<Option<Token![=]>>()?.is_some() {
+        option.value = Some(input.parse()?);
+    } else if !input.peek(syn::token::Paren) {
         return Ok(option);
-    }
-    if option.name == "grants" {
+    } else if option.name == "grants" {
         let inside;
         parenthesized!(inside in input);
         option.access = Some(access::read(&inside, diags));

@@ -4,7 +4,7 @@ use super::{access, dependency};
 use crate::{
     attrs::provisioner::{Manifest, NamedType},
     model::{
-        child::{Child, node_name},
+        child::{Child, DeletionPropagation, Resource, node_name},
         provisioner::Provisioner,
     },
     paths::located,
@@ -233,19 +233,27 @@ fn options(node: &Provisioner, child: &Child) -> TokenStream {
 /// Returns the options of a resource; `None` if all are the defaults.
 fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let krate = &node.paths.krate;
-    let resource = child.resource.as_ref()?;
+    // Without `..`, so that the compiler reports an option that is not expanded. `edge` expands `grants`.
+    let Resource { key: _, once, adopt, grants: _, pods, delete } = child.resource.as_ref()?;
     let mut fields = Vec::new();
-    if resource.once.is_some() {
+    if once.is_some() {
         fields.push(quote! { once: true });
     }
-    if let Some((_, managers)) = &resource.adopt {
+    if let Some((_, managers)) = adopt {
         fields.push(quote! { adopt: true, adopt_from: &[#(#managers),*] });
     }
     if child.if_api.is_some() {
         fields.push(quote! { if_api: true });
     }
-    if resource.pods.is_some() {
+    if pods.is_some() {
         fields.push(quote! { pods: true });
+    }
+    if let Some(policy) = delete {
+        let policy = match policy {
+            DeletionPropagation::Foreground => quote! { Foreground },
+            DeletionPropagation::Background => quote! { Background },
+        };
+        fields.push(quote! { delete: ::core::option::Option::Some(#krate::shape::DeletionPropagation::#policy) });
     }
     (!fields.is_empty())
         .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })

@@ -2,14 +2,16 @@
 
 use super::{
     access::{self, Access},
-    key::{FIELD_KEYS, RESERVED_KEYS, STRUCT_KEYS, reject_duplicates, reject_reserved},
+    key::{
+        FIELD_KEYS, RESERVED_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates, reject_reserved,
+    },
 };
 use crate::{
     attrs::provisioner::{ArgValue, Manifest, NodePath, ProvisionerFieldInput, ResourceOption},
     diag::Diags,
 };
 use proc_macro2::Ident;
-use syn::{Expr, LitStr, Type, ext::IdentExt};
+use syn::{Expr, ExprLit, Lit, LitStr, Type, ext::IdentExt};
 
 /// A child of a group.
 pub(crate) struct Child {
@@ -40,9 +42,16 @@ pub(crate) struct Resource {
     /// The rights that the roles grant to others.
     pub(crate) grants: Option<(Ident, Vec<Access>)>,
     pub(crate) pods: Option<Ident>,
+    /// The propagation policy of deletions; `None` for the default policy of the kind.
+    pub(crate) delete: Option<DeletionPropagation>,
 }
 
-const RESOURCE_OPTIONS: [&str; 4] = ["once", "adopt", "grants", "pods"];
+/// The propagation policy with which the operator deletes the objects of a resource.
+#[derive(Clone, Copy)]
+pub(crate) enum DeletionPropagation {
+    Foreground,
+    Background,
+}
 
 impl Child {
     /// Models a field of a group. Returns `None` for a field without a name, which `check` reports.
@@ -105,7 +114,12 @@ impl Child {
             ("if_api", ArgValue::Flag) => self.if_api = Some(key),
             ("if_api", _) => diags.error(&key, "`if_api` takes no value", "write `if_api` without a value"),
             (word, _) if RESOURCE_OPTIONS.contains(&word) => {
-                diags.error(&key, format!("`{name}` is an option of `resource`"), format!("write `resource({name})`"));
+                let fix = if self.keys.iter().any(|key| key == "manifest") {
+                    "remove it, or make the object a separate resource".to_owned()
+                } else {
+                    format!("write `resource({})`", example_of_option(word))
+                };
+                diags.error(&key, format!("`{name}` is an option of `resource`"), fix);
             }
             (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&key, diags),
             (above, _) if STRUCT_KEYS.contains(&above) => {
@@ -144,7 +158,7 @@ impl Child {
 
 impl Resource {
     fn without_options(key: Ident) -> Self {
-        Self { key, once: None, adopt: None, grants: None, pods: None }
+        Self { key, once: None, adopt: None, grants: None, pods: None, delete: None }
     }
 
     /// Models `resource(...)` with its options. Reports unknown options.
@@ -154,15 +168,24 @@ impl Resource {
         }
         reject_duplicates(options.iter().map(|option| &option.name), diags);
         let mut resource = Self::without_options(key);
-        for ResourceOption { name, texts, access } in options {
-            match name.to_string().as_str() {
-                "once" if texts.is_empty() => resource.once = Some(name),
-                "pods" if texts.is_empty() => resource.pods = Some(name),
-                word @ ("once" | "pods") => {
+        for ResourceOption { name, texts, value, access } in options {
+            let word = name.to_string();
+            match (word.as_str(), value) {
+                ("delete", value) => resource.delete = resolve_delete(&name, &texts, value, diags),
+                (option, Some(value)) if RESOURCE_OPTIONS.contains(&option) => {
+                    diags.error(
+                        value,
+                        format!("`{option}` takes no value"),
+                        format!("write `{}`", example_of_option(option)),
+                    );
+                }
+                ("once", _) if texts.is_empty() => resource.once = Some(name),
+                ("pods", _) if texts.is_empty() => resource.pods = Some(name),
+                ("once" | "pods", _) => {
                     diags.error(&name, format!("`{word}` takes no value"), format!("write `{word}` alone"));
                 }
-                "adopt" => resource.adopt = Some((name, texts)),
-                "grants" => {
+                ("adopt", _) => resource.adopt = Some((name, texts)),
+                ("grants", _) => {
                     let rights = access::resolve(access.unwrap_or_default(), diags);
                     resource.grants = Some((name, rights));
                 }
@@ -170,6 +193,39 @@ impl Resource {
             }
         }
         resource
+    }
+}
+
+/// Returns the policy of `delete = "..."`. Reports a missing value and one that is no policy.
+fn resolve_delete(
+    name: &Ident,
+    texts: &[LitStr],
+    value: Option<Expr>,
+    diags: &mut Diags,
+) -> Option<DeletionPropagation> {
+    let fix = r#"write `delete = "foreground"` or `delete = "background"`"#;
+    let text = match value.map(without_parentheses) {
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text,
+        Some(other) => {
+            diags.error(other, "the value of `delete` is not a string literal", fix);
+            return None;
+        }
+        None => {
+            match texts.first() {
+                Some(text) => diags.error(text, "the value of `delete` follows `=`", fix),
+                None => diags.error(name, "`delete` has no value", fix),
+            }
+            return None;
+        }
+    };
+    match text.value().as_str() {
+        "foreground" => Some(DeletionPropagation::Foreground),
+        "background" => Some(DeletionPropagation::Background),
+        unknown => {
+            let problem = format!("unknown policy `\"{unknown}\"`");
+            diags.error(text, problem, r#"use `"foreground"` or `"background"`"#);
+            None
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lists the keys of `#[provisioner(...)]`, and rejects reserved and repeated ones.
+//! Lists the keys of `#[provisioner(...)]` and the options of `resource(...)`, and rejects reserved and repeated ones.
 
 use crate::diag::Diags;
 use proc_macro2::Ident;
@@ -8,8 +8,20 @@ pub(super) const STRUCT_KEYS: [&str; 10] =
     ["serial", "concurrent", "up", "down", "access", "owner", "inputs", "output", "retired", "crate"];
 /// The keys of a field, for messages.
 pub(super) const FIELD_KEYS: [&str; 8] = ["resource", "manifest", "when", "each", "key", "after", "from", "if_api"];
+/// The options of `resource(...)`, for messages.
+pub(super) const RESOURCE_OPTIONS: [&str; 5] = ["once", "adopt", "grants", "pods", "delete"];
 /// Keys reserved for future node kinds.
 pub(super) const RESERVED_KEYS: [&str; 2] = ["remote", "application"];
+
+/// Returns an option of `resource(...)` with an example of its arguments, for messages.
+pub(super) fn example_of_option(option: &str) -> &str {
+    match option {
+        "adopt" => r#"adopt("helm")"#,
+        "grants" => "grants(ConfigMap: get)",
+        "delete" => r#"delete = "foreground""#,
+        flag => flag,
+    }
+}
 
 /// Reports a reserved key.
 pub(super) fn reject_reserved(key: &Ident, diags: &mut Diags) {

@@ -3,7 +3,9 @@
 use super::{
     access::{self, Access, Verb},
     child::{Child, node_name},
-    key::{FIELD_KEYS, RESERVED_KEYS, STRUCT_KEYS, reject_duplicates, reject_reserved},
+    key::{
+        FIELD_KEYS, RESERVED_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates, reject_reserved,
+    },
     type_path::starts_upper,
 };
 use crate::{
@@ -187,6 +189,10 @@ impl Provisioner {
             (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&arg.key, diags),
             (field, _) if FIELD_KEYS.contains(&field) => {
                 diags.error(&arg.key, format!("`{key}` belongs on a field"), "move it to that field");
+            }
+            (option, _) if RESOURCE_OPTIONS.contains(&option) => {
+                let fix = format!("move it to a field: `resource({})`", example_of_option(option));
+                diags.error(&arg.key, format!("`{key}` is an option of `resource`"), fix);
             }
             _ => diags.unknown("key", &arg.key, &STRUCT_KEYS),
         }

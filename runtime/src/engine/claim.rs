@@ -122,8 +122,8 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions and yields until the objects are gone. Objects that a node claims stay, and so do all objects
-    /// of a kind while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with
+    /// Runs the deferred deletions, one node after the other, and yields until the objects of a node are gone. Objects that a node
+    /// claims stay, and so do all objects of a kind while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with
     /// the outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
@@ -143,9 +143,10 @@ impl PassCore<'_> {
                 continue;
             }
             let (children, mut pending) = (self.shared.children(&kind)?, PendingObjects::new(&node));
+            let options = planner.shape().resource_options(&node);
             for entry in self.children_of_node(children, &node) {
                 if self.claimant(&kind, &entry.header.key, plan.as_ref()).is_none() {
-                    self.delete_child(&kind, &entry).await?;
+                    self.delete_child(&kind, &entry, options.delete).await?;
                 }
             }
             self.check_deletions(children, &kind, &node, &mut pending).await?;

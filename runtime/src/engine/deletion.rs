@@ -9,14 +9,21 @@ use crate::{
     error::Result,
     informer::watch::WatchedKind,
     kind::Kind,
+    shape::DeletionPropagation,
 };
 use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Deletes a child unless it is being deleted already, and records the pending deletion. A call also records an event, and a
-    /// repair if only children triggered the pass. The next creation of the object is no repair.
-    pub(crate) async fn delete_child(&self, kind: &Kind, entry: &Entry<Child>) -> Result<()> {
+    /// Deletes a child unless it is being deleted already, and records the pending deletion. `propagation` is the option of its
+    /// node. A call also records an event, and a repair if only children triggered the pass. The next creation of the object is
+    /// no repair.
+    pub(crate) async fn delete_child(
+        &self,
+        kind: &Kind,
+        entry: &Entry<Child>,
+        propagation: Option<DeletionPropagation>,
+    ) -> Result<()> {
         let header = &entry.header;
         let pending = PendingDeletion::new(kind, &entry.value.node, header);
         self.owner_states().forget_write(&self.owner, kind, &header.key);
@@ -25,7 +32,7 @@ impl PassCore<'_> {
             return Ok(());
         }
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        let deletion = self.shared.client.delete(target, &delete_params(kind, &header.uid)).await?;
+        let deletion = self.shared.client.delete(target, &delete_params(kind, &header.uid, propagation)).await?;
         let replaced = RepairReason::Replaced { node: entry.value.node.clone() };
         self.record_repair(kind, &header.key, self.is_triggered_by_children().then_some(replaced));
         let confirmed = deletion != Deletion::Started;
@@ -69,19 +76,44 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns parameters that delete only the object with this uid, and not a later object of the same name.
-pub(crate) fn delete_params(kind: &Kind, uid: &Uid) -> DeleteParams {
+/// Returns parameters that delete only the object with this uid, and not a later object of the same name. `propagation` is the
+/// option of its node; without it, the kind decides.
+pub(crate) fn delete_params(kind: &Kind, uid: &Uid, propagation: Option<DeletionPropagation>) -> DeleteParams {
     DeleteParams {
-        propagation_policy: Some(propagation_policy(kind)),
+        propagation_policy: Some(match propagation.unwrap_or_else(|| default_propagation(kind)) {
+            DeletionPropagation::Foreground => PropagationPolicy::Foreground,
+            DeletionPropagation::Background => PropagationPolicy::Background,
+        }),
         preconditions: Some(Preconditions { uid: Some(uid.to_string()), resource_version: None }),
         ..DeleteParams::default()
     }
 }
 
 /// Returns foreground deletion for workloads: a node counts as removed only when the Pods of its workload are gone, too.
-fn propagation_policy(kind: &Kind) -> PropagationPolicy {
+fn default_propagation(kind: &Kind) -> DeletionPropagation {
     match kind.group.as_ref() {
-        "apps" | "batch" => PropagationPolicy::Foreground,
-        _ => PropagationPolicy::Background,
+        "apps" | "batch" => DeletionPropagation::Foreground,
+        _ => DeletionPropagation::Background,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+
+    #[test]
+    fn the_option_of_the_node_overrides_the_default_policy_of_the_kind() {
+        let policy = |kind: &Kind, option| delete_params(kind, &Uid::from("u-1"), option).propagation_policy;
+        let (deployment, config) = (kind_of::<Deployment>(), kind_of::<ConfigMap>());
+        for (option, of_deployment, of_config) in [
+            (None, PropagationPolicy::Foreground, PropagationPolicy::Background),
+            (Some(DeletionPropagation::Foreground), PropagationPolicy::Foreground, PropagationPolicy::Foreground),
+            (Some(DeletionPropagation::Background), PropagationPolicy::Background, PropagationPolicy::Background),
+        ] {
+            assert_eq!(policy(&deployment, option), Some(of_deployment));
+            assert_eq!(policy(&config, option), Some(of_config));
+        }
     }
 }

@@ -77,7 +77,7 @@ impl PassCore<'_> {
         let mut unwanted = self.children_of_node(children, node);
         unwanted.retain(|entry| !built.iter().any(|built| built.key == entry.header.key));
         for entry in self.select_unclaimed(kind, node, unwanted).await {
-            self.delete_child(kind, &entry).await?;
+            self.delete_child(kind, &entry, options.delete).await?;
         }
         self.check_deletions(children, kind, node, &mut pending).await?;
         self.owner_states().record_build(&self.owner, kind, node, inputs, built);

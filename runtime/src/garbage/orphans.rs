@@ -28,6 +28,7 @@ use crate::{
         watch::{Health, WatchState, WatchedKind},
     },
     kind::Kind,
+    shape::DeletionPropagation,
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
@@ -311,11 +312,18 @@ impl OrphanCollector {
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
+    /// Returns the propagation policy that the node of an orphan sets for deletions, if it does.
+    fn propagation(&self, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Option<DeletionPropagation> {
+        let loops = self.controllers.iter().map(|controller| &controller.control_loop);
+        let mut of_kind = loops.filter(|control_loop| control_loop.source.kind().full_name() == mark.kind);
+        of_kind.find_map(|control_loop| control_loop.reconciler.shape().resource_options(&child.value.node).delete)
+    }
+
     /// Deletes an orphan, unless another object has its name by now. Counts and logs the deletion.
     async fn delete_orphan(&self, kind: &Kind, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Result<(), CallError> {
         let header = &child.header;
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
-        match self.client.delete(target, &delete_params(kind, &header.uid)).await {
+        match self.client.delete(target, &delete_params(kind, &header.uid, self.propagation(child, mark))).await {
             Ok(_) => {
                 self.counters.count_orphan(kind, true);
                 tracing::info!(%kind, object = %header.key, owner = %mark, "deleted, since its owner is gone");

@@ -211,7 +211,7 @@ impl PassCore<'_> {
                 let mut unwanted = self.children_of_node(children, node);
                 unwanted.retain(|entry| !applied.contains(&(without_version(kind), entry.header.key.clone())));
                 for entry in self.select_unclaimed(kind, node, unwanted).await {
-                    self.delete_child(kind, &entry).await?;
+                    self.delete_child(kind, &entry, None).await?;
                 }
                 self.check_deletions(children, kind, node, &mut pending).await?;
             }

@@ -54,7 +54,7 @@ impl Loop {
             Err(error)
         } else if collect_applying_nodes(self.reconciler.shape(), &mut nodes) {
             let core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
-            delete_children(&core, nodes).await
+            delete_children(&core, self.reconciler.shape(), nodes).await
         } else {
             Err(error)
         };
@@ -131,19 +131,18 @@ impl Loop {
 }
 
 /// Deletes the children of these nodes, in reverse order, as far as the cache has them.
-async fn delete_children(core: &PassCore<'_>, nodes: Vec<(String, &'static Shape)>) -> Result<()> {
+async fn delete_children(
+    core: &PassCore<'_>,
+    tree: &'static Shape,
+    nodes: Vec<(String, &'static Shape)>,
+) -> Result<()> {
     for (plain, shape) in nodes.into_iter().rev() {
+        // A kind that the cluster no longer serves does not hold up the teardown.
+        let options = ResourceOptions { if_api: true, ..tree.resource_options(&plain) };
         // In the reverse of the order in which they are created, like the nodes.
         for kind in shape.applied_kinds().into_iter().rev() {
             for node in core.node_paths(&kind, &plain)? {
-                core.converge(
-                    &node,
-                    &kind,
-                    ResourceOptions { if_api: true, ..ResourceOptions::DEFAULT },
-                    None,
-                    Vec::new(),
-                )
-                .await?;
+                core.converge(&node, &kind, options, None, Vec::new()).await?;
             }
         }
     }

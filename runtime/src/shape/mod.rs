@@ -11,7 +11,9 @@ mod yaml;
 
 pub(crate) use builtin::rank;
 pub use location::SourceLocation;
-pub use node::{Cardinality, Edge, EmbeddedManifest, Node, NodeVisit, Order, ResourceOptions, Shape};
+pub use node::{
+    Cardinality, DeletionPropagation, Edge, EmbeddedManifest, Node, NodeVisit, Order, ResourceOptions, Shape,
+};
 pub use path::Path;
 pub(crate) use path::{key_below, without_keys};
 pub use permission::{Access, AccessTarget};

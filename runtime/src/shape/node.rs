@@ -7,6 +7,7 @@ use crate::{
     kind::Kind,
     shape::{
         location::SourceLocation,
+        path::without_keys,
         permission::Access,
         verb::Verb,
         yaml::{self, InvalidManifest},
@@ -125,6 +126,28 @@ impl Edge {
     }
 }
 
+/// The propagation policy with which the operator deletes an object: when the API server removes it, compared with its
+/// dependents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeletionPropagation {
+    /// The API server removes the object after the dependents whose owner reference has `blockOwnerDeletion: true`, for
+    /// example a Deployment after its Pods.
+    Foreground,
+    /// The API server removes the object at once, and the garbage collector deletes its dependents later.
+    Background,
+}
+
+impl DeletionPropagation {
+    /// Returns the text in `resource(delete = "...")`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Foreground => "foreground",
+            Self::Background => "background",
+        }
+    }
+}
+
 /// The options of a resource node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResourceOptions {
@@ -141,12 +164,15 @@ pub struct ResourceOptions {
     pub pods: bool,
     /// Whether the node belongs to an earlier release: its remaining objects are removed.
     pub retired: bool,
+    /// The propagation policy of deletions. `None` for the default: `Foreground` for the groups `apps` and `batch`, `Background`
+    /// for others.
+    pub delete: Option<DeletionPropagation>,
 }
 
 impl ResourceOptions {
     /// The options of a plain resource node: objects are applied if they differ, and foreign objects are not touched.
     pub const DEFAULT: Self =
-        Self { once: false, adopt: false, adopt_from: &[], if_api: false, pods: false, retired: false };
+        Self { once: false, adopt: false, adopt_from: &[], if_api: false, pods: false, retired: false, delete: None };
     /// The options of a retired node: its remaining objects are removed.
     pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
 }
@@ -254,7 +280,52 @@ impl Shape {
 
     /// Returns the node at a path relative to this one; `None` if there is none.
     pub fn find(&'static self, path: &str) -> Option<&'static Shape> {
-        path.split('/')
-            .try_fold(self, |shape, name| shape.children.iter().find(|edge| edge.name == name).map(|edge| edge.shape))
+        path.split('/').try_fold(self, |shape, name| Some(shape.edge(name)?.shape))
+    }
+
+    /// Returns the options of the resource node at a path relative to this one, which may contain keys of items. Returns the
+    /// default if there is no such node.
+    pub(crate) fn resource_options(&'static self, path: &str) -> ResourceOptions {
+        let path = without_keys(path);
+        let (group, name) = match path.rsplit_once('/') {
+            Some((group, name)) => (self.find(group), name),
+            None => (Some(self), path.as_str()),
+        };
+        group.and_then(|group| group.edge(name)).map_or(ResourceOptions::DEFAULT, |edge| edge.resource)
+    }
+
+    /// Returns the edge to a child.
+    fn edge(&'static self, name: &str) -> Option<&'static Edge> {
+        self.children.iter().find(|edge| edge.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOREGROUND: ResourceOptions =
+        ResourceOptions { delete: Some(DeletionPropagation::Foreground), ..ResourceOptions::DEFAULT };
+    static LEAF: Shape = Shape { node: Node::Resource, access: &[], children: &[] };
+    static POOL: Shape = Shape {
+        node: Node::SERIAL,
+        access: &[],
+        children: &[Edge { resource: FOREGROUND, ..Edge::plain("config", &LEAF, SourceLocation::UNKNOWN) }],
+    };
+    static TREE: Shape = Shape {
+        node: Node::SERIAL,
+        access: &[],
+        children: &[
+            Edge { each: "pools", ..Edge::plain("pools", &POOL, SourceLocation::UNKNOWN) },
+            Edge::plain("config", &LEAF, SourceLocation::UNKNOWN),
+        ],
+    };
+
+    #[test]
+    fn the_options_of_a_node_are_found_by_its_path_with_keys() {
+        assert_eq!(TREE.resource_options("pools[a%2Fb]/config"), FOREGROUND);
+        assert_eq!(TREE.resource_options("config"), ResourceOptions::DEFAULT);
+        assert_eq!(TREE.resource_options("pools[a]/old"), ResourceOptions::DEFAULT);
+        assert_eq!(TREE.resource_options("old/config"), ResourceOptions::DEFAULT);
     }
 }

@@ -84,6 +84,100 @@ struct Tree {
     config: ConfigMap,
 }
 
+//# delete with an unknown policy
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once, delete = "forground"))]
+    config: ConfigMap,
+    #[provisioner(resource(delete = "orphan"))]
+    key: Secret,
+    #[provisioner(resource(delete = "Foreground"))]
+    service: Service,
+}
+
+//# delete without a policy
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(delete))]
+    config: ConfigMap,
+}
+
+//# delete with nothing after the equals sign
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(delete =))]
+    config: ConfigMap,
+}
+
+//# delete with the policy in parentheses
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(delete("foreground")))]
+    config: ConfigMap,
+}
+
+//# delete with a name and with a number
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(delete = foreground))]
+    config: ConfigMap,
+    #[provisioner(resource(delete = 5))]
+    key: Secret,
+}
+
+//# delete twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(delete = "foreground", delete = "background"))]
+    config: ConfigMap,
+}
+
+//# delete outside of resource
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, delete = "foreground")]
+    config: ConfigMap,
+}
+
+//# delete of a manifest
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(manifest = "manifests/agent.yaml", delete = "foreground")]
+    agent: Manifest,
+}
+
+//# delete of a provisioner
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(delete = "foreground")]
+    workload: Workload,
+}
+
+//# delete of a retired node
+#[provisioner(serial, owner = WebApp, retired(cache: ConfigMap, delete = "foreground"))]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# delete above the struct
+#[provisioner(serial, owner = WebApp, delete = "foreground")]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
+//# values of options that take none
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(once = true))]
+    config: ConfigMap,
+    #[provisioner(resource(pods = "all"))]
+    web: Deployment,
+    #[provisioner(resource(ones = 5))]
+    key: Secret,
+}
+
 //# retired without types
 #[provisioner(serial, owner = WebApp, retired(config))]
 struct Tree {

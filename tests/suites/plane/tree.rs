@@ -2,6 +2,7 @@
 
 mod adopt;
 mod data;
+mod delete;
 mod each;
 mod enforced;
 mod handover;
@@ -23,6 +24,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         once::cases(),
         data::cases(),
+        delete::cases(),
         each::cases(),
         when::cases(),
         if_api::cases(),

@@ -6,7 +6,9 @@ use crate::{
         fixture,
         project::{KindDescription, Project},
     },
-    shape::{Access, Cardinality, Edge, Node, Order, ResourceOptions, Shape, SourceLocation, Verb},
+    shape::{
+        Access, Cardinality, DeletionPropagation, Edge, Node, Order, ResourceOptions, Shape, SourceLocation, Verb,
+    },
 };
 use serde_json::json;
 
@@ -91,7 +93,11 @@ static TREE: Shape = Shape {
             ..Edge::plain("ingress", &INGRESS, line(18))
         },
         Edge {
-            resource: ResourceOptions { if_api: true, ..ResourceOptions::DEFAULT },
+            resource: ResourceOptions {
+                if_api: true,
+                delete: Some(DeletionPropagation::Foreground),
+                ..ResourceOptions::DEFAULT
+            },
             ..Edge::plain("monitor", &MONITOR, line(20))
         },
         Edge { when: "shop.spec.backup", ..Edge::plain("backup", &BACKUP, line(22)) },

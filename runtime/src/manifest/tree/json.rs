@@ -4,7 +4,7 @@ use super::{
     diagram::{Diagram, DiagramNode, DiagramObject},
     labels,
 };
-use crate::shape::{Access, AccessTarget, Cardinality, Edge, Node, Verb};
+use crate::shape::{Access, AccessTarget, Cardinality, Edge, Node, ResourceOptions, Verb};
 use serde_json::{Value, json};
 
 pub(super) fn diagrams_json(diagrams: &[Diagram]) -> Value {
@@ -74,16 +74,19 @@ fn add_terms(edge: &Edge, value: &mut Value) {
             value[name] = json!(expression);
         }
     }
-    let options = edge.resource;
-    for (name, list) in [("after", edge.after), ("reads", edge.reads), ("adoptsFrom", options.adopt_from)] {
+    // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
+    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete } = edge.resource;
+    for (name, list) in [("after", edge.after), ("reads", edge.reads), ("adoptsFrom", adopt_from)] {
         if !list.is_empty() {
             value[name] = json!(list);
         }
     }
-    let facts =
-        [("once", options.once), ("adopts", options.adopt), ("ifApi", options.if_api), ("retired", options.retired)];
+    let facts = [("once", once), ("adopts", adopt), ("ifApi", if_api), ("retired", retired)];
     for (name, _) in facts.into_iter().filter(|(_, holds)| *holds) {
         value[name] = json!(true);
+    }
+    if let Some(propagation) = delete {
+        value["delete"] = json!(propagation.as_str());
     }
     if !edge.access.is_empty() {
         value["grants"] = edge.access.iter().map(access_json).collect();
@@ -142,8 +145,9 @@ mod tests {
         );
         let old = find("legacy").unwrap_or_default();
         assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
+        assert_eq!(find("monitor").unwrap_or_default()["delete"], json!("foreground"));
         let config = find("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
-        assert_eq!(config.get("when"), None);
+        assert_eq!((config.get("when"), config.get("delete")), (None, None));
     }
 }

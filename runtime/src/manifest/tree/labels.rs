@@ -2,7 +2,7 @@
 
 use crate::{
     kind::Kind,
-    shape::{Access, AccessTarget, Cardinality, Edge, Node, Order, Shape, Verb},
+    shape::{Access, AccessTarget, Cardinality, DeletionPropagation, Edge, Node, Order, ResourceOptions, Shape, Verb},
 };
 
 /// One option of a node as a child: a label and its value.
@@ -42,22 +42,24 @@ pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
 
 /// Returns the options of a resource node that differ from the default.
 pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
-    let options = edge.resource;
+    // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
+    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete } = edge.resource;
     let count = match edge.cardinality {
         Cardinality::One => "",
         Cardinality::Optional => "optional",
         Cardinality::Many => "many",
     };
-    let from =
-        if options.adopt_from.is_empty() { String::new() } else { format!("from {}", options.adopt_from.join(", ")) };
+    let from = if adopt_from.is_empty() { String::new() } else { format!("from {}", adopt_from.join(", ")) };
+    let propagation = delete.map_or("", DeletionPropagation::as_str);
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
     let access_label = if edge.shape.kinds().any(is_role) { "grants" } else { "also" };
     let terms = [
         (!count.is_empty(), count, String::new()),
-        (options.once, "once", String::new()),
-        (options.adopt, "adopts", from),
-        (options.if_api, "if its API is there", String::new()),
-        (options.retired, "retired", String::new()),
+        (once, "once", String::new()),
+        (adopt, "adopts", from),
+        (if_api, "if its API is there", String::new()),
+        (delete.is_some(), "deleted in the", propagation.to_owned()),
+        (retired, "retired", String::new()),
         (!edge.access.is_empty(), access_label, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];
     terms.into_iter().filter(|(is_set, ..)| *is_set).map(|(_, label, value)| EdgeTerm { label, value }).collect()

@@ -178,6 +178,7 @@ Widget (demo.example.com/v1alpha1): serial
             "resource, once",
             "adopts from helm, old-manager",
             "if its API is there",
+            "deleted in the foreground",
             "retired",
             "optional",
             "many",

@@ -39,6 +39,34 @@ impl ::opgen::Provisioner for WebAppTree {
                     _,
                 >("key", ::core::line!())
             },
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
+                    delete: ::core::option::Option::Some(
+                        ::opgen::shape::DeletionPropagation::Foreground,
+                    ),
+                    ..::opgen::shape::ResourceOptions::DEFAULT
+                },
+                ..::opgen::__private::resource_edge::<
+                    Service,
+                    _,
+                >("service", ::core::line!())
+            },
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
+                    once: true,
+                    adopt: true,
+                    adopt_from: &[],
+                    if_api: true,
+                    delete: ::core::option::Option::Some(
+                        ::opgen::shape::DeletionPropagation::Background,
+                    ),
+                    ..::opgen::shape::ResourceOptions::DEFAULT
+                },
+                ..::opgen::__private::resource_edge::<
+                    Deployment,
+                    _,
+                >("web", ::core::line!())
+            },
         ],
     };
 }
@@ -104,6 +132,50 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         ::opgen::__private::wanted::<Option<Secret>, _>(built)
                     },
                 ),
+                ::opgen::__private::apply_with::<
+                    Service,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "service",
+                    ::opgen::shape::ResourceOptions {
+                        delete: ::core::option::Option::Some(
+                            ::opgen::shape::DeletionPropagation::Foreground,
+                        ),
+                        ..::opgen::shape::ResourceOptions::DEFAULT
+                    },
+                    ::opgen::__private::inputs_digest(cx, &[]),
+                    |draft| {
+                        let built = Self::service(draft);
+                        ::opgen::__private::wanted::<Service, _>(built)
+                    },
+                ),
+                ::opgen::__private::apply_with::<
+                    Deployment,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "web",
+                    ::opgen::shape::ResourceOptions {
+                        once: true,
+                        adopt: true,
+                        adopt_from: &[],
+                        if_api: true,
+                        delete: ::core::option::Option::Some(
+                            ::opgen::shape::DeletionPropagation::Background,
+                        ),
+                        ..::opgen::shape::ResourceOptions::DEFAULT
+                    },
+                    ::opgen::__private::inputs_digest(cx, &[]),
+                    |draft| {
+                        let built = Self::web(draft);
+                        ::opgen::__private::wanted::<Deployment, _>(built)
+                    },
+                ),
             ])
             .await
     }
@@ -153,6 +225,40 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         ..::opgen::shape::ResourceOptions::DEFAULT
                     },
                 ),
+                ::opgen::__private::remove_with::<
+                    Service,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "service",
+                    ::opgen::shape::ResourceOptions {
+                        delete: ::core::option::Option::Some(
+                            ::opgen::shape::DeletionPropagation::Foreground,
+                        ),
+                        ..::opgen::shape::ResourceOptions::DEFAULT
+                    },
+                ),
+                ::opgen::__private::remove_with::<
+                    Deployment,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "web",
+                    ::opgen::shape::ResourceOptions {
+                        once: true,
+                        adopt: true,
+                        adopt_from: &[],
+                        if_api: true,
+                        delete: ::core::option::Option::Some(
+                            ::opgen::shape::DeletionPropagation::Background,
+                        ),
+                        ..::opgen::shape::ResourceOptions::DEFAULT
+                    },
+                ),
             ])
             .await
     }
@@ -167,13 +273,22 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
 )]
 const _: () = {
     fn reads(node: &WebAppTree) {
-        let _ = (node, &node.password, &node.config, &node.key);
+        let _ = (
+            node,
+            &node.password,
+            &node.config,
+            &node.key,
+            &node.service,
+            &node.web,
+        );
     }
     pub struct ChildrenOfWebAppTree;
     impl ChildrenOfWebAppTree {
         pub const password: ::opgen::__private::Resource<Secret> = ::opgen::__private::Resource::CHILD;
         pub const config: ::opgen::__private::Resource<ConfigMap> = ::opgen::__private::Resource::CHILD;
         pub const key: ::opgen::__private::Resource<Option<Secret>> = ::opgen::__private::Resource::CHILD;
+        pub const service: ::opgen::__private::Resource<Service> = ::opgen::__private::Resource::CHILD;
+        pub const web: ::opgen::__private::Several<Deployment> = ::opgen::__private::Several::CHILD;
     }
     #[automatically_derived]
     impl ::opgen::__private::Group for WebAppTree {

@@ -6,4 +6,8 @@ pub struct WebAppTree {
     config: ConfigMap,
     #[provisioner(resource(once, adopt("helm", "kubectl")))]
     key: Option<Secret>,
+    #[provisioner(resource(delete = "foreground"))]
+    service: Service,
+    #[provisioner(resource(once, adopt, delete = "background"), if_api)]
+    web: Deployment,
 }
