@@ -1,7 +1,7 @@
 //! `Leadership`: the leader election of a run, or the lead of an operator that runs without election.
 
 use super::{
-    health::{HasHealth, wait_for_sync},
+    health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
     operator::Operator,
     run_error::RunError,
 };
@@ -16,11 +16,8 @@ use crate::{
     },
     metrics::Metrics,
 };
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use tokio::sync::mpsc;
-
-/// The maximum time for which a candidate waits for its watches before it takes the lead without them.
-const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The election of a run, if there is one.
 pub(super) struct Leadership(Option<ElectedLead>);
@@ -70,11 +67,6 @@ impl Leadership {
         };
         elected.set_leader(false);
         Ok(Self(Some(elected)))
-    }
-
-    /// Returns whether the run has leader election.
-    pub(super) fn is_elected(&self) -> bool {
-        self.0.is_some()
     }
 
     /// Returns the lead; `None` without leader election.

@@ -1,12 +1,14 @@
-//! Runs an operator: hooks, watches, controllers, probes, and a graceful shutdown.
+//! Runs an operator: hooks, watches, controllers, runnables, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! 1. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then all watches start. With leader election,
-//!    the operator waits for the lead.
+//! 1. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then the servers, the runnables before caches and
+//!    all watches start, and the runnables without lead when the watches have synced. With leader election, the operator waits for
+//!    the lead. The other runnables start with the lead.
 //! 2. The upgrade hook of a controller runs, and then its workers start, when the first list of each required watch is complete, or
 //!    its kind is missing or forbidden. So a kind that can't be listed delays only the controllers that require it.
-//! 3. After a signal no new pass starts. The operator waits for the running passes, then writes the queued events within the
-//!    shutdown timeout, and then ends the watches. It releases the lead last. If the lead is lost, the run ends at once.
+//! 3. After a signal, and after an error of a runnable or a controller, no new pass starts. The operator waits for runnables and
+//!    running passes, then writes the queued events within the shutdown timeout, and then ends the watches. It releases the lead
+//!    last. If the lead is lost, the run ends at once.
 
 use crate::{
     client::Client,
@@ -17,18 +19,21 @@ use crate::{
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
 };
-use futures::FutureExt;
+use futures::FutureExt as _;
 use std::{net::SocketAddr, sync::Arc};
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{sync::oneshot, task::JoinSet};
 use {
     super::{
         conditions::StoredConditionsCheck,
-        health::{HasHealth, wait_for_sync},
+        health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
         leadership::Leadership,
-        metrics,
         operator::Operator,
-        probes::{self, ProbeTargets},
-        tasks::{OnEnd, Tasks},
+        probes::ProbeTargets,
+        runnable::{RunFacts, RunnableGroup, Runnables},
+        runnable_groups::RunnableGroups,
+        servers::Servers,
+        shutdown::Shutdown,
+        tasks::Tasks,
         upgrade::UpgradeRunner,
     },
     crate::{garbage::orphans::OrphanRequests, manager::wiring::Wiring},
@@ -40,12 +45,14 @@ use {
 pub struct RunOptions {
     /// The only namespaces that are watched. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
     pub namespaces: Vec<String>,
-    /// The address at which `/healthz` and `/readyz` are served. Default: none.
+    /// The address at which `/livez` and `/readyz` are served. Default: none.
     pub probes: Option<SocketAddr>,
     /// The server of `/metrics`. Default: none.
     pub metrics: Option<MetricsServer>,
     /// The options of leader election. Default: those of the [operator](Operator::leader_election).
     pub leader_election: Option<LeaderElection>,
+    /// The runnables that are added to this run.
+    pub(super) runnables: Runnables,
     /// The client of leader election. Default: that of the run.
     pub(crate) election_client: Option<Client>,
     /// The lead that the connections of the client check. Default: a new one, which only the guard checks.
@@ -68,7 +75,8 @@ impl RunOptions {
         self
     }
 
-    /// Serves `/healthz` and `/readyz` at this address.
+    /// Serves the probes `/livez` (also as `/healthz`) and `/readyz` at this address. `?verbose` lists their checks,
+    /// `?exclude=<name>` leaves a check out, and `/readyz/<name>` is the response of one check.
     #[must_use]
     pub fn probes(mut self, address: SocketAddr) -> Self {
         self.probes = Some(address);
@@ -86,6 +94,13 @@ impl RunOptions {
     #[must_use]
     pub fn leader_election(mut self, options: LeaderElection) -> Self {
         self.leader_election = Some(options);
+        self
+    }
+
+    /// Runs the runnables of this handle beside those of the operator. A handle is for one run.
+    #[must_use]
+    pub fn runnables(mut self, runnables: &Runnables) -> Self {
+        self.runnables = runnables.clone();
         self
     }
 
@@ -113,7 +128,7 @@ impl Operator {
         let client = client.map_err(RunError::Client)?;
         let options = RunOptions { lead, ..options };
         let mut signals = super::signals::register().map_err(RunError::Signals)?;
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let (stop, stopped) = oneshot::channel::<()>();
         let running = self.run_with(client, options, async {
             // A dropped sender is a stop as well.
             let _ = stopped.await;
@@ -149,65 +164,76 @@ impl Operator {
         for factory in &self.factories {
             factory.shape().check_manifests().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
         }
-        let mut stop = std::pin::pin!(stop);
+        self.extensions.check().map_err(RunError::Extension)?;
+        let stop = std::pin::pin!(stop);
         let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
-        let metrics_server = metrics::bind(options.metrics, &self.name, &own_namespace).await?;
+        let bound_servers = Servers::bind(options.probes, options.metrics, &self.name, &own_namespace).await?;
         let election = options.leader_election.as_ref().or(self.leader_election.as_ref());
         let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
         let lead = options.lead.unwrap_or_else(Lead::new);
         let leadership = Leadership::new(self, election, lead, election_client, &own_namespace);
         let mut leadership = leadership.map_err(RunError::LeaderElection)?;
-        let client = self.timeouts.wrap(leadership.guard(client), self.counters.clone());
-        let client = self.metrics.calls().wrap(client);
-        let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
-        self.initialize(&client).await?;
+        let client = self.wrap_client(leadership.guard(client));
+        let facts = RunFacts { client: client.kube(), operator: self.name.clone(), namespace: own_namespace.clone() };
+        let runnables = &self.extensions.runnables;
+        let mut runnables = RunnableGroups::new(options.runnables, runnables, facts, self.counters.clone())?;
+        self.initialize(&client.kube()).await?;
         let namespaces = self.watched_namespaces(options.namespaces, &own_namespace);
-        let mut tasks = Tasks::new(self.counters.clone());
+        let mut servers = Tasks::new(self.counters.clone());
+        let mut tasks = servers.sibling();
         let (orphan_requests, mut searches) = OrphanRequests::new();
-        let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
-        let client = client.with_page_size(self.page_size);
         let wiring = self.wire(client.clone(), own_namespace.clone(), namespaces, orphan_requests, &mut tasks);
         // The metrics read it as long as the operator runs.
         let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
         self.metrics.observe(&observed);
-        if let Some(listener) = probes::bind(options.probes).await? {
-            let targets = ProbeTargets::new(&wiring, tasks.failed_tasks(), leadership.lead());
-            let listener = Arc::new(listener);
-            tasks.spawn("probes", None, OnEnd::Restart, move || {
-                probes::serve(listener.clone(), targets.clone()).boxed()
-            });
-        }
-        if let Some(server) = metrics_server {
-            metrics::spawn(server, self.metrics.clone(), client.kube(), &mut tasks);
-        }
+        let targets = ProbeTargets::new(&wiring, tasks.failed_tasks(), leadership.lead(), self.counters.clone());
+        bound_servers.spawn(self, targets, &client.kube(), &mut servers);
         tracing::info!(operator = self.name, version = self.version, "starting");
+        runnables.start(RunnableGroup::BeforeCaches);
         wiring.spawn_informers(&mut tasks);
-        if leadership.is_elected() {
-            let watches = wiring.watches();
-            tokio::select! {
-                biased;
-                () = stop.as_mut() => return leadership.release().await,
-                acquired = leadership.acquire(&watches, &mut searches) => acquired?,
-            }
+        let (watches, mut controllers) = (wiring.watches(), JoinSet::new());
+        let (led, lead) = oneshot::channel::<()>();
+        let synced = async { drop(tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(&watches)).await) };
+        let ended = tokio::select! {
+            biased;
+            () = stop => Ok(()),
+            error = runnables.supervise(synced, lead.map(drop)) => Err(error),
+            error = async {
+                if let Err(loss) = leadership.acquire(&watches, &mut searches).await {
+                    return loss;
+                }
+                drop(led);
+                wiring.spawn_orphan_collector(searches, &mut tasks);
+                self.spawn_controllers(client, &own_namespace, &wiring, &mut controllers);
+                tokio::select! {
+                    biased;
+                    loss = leadership.wait_until_lost() => loss,
+                    error = first_error(&mut controllers) => error,
+                }
+            } => Err(error),
+        };
+        if matches!(ended, Err(RunError::LeadLost(_))) {
+            return ended;
         }
-        wiring.spawn_orphan_collector(searches, &mut tasks);
-        let mut controllers = self.spawn_controllers(client, &own_namespace, &wiring);
-        tokio::select! {
+        let (timeout, runnables) = (self.shutdown, &mut runnables);
+        let shutdown = Shutdown { timeout, wiring: &wiring, controllers, runnables, caches: tasks, servers };
+        let stopped = tokio::select! {
             biased;
             loss = leadership.wait_until_lost() => return Err(loss),
-            error = first_error(&mut controllers) => return Err(error),
-            () = stop => {}
-        }
-        tokio::select! {
-            biased;
-            loss = leadership.wait_until_lost() => return Err(loss),
-            drained = self.drain(&wiring, controllers) => drained?,
-        }
-        // Nothing writes any more, except the rest of the events.
-        drop(tasks);
+            stopped = shutdown.run() => stopped,
+        };
+        // Nothing writes any more.
         leadership.release().await?;
         tracing::info!("stopped");
-        Ok(())
+        ended.and(stopped)
+    }
+
+    /// Wraps a client in the layers of the operator: timeouts, metrics, the rate limit, and the wait for `Retry-After`.
+    fn wrap_client(&self, client: kube::Client) -> Client {
+        let client = self.metrics.calls().wrap(self.timeouts.wrap(client, self.counters.clone()));
+        let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
+        let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
+        client.with_page_size(self.page_size)
     }
 
     /// Returns the namespaces to watch: the chosen ones, else its own if it is namespaced, else all.
@@ -227,8 +253,13 @@ impl Operator {
     }
 
     /// Starts the controllers, whose workers start when their watches have synced.
-    fn spawn_controllers(&self, client: Client, own_namespace: &str, wiring: &Wiring) -> JoinSet<Result<(), RunError>> {
-        let mut controllers = JoinSet::new();
+    fn spawn_controllers(
+        &self,
+        client: Client,
+        own_namespace: &str,
+        wiring: &Wiring,
+        controllers: &mut JoinSet<Result<(), RunError>>,
+    ) {
         let kube_client = client.kube();
         let check =
             StoredConditionsCheck { client, operator: self.name.clone(), controllers: wiring.controllers.clone() };
@@ -243,22 +274,6 @@ impl Operator {
             };
             controllers.spawn(run_controller(controller.clone(), required, requests, (check.clone(), upgrade)));
         }
-        controllers
-    }
-
-    /// Stops the controllers, waits for the running passes, and then writes the queued events, within the shutdown timeout.
-    async fn drain(&self, wiring: &Wiring, mut controllers: JoinSet<Result<(), RunError>>) -> Result<(), RunError> {
-        for controller in &wiring.controllers {
-            controller.stop();
-        }
-        let shutdown_start = Instant::now();
-        let drained = async { while controllers.join_next().await.is_some() {} };
-        tokio::time::timeout(self.shutdown, drained).await.map_err(|_| RunError::Timeout(self.shutdown))?;
-        let remaining = self.shutdown.saturating_sub(shutdown_start.elapsed());
-        if tokio::time::timeout(remaining, wiring.recorder.flush()).await.is_err() {
-            tracing::warn!("some events were not recorded before the shutdown");
-        }
-        Ok(())
     }
 }
 
@@ -305,9 +320,12 @@ async fn first_error(controllers: &mut JoinSet<Result<(), RunError>>) -> RunErro
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use crate::{client::timeouts::Timeouts, manager::runnable::Runnable};
+    use http::{Request, Response};
+    use kube::{api::Api, client::Body};
+    use std::time::Duration;
+    use tokio::sync::mpsc;
 
     #[tokio::test]
     async fn a_controller_that_panics_ends_the_run_with_an_error() {
@@ -322,5 +340,34 @@ mod tests {
         let operator = Operator::new("idle").shutdown_timeout(Duration::MAX);
         let ended = operator.run_with(Client::disconnected().kube(), RunOptions::default(), async {}).await;
         assert!(ended.is_ok(), "{ended:?}");
+    }
+
+    /// A server that never responds, and the formats that it was asked for.
+    fn silent_server() -> (kube::Client, mpsc::UnboundedReceiver<Option<http::HeaderValue>>) {
+        let (sender, accepted) = mpsc::unbounded_channel();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let _ = sender.send(request.headers().get(http::header::ACCEPT).cloned());
+            std::future::pending::<Result<Response<Body>, std::convert::Infallible>>()
+        });
+        (kube::Client::new(service, "default"), accepted)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn manager_m11_a_client_of_the_caller_gets_the_options_of_the_operator_and_sends_json() {
+        let (client, mut accepted) = silent_server();
+        let reads = Runnable::new("reads", async |context| {
+            let secrets = Api::<k8s_openapi::api::core::v1::Secret>::default_namespaced(context.client());
+            secrets.get("token").await?;
+            Ok(())
+        });
+        let timeouts = Timeouts::default().response(Duration::from_secs(7));
+        let operator = Operator::new("idle").timeouts(timeouts).runnable(reads);
+        let began = tokio::time::Instant::now();
+        let ended = operator.run_with(client, RunOptions::default(), std::future::pending()).await;
+        assert!(matches!(&ended, Err(RunError::Runnable { .. })), "{ended:?}");
+        assert_eq!((began.elapsed().as_secs(), operator.counters().timeouts()), (7, 1));
+        // kube-rs has no protobuf, so built-in kinds come as JSON, too: on purpose not as in controller-runtime.
+        let accepted = accepted.recv().await.flatten();
+        assert!(accepted.is_none_or(|format| !format.as_bytes().ends_with(b"protobuf")));
     }
 }

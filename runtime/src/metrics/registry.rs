@@ -98,6 +98,11 @@ impl Metrics {
         self.0.registries.lock().push(registry);
     }
 
+    /// Returns the counters of the operator.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.0.counters
+    }
+
     pub(crate) fn calls(&self) -> &CallMetrics {
         &self.0.calls
     }

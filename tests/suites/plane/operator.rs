@@ -35,6 +35,7 @@ pub(crate) mod picture;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
+mod runnable;
 mod select;
 mod status;
 mod stop;
@@ -48,6 +49,7 @@ use libtest_mimic::Trial;
 pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         run::cases(),
+        runnable::cases(),
         configuration::cases(),
         kill::cases(),
         stop::cases(),
