@@ -7,7 +7,8 @@ impl Operator {
     /// Adds a [`Runnable`]: work beside the controllers, such as a server or a periodic task. Each run of the operator starts it once.
     /// [`RunOptions::runnables`](crate::RunOptions::runnables) adds runnables to one run.
     #[must_use]
-    pub fn runnable(mut self, runnable: Runnable) -> Self {
+    pub fn runnable(mut self, mut runnable: Runnable) -> Self {
+        runnable.operator = Some(self.name.clone());
         self.extensions.runnables.push(runnable);
         self
     }

@@ -47,6 +47,15 @@ pub enum ExtensionError {
 }
 
 impl Extensions {
+    /// Adds those of another operator.
+    pub(super) fn add(&mut self, other: &Self) {
+        let Self { runnables, readyz, livez, handlers } = other.clone();
+        self.runnables.extend(runnables);
+        self.readyz.extend(readyz);
+        self.livez.extend(livez);
+        self.handlers.extend(handlers);
+    }
+
     /// Checks that names and paths are valid and distinct.
     ///
     /// # Errors

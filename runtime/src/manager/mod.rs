@@ -2,7 +2,7 @@
 //! probes, and shuts down.
 //!
 //! [`Runnable`] is work of your own beside the controllers. [`Operator::runnable`](crate::Operator::runnable) adds it to an operator,
-//! and [`Runnables`] to one run, also while it runs.
+//! and [`Runnables`] to one run, also while it runs. [`Manager`] runs several operators in one process.
 
 mod checks;
 pub(crate) mod conditions;
@@ -10,17 +10,21 @@ mod deadline;
 mod extend;
 pub(crate) mod extensions;
 mod health;
+mod informers;
 mod leadership;
 mod observed;
 pub(crate) mod operator;
+mod operators;
 pub(crate) mod probes;
 pub(crate) mod run;
 pub(crate) mod run_error;
 mod runnable;
 mod runnable_groups;
 mod servers;
+mod several;
 mod shutdown;
 pub(crate) mod signals;
+mod spawn;
 mod tasks;
 mod upgrade;
 pub(crate) mod upgrade_hook;
@@ -28,3 +32,4 @@ pub(crate) mod wiring;
 
 pub use extensions::ExtensionError;
 pub use runnable::{AddRunnableError, Runnable, RunnableContext, Runnables};
+pub use several::Manager;

@@ -92,12 +92,16 @@ impl axum::serve::Listener for Listener {
 }
 
 impl ProbeTargets {
-    /// Returns the targets of an operator without checks of the user. `counters` counts the panics of such checks.
-    pub(super) fn new(wiring: &Wiring, failed_tasks: FailedTasks, lead: Option<Lead>, counters: Counters) -> Self {
-        let required = |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
-        let controllers = wiring.controllers.iter().map(required).collect();
+    /// Returns the targets of operators without checks of the user. `counters` counts the panics of such checks.
+    pub(super) fn new(wirings: &[Wiring], failed_tasks: FailedTasks, lead: Option<Lead>, counters: Counters) -> Self {
+        let required = |wiring: &Wiring| {
+            let required =
+                |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
+            wiring.controllers.iter().map(required).collect::<Vec<_>>()
+        };
+        let controllers = wirings.iter().flat_map(required).collect();
         Self {
-            watches: wiring.watches(),
+            watches: wirings.iter().flat_map(Wiring::watches).collect(),
             controllers,
             failed_tasks,
             lead,

@@ -26,13 +26,16 @@ use {
     super::{
         conditions::StoredConditionsCheck,
         health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
+        informers::Informers,
         leadership::Leadership,
         operator::Operator,
+        operators::Operators,
         probes::ProbeTargets,
         runnable::{RunFacts, RunnableGroup, Runnables},
         runnable_groups::RunnableGroups,
         servers::Servers,
         shutdown::Shutdown,
+        spawn,
         tasks::Tasks,
         upgrade::UpgradeRunner,
     },
@@ -118,33 +121,7 @@ impl Operator {
     /// # Errors
     /// Those that [`RunError`] lists.
     pub async fn run(&self, options: RunOptions) -> Result<(), RunError> {
-        let config = kube::Config::infer().await.map_err(RunError::Config)?;
-        self.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
-        let lead = options.leader_election.as_ref().or(self.leader_election.as_ref()).map(|_| Lead::new());
-        let client = match &lead {
-            Some(lead) => connection::client(self.timeouts.configure(config), lead.clone()),
-            None => self.timeouts.client(config),
-        };
-        let client = client.map_err(RunError::Client)?;
-        let options = RunOptions { lead, ..options };
-        let mut signals = super::signals::register().map_err(RunError::Signals)?;
-        let (stop, stopped) = oneshot::channel::<()>();
-        let running = self.run_with(client, options, async {
-            // A dropped sender is a stop as well.
-            let _ = stopped.await;
-        });
-        tokio::pin!(running);
-        tokio::select! {
-            biased;
-            result = &mut running => return result,
-            () = signals.next() => tracing::info!("stopping; a second signal stops the process at once"),
-        }
-        drop(stop);
-        tokio::select! {
-            biased;
-            result = running => result,
-            () = signals.next() => Err(RunError::Interrupted),
-        }
+        run_until_signal(Operators::one(self), options).await
     }
 
     /// Runs with the client of the caller until `stop` completes. The operator's [timeouts](Operator::timeouts) apply to its
@@ -160,72 +137,7 @@ impl Operator {
         options: RunOptions,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
-        self.check_conditions().map_err(RunError::Conditions)?;
-        for factory in &self.factories {
-            factory.shape().check_manifests().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
-        }
-        self.extensions.check().map_err(RunError::Extension)?;
-        let stop = std::pin::pin!(stop);
-        let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
-        let bound_servers = Servers::bind(options.probes, options.metrics, &self.name, &own_namespace).await?;
-        let election = options.leader_election.as_ref().or(self.leader_election.as_ref());
-        let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
-        let lead = options.lead.unwrap_or_else(Lead::new);
-        let leadership = Leadership::new(self, election, lead, election_client, &own_namespace);
-        let mut leadership = leadership.map_err(RunError::LeaderElection)?;
-        let client = self.wrap_client(leadership.guard(client));
-        let facts = RunFacts { client: client.kube(), operator: self.name.clone(), namespace: own_namespace.clone() };
-        let runnables = &self.extensions.runnables;
-        let mut runnables = RunnableGroups::new(options.runnables, runnables, facts, self.counters.clone())?;
-        self.initialize(&client.kube()).await?;
-        let namespaces = self.watched_namespaces(options.namespaces, &own_namespace);
-        let mut servers = Tasks::new(self.counters.clone());
-        let mut tasks = servers.sibling();
-        let (orphan_requests, mut searches) = OrphanRequests::new();
-        let wiring = self.wire(client.clone(), own_namespace.clone(), namespaces, orphan_requests, &mut tasks);
-        // The metrics read it as long as the operator runs.
-        let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
-        self.metrics.observe(&observed);
-        let targets = ProbeTargets::new(&wiring, tasks.failed_tasks(), leadership.lead(), self.counters.clone());
-        bound_servers.spawn(self, targets, &client.kube(), &mut servers);
-        tracing::info!(operator = self.name, version = self.version, "starting");
-        runnables.start(RunnableGroup::BeforeCaches);
-        wiring.spawn_informers(&mut tasks);
-        let (watches, mut controllers) = (wiring.watches(), JoinSet::new());
-        let (led, lead) = oneshot::channel::<()>();
-        let synced = async { drop(tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(&watches)).await) };
-        let ended = tokio::select! {
-            biased;
-            () = stop => Ok(()),
-            error = runnables.supervise(synced, lead.map(drop)) => Err(error),
-            error = async {
-                if let Err(loss) = leadership.acquire(&watches, &mut searches).await {
-                    return loss;
-                }
-                drop(led);
-                wiring.spawn_orphan_collector(searches, &mut tasks);
-                self.spawn_controllers(client, &own_namespace, &wiring, &mut controllers);
-                tokio::select! {
-                    biased;
-                    loss = leadership.wait_until_lost() => loss,
-                    error = first_error(&mut controllers) => error,
-                }
-            } => Err(error),
-        };
-        if matches!(ended, Err(RunError::LeadLost(_))) {
-            return ended;
-        }
-        let (timeout, runnables) = (self.shutdown, &mut runnables);
-        let shutdown = Shutdown { timeout, wiring: &wiring, controllers, runnables, caches: tasks, servers };
-        let stopped = tokio::select! {
-            biased;
-            loss = leadership.wait_until_lost() => return Err(loss),
-            stopped = shutdown.run() => stopped,
-        };
-        // Nothing writes any more.
-        leadership.release().await?;
-        tracing::info!("stopped");
-        ended.and(stopped)
+        run_until(Operators::one(self), client, options, stop).await
     }
 
     /// Wraps a client in the layers of the operator: timeouts, metrics, the rate limit, and the wait for `Retry-After`.
@@ -277,6 +189,117 @@ impl Operator {
     }
 }
 
+/// Runs operators until SIGINT or SIGTERM, in the cluster of the environment. The options of the process are those of the first.
+pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptions) -> Result<(), RunError> {
+    let base = operators.first;
+    let config = kube::Config::infer().await.map_err(RunError::Config)?;
+    base.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
+    let lead = options.leader_election.as_ref().or(base.leader_election.as_ref()).map(|_| Lead::new());
+    let client = match &lead {
+        Some(lead) => connection::client(base.timeouts.configure(config), lead.clone()),
+        None => base.timeouts.client(config),
+    };
+    let client = client.map_err(RunError::Client)?;
+    let options = RunOptions { lead, ..options };
+    let mut signals = super::signals::register().map_err(RunError::Signals)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = run_until(operators, client, options, async {
+        // A dropped sender is a stop as well.
+        let _ = stopped.await;
+    });
+    tokio::pin!(running);
+    tokio::select! {
+        biased;
+        result = &mut running => return result,
+        () = signals.next() => tracing::info!("stopping; a second signal stops the process at once"),
+    }
+    drop(stop);
+    tokio::select! {
+        biased;
+        result = running => result,
+        () = signals.next() => Err(RunError::Interrupted),
+    }
+}
+
+/// Runs operators with the client of the caller until `stop` completes. The options of the process are those of the first.
+pub(super) async fn run_until(
+    operators: Operators<'_>,
+    client: kube::Client,
+    options: RunOptions,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), RunError> {
+    let (base, extensions) = (operators.first, operators.check()?);
+    let stop = std::pin::pin!(stop);
+    let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
+    let bound_servers = Servers::bind(options.probes, options.metrics, &base.name, &own_namespace).await?;
+    let election = options.leader_election.as_ref().or(base.leader_election.as_ref());
+    let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
+    let lead = options.lead.unwrap_or_else(Lead::new);
+    let leadership = Leadership::new(base, election, lead, election_client, &own_namespace);
+    let mut leadership = leadership.map_err(RunError::LeaderElection)?;
+    let client = base.wrap_client(leadership.guard(client));
+    let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
+    let mut runnables = RunnableGroups::new(options.runnables, &extensions.runnables, facts, base.counters.clone())?;
+    for operator in operators.iter() {
+        operator.initialize(&client.kube()).await?;
+    }
+    let namespaces = base.watched_namespaces(options.namespaces, &own_namespace);
+    let mut servers = Tasks::new(base.counters.clone());
+    let mut tasks = servers.sibling();
+    let mut informers = Informers::new(&operators.kinds());
+    let wire = |operator: &Operator| {
+        operator.wire(client.clone(), own_namespace.clone(), namespaces.clone(), &mut informers, &mut tasks)
+    };
+    let wirings: Vec<_> = operators.iter().map(wire).collect();
+    // The metrics read it as long as the operators run.
+    let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
+    base.metrics.observe(&observed);
+    let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.lead(), base.counters.clone());
+    bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
+    operators
+        .iter()
+        .for_each(|operator| tracing::info!(operator = operator.name, version = operator.version, "starting"));
+    runnables.start(RunnableGroup::BeforeCaches);
+    spawn::spawn_informers(&informers, &wirings, &client, &namespaces, &mut tasks);
+    let (watches, mut controllers) = (wirings.iter().flat_map(Wiring::watches).collect::<Vec<_>>(), JoinSet::new());
+    let (led, lead) = oneshot::channel::<()>();
+    let synced = async { drop(tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(&watches)).await) };
+    let ended = tokio::select! {
+        biased;
+        () = stop => Ok(()),
+        error = runnables.supervise(synced, lead.map(drop)) => Err(error),
+        error = async {
+            if let Err(loss) = leadership.acquire(&watches, &wirings).await {
+                return loss;
+            }
+            drop(led);
+            for (operator, wiring) in operators.iter().zip(&wirings) {
+                wiring.spawn_orphan_collector(&mut tasks);
+                operator.spawn_controllers(client.clone(), &own_namespace, wiring, &mut controllers);
+            }
+            tokio::select! {
+                biased;
+                loss = leadership.wait_until_lost() => loss,
+                error = first_error(&mut controllers) => error,
+            }
+        } => Err(error),
+    };
+    if matches!(ended, Err(RunError::LeadLost(_))) {
+        return ended;
+    }
+    let (timeout, runnables) = (base.shutdown, &mut runnables);
+    let shutdown = Shutdown { timeout, wirings: &wirings, controllers, runnables, caches: tasks, servers };
+    let stopped = tokio::select! {
+        biased;
+        loss = leadership.wait_until_lost() => return Err(loss),
+        stopped = shutdown.run() => stopped,
+    };
+    // Nothing writes any more.
+    leadership.release().await?;
+    tracing::info!("stopped");
+    ended.and(stopped)
+}
+
 /// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, runs the upgrade hook, and
 /// runs the workers.
 async fn run_controller(
@@ -319,55 +342,4 @@ async fn first_error(controllers: &mut JoinSet<Result<(), RunError>>) -> RunErro
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{client::timeouts::Timeouts, manager::runnable::Runnable};
-    use http::{Request, Response};
-    use kube::{api::Api, client::Body};
-    use std::time::Duration;
-    use tokio::sync::mpsc;
-
-    #[tokio::test]
-    async fn a_controller_that_panics_ends_the_run_with_an_error() {
-        let mut controllers = JoinSet::new();
-        controllers.spawn(async { panic!("torn") });
-        let ended = first_error(&mut controllers).await;
-        assert!(matches!(ended, RunError::Controller(_)), "{ended:?}");
-    }
-
-    #[tokio::test]
-    async fn the_longest_time_to_end_is_no_panic() {
-        let operator = Operator::new("idle").shutdown_timeout(Duration::MAX);
-        let ended = operator.run_with(Client::disconnected().kube(), RunOptions::default(), async {}).await;
-        assert!(ended.is_ok(), "{ended:?}");
-    }
-
-    /// A server that never responds, and the formats that it was asked for.
-    fn silent_server() -> (kube::Client, mpsc::UnboundedReceiver<Option<http::HeaderValue>>) {
-        let (sender, accepted) = mpsc::unbounded_channel();
-        let service = tower::service_fn(move |request: Request<Body>| {
-            let _ = sender.send(request.headers().get(http::header::ACCEPT).cloned());
-            std::future::pending::<Result<Response<Body>, std::convert::Infallible>>()
-        });
-        (kube::Client::new(service, "default"), accepted)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn manager_m11_a_client_of_the_caller_gets_the_options_of_the_operator_and_sends_json() {
-        let (client, mut accepted) = silent_server();
-        let reads = Runnable::new("reads", async |context| {
-            let secrets = Api::<k8s_openapi::api::core::v1::Secret>::default_namespaced(context.client());
-            secrets.get("token").await?;
-            Ok(())
-        });
-        let timeouts = Timeouts::default().response(Duration::from_secs(7));
-        let operator = Operator::new("idle").timeouts(timeouts).runnable(reads);
-        let began = tokio::time::Instant::now();
-        let ended = operator.run_with(client, RunOptions::default(), std::future::pending()).await;
-        assert!(matches!(&ended, Err(RunError::Runnable { .. })), "{ended:?}");
-        assert_eq!((began.elapsed().as_secs(), operator.counters().timeouts()), (7, 1));
-        // kube-rs has no protobuf, so built-in kinds come as JSON, too: on purpose not as in controller-runtime.
-        let accepted = accepted.recv().await.flatten();
-        assert!(accepted.is_none_or(|format| !format.as_bytes().ends_with(b"protobuf")));
-    }
-}
+mod tests;

@@ -76,6 +76,15 @@ pub enum RunError {
     /// A health check or a handler of the metrics server can't be used; nothing was started.
     #[error(transparent)]
     Extension(ExtensionError),
+    /// Two operators of a [`Manager`](crate::manager::Manager) have one name, so each would take the children of the other for its own;
+    /// nothing was started.
+    #[error(
+        "there are two operators of the name {name:?} in one process; give each a name of its own, or make them one operator"
+    )]
+    DuplicateOperator {
+        /// The name.
+        name: String,
+    },
     /// The handle of runnables belongs to an earlier run; nothing was started.
     #[error("these runnables belong to a run that has started already; create a new `Runnables` for each run")]
     AlreadyStarted,

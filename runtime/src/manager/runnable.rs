@@ -49,6 +49,8 @@ type Work = Arc<dyn Fn(RunnableContext) -> BoxFuture<'static, Result<()>> + Send
 #[derive(Clone)]
 pub struct Runnable {
     pub(super) name: String,
+    /// The name of the operator that it belongs to; that of the run if it was added to a run.
+    pub(super) operator: Option<String>,
     pub(super) group: RunnableGroup,
     pub(super) shutdown_timeout: Option<Duration>,
     work: Work,
@@ -69,7 +71,7 @@ impl Runnable {
         F: Future<Output = Result<()>> + Send + 'static,
     {
         let work: Work = Arc::new(move |context| work(context).boxed());
-        Self { name: name.into(), group: RunnableGroup::Lead, shutdown_timeout: None, work }
+        Self { name: name.into(), operator: None, group: RunnableGroup::Lead, shutdown_timeout: None, work }
     }
 
     /// Runs in every replica, whether it leads or not. Default: only with the lead.
@@ -108,7 +110,7 @@ impl Runnable {
 
 impl fmt::Debug for Runnable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, group, shutdown_timeout, work: _ } = self;
+        let Self { name, operator: _, group, shutdown_timeout, work: _ } = self;
         f.debug_struct("Runnable")
             .field("name", name)
             .field("group", group)
@@ -121,6 +123,7 @@ impl fmt::Debug for Runnable {
 #[derive(Clone, Debug)]
 pub struct RunnableContext {
     pub(super) run: Arc<RunFacts>,
+    pub(super) operator: Arc<str>,
     pub(super) stopped: watch::Receiver<bool>,
     pub(super) elected: watch::Receiver<bool>,
     pub(super) runnables: Runnables,
@@ -149,9 +152,9 @@ impl RunnableContext {
         self.run.client.clone()
     }
 
-    /// Returns the name of the operator.
+    /// Returns the name of the operator that the runnable was added to.
     pub fn operator(&self) -> &str {
-        &self.run.operator
+        &self.operator
     }
 
     /// Returns the namespace of the operator: that of its Pod, else that of the client.

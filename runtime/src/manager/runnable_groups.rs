@@ -144,7 +144,8 @@ impl RunnableGroups {
             return;
         }
         tracing::debug!(runnable = runnable.name, "starting a runnable");
-        let context = RunnableContext { run, stopped: group.stop.subscribe(), elected, runnables };
+        let operator = runnable.operator.as_deref().unwrap_or(&run.operator).into();
+        let context = RunnableContext { run, operator, stopped: group.stop.subscribe(), elected, runnables };
         let name = runnable.name.clone();
         let task = group.running.spawn(run_to_end(runnable, context, counters));
         group.names.insert(task.id(), name);

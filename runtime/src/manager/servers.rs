@@ -2,12 +2,12 @@
 
 use crate::{
     manager::{
-        operator::Operator,
+        extensions::Extensions,
         probes::{self, ProbeTargets},
         run_error::RunError,
         tasks::{OnEnd, Tasks},
     },
-    metrics::{MetricsServer, server::BoundServer},
+    metrics::{Metrics, MetricsServer, server::BoundServer},
 };
 use futures::FutureExt;
 use std::{net::SocketAddr, sync::Arc};
@@ -38,16 +38,21 @@ impl Servers {
     }
 
     /// Spawns the tasks that serve. The addresses stay bound while a task is started again.
-    pub(super) fn spawn(self, operator: &Operator, targets: ProbeTargets, client: &kube::Client, tasks: &mut Tasks) {
+    pub(super) fn spawn(
+        self,
+        extensions: Extensions,
+        targets: ProbeTargets,
+        (metrics, client): (Metrics, kube::Client),
+        tasks: &mut Tasks,
+    ) {
         if let Some(listener) = self.probes {
-            let (listener, targets) = (Arc::new(listener), targets.with_checks(&operator.extensions));
+            let (listener, targets) = (Arc::new(listener), targets.with_checks(&extensions));
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()
             });
         }
         if let Some(server) = self.metrics {
-            let (server, metrics, client) = (Arc::new(server), operator.metrics.clone(), client.clone());
-            let handlers = operator.extensions.handlers.clone();
+            let (server, handlers) = (Arc::new(server), extensions.handlers);
             tasks.spawn("metrics", None, OnEnd::Restart, move || {
                 let (server, metrics, client) = (server.clone(), metrics.clone(), client.clone());
                 let handlers = handlers.clone();

@@ -4,7 +4,7 @@ use super::{
     deadline::Deadline, run_error::RunError, runnable::RunnableGroup, runnable_groups::RunnableGroups, tasks::Tasks,
 };
 use crate::{cache::ObjectKey, controller::worker::RunningController, manager::wiring::Wiring};
-use futures::{StreamExt, stream};
+use futures::{StreamExt, future::join_all, stream};
 use std::{sync::Arc, time::Duration};
 use tokio::task::JoinSet;
 
@@ -19,7 +19,7 @@ const CONCURRENT_REPORTS: usize = 16;
 pub(super) struct Shutdown<'r> {
     /// Zero waits for nothing.
     pub(super) timeout: Duration,
-    pub(super) wiring: &'r Wiring,
+    pub(super) wirings: &'r [Wiring],
     /// The controllers, until their passes have ended.
     pub(super) controllers: JoinSet<Result<(), RunError>>,
     pub(super) runnables: &'r mut RunnableGroups,
@@ -41,7 +41,7 @@ impl Shutdown<'_> {
     pub(super) async fn run(mut self) -> Result<(), RunError> {
         let deadline = Deadline::after(self.timeout);
         self.runnables.close();
-        for controller in &self.wiring.controllers {
+        for controller in self.controllers_of_all() {
             controller.stop();
         }
         let mut unfinished = Vec::new();
@@ -58,7 +58,8 @@ impl Shutdown<'_> {
             report(interrupted).await;
             Deadline::after(REPORT_TIMEOUT)
         };
-        if flush_deadline.wait_for(self.wiring.recorder.flush()).await.is_none() {
+        let flushed = join_all(self.wirings.iter().map(|wiring| wiring.recorder.flush()));
+        if flush_deadline.wait_for(flushed).await.is_none() {
             tracing::warn!("some events were not recorded before the shutdown");
         }
         drop(self.caches);
@@ -71,10 +72,14 @@ impl Shutdown<'_> {
         Err(RunError::Timeout { timeout: self.timeout, unfinished })
     }
 
+    /// Returns the controllers of all operators.
+    fn controllers_of_all(&self) -> impl Iterator<Item = &Arc<RunningController>> {
+        self.wirings.iter().flat_map(|wiring| &wiring.controllers)
+    }
+
     /// Ends the workers at once. Returns the passes that were running.
     fn interrupt_passes(&mut self) -> Vec<InterruptedPass> {
-        let controllers = self.wiring.controllers.iter();
-        let passes = controllers.flat_map(|controller| {
+        let passes = self.controllers_of_all().flat_map(|controller| {
             controller.running_passes().into_iter().map(|key| (controller.clone(), key)).collect::<Vec<_>>()
         });
         let passes: Vec<_> = passes.collect();

@@ -26,6 +26,7 @@ mod foreign;
 mod group;
 mod hooks;
 mod kill;
+mod manager;
 mod manifest;
 mod measure;
 mod metrics;
@@ -50,6 +51,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         run::cases(),
         runnable::cases(),
+        manager::cases(),
         configuration::cases(),
         kill::cases(),
         stop::cases(),
