@@ -61,6 +61,7 @@
 //! | [`access`] | The permissions of hand-written nodes, as traits that the compiler checks. |
 //! | [`error`] | The outcomes of a pass besides success, and when the operator retries after each. |
 //! | [`controller`] | The options of the controller of one kind. |
+//! | [`manager`] | Work of your own in the process of an operator. |
 //! | [`command`] | The verbs of an operator's command line. |
 //! | [`reference`] | Finalizers that keep an object from being deleted while another one names it. |
 //! | [`readiness`] | The readiness of objects, by the rules of kstatus. |
@@ -96,7 +97,7 @@ mod lease;
 #[cfg(test)]
 mod log;
 mod managed;
-mod manager;
+pub mod manager;
 pub mod manifest;
 pub mod metrics;
 mod nearest;

@@ -22,13 +22,19 @@ pub enum Closure {
     Predicate,
     /// The function of [`Controller::resync_period_by`](crate::Controller::resync_period_by).
     ResyncPeriod,
+    /// The work of a [`Runnable`](crate::manager::Runnable).
+    Runnable,
+    /// The function of [`Operator::readyz_check`](crate::Operator::readyz_check) or of `livez_check`.
+    HealthCheck,
+    /// The function of [`Operator::metrics_handler`](crate::Operator::metrics_handler).
+    MetricsHandler,
     /// A function of the [`Environment`](crate::environment::Environment), or the runtime itself.
     Runtime,
 }
 
 impl Closure {
     /// All variants.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 12] = [
         Self::Provisioner,
         Self::Object,
         Self::Watches,
@@ -37,6 +43,9 @@ impl Closure {
         Self::Index,
         Self::Predicate,
         Self::ResyncPeriod,
+        Self::Runnable,
+        Self::HealthCheck,
+        Self::MetricsHandler,
         Self::Runtime,
     ];
 
@@ -51,6 +60,9 @@ impl Closure {
             Self::Index => "index",
             Self::Predicate => "predicate",
             Self::ResyncPeriod => "resync_period_by",
+            Self::Runnable => "runnable",
+            Self::HealthCheck => "health_check",
+            Self::MetricsHandler => "metrics_handler",
             Self::Runtime => "runtime",
         }
     }
@@ -66,6 +78,9 @@ impl Closure {
             Self::Index => "the index function of the lister",
             Self::Predicate => "the predicate",
             Self::ResyncPeriod => "the function of `resync_period_by`",
+            Self::Runnable => "a runnable",
+            Self::HealthCheck => "a health check",
+            Self::MetricsHandler => "a handler of the metrics server",
             Self::Runtime => "the operator's runtime",
         }
     }

@@ -11,6 +11,7 @@ mod house;
 mod identity;
 mod layer;
 mod layout;
+mod manager;
 mod source;
 mod vocabulary;
 

@@ -25,6 +25,9 @@ use mapped::MappedWatch;
 use serde_json::Value;
 use std::{fmt, sync::Arc, time::Duration};
 
+/// The default of [`Controller::pass_limit`]: an hour.
+pub const DEFAULT_PASS_LIMIT: Duration = Duration::from_secs(3600);
+
 /// The options of the controller of one kind, as `operator!` and `Operator::controls_with` set them.
 ///
 /// # Example
@@ -69,6 +72,8 @@ pub struct Settings {
     pub backoff: Backoff,
     /// The number of objects that are reconciled at a time.
     pub workers: usize,
+    /// The duration of a pass from which on the liveness probe fails.
+    pub pass_limit: Duration,
     /// Whether the controller records events.
     pub events: bool,
     /// The sample in the manifests, in place of one made from the schema.
@@ -118,6 +123,7 @@ impl Default for Settings {
             backoff: Backoff::Fixed(DEFAULT_REQUEUE),
             // A pass spends most of its time waiting for the API server, so more workers than cores are useful.
             workers: 16,
+            pass_limit: DEFAULT_PASS_LIMIT,
             events: true,
             sample: None,
             condition_prefix: String::new(),
@@ -170,6 +176,15 @@ impl<O: Owner> Controller<O> {
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
         self.settings.workers = workers.max(1);
+        self
+    }
+
+    /// Sets the duration of a pass from which on the probe `/livez` fails, so that Kubernetes restarts the operator: such a pass
+    /// waits for something that has no timeout. Calls to the API server have [`Timeouts`](crate::Timeouts). Default:
+    /// [`DEFAULT_PASS_LIMIT`].
+    #[must_use]
+    pub fn pass_limit(mut self, limit: Duration) -> Self {
+        self.settings.pass_limit = limit;
         self
     }
 

@@ -27,7 +27,7 @@ use std::{
     },
     time::Duration,
 };
-use tokio::task::JoinSet;
+use tokio::{task::JoinSet, time::Instant};
 
 /// The minimum delay before the next pass: an object that is enqueued without delay would occupy a core.
 const MIN_DELAY: Duration = Duration::from_millis(5);
@@ -215,6 +215,18 @@ impl RunningController {
         self.queue.shutdown();
     }
 
+    /// Returns the objects of the running passes, sorted.
+    pub(crate) fn running_passes(&self) -> Vec<ObjectKey> {
+        let mut keys = self.queue.running_keys();
+        keys.sort();
+        keys
+    }
+
+    /// Returns how long the longest running pass has been running.
+    pub(crate) fn longest_pass(&self) -> Duration {
+        self.metrics().timings.held_keys(Instant::now()).longest
+    }
+
     /// Runs passes for the keys of the queue, one at a time, until the queue is shut down. A panic ends only its pass.
     async fn run_worker(self: Arc<Self>) {
         let metrics = self.metrics();
@@ -336,6 +348,12 @@ mod tests {
     #[test]
     fn stale_y5_a_skipped_pass_counts_as_none() {
         assert_eq!(pass_kind(Next::CatchUp), None);
+    }
+
+    #[test]
+    fn manager_m40_sixteen_objects_are_reconciled_at_a_time_unless_an_option_sets_another_number() {
+        // On purpose not 1 as in controller-runtime: a pass mostly waits for the API server, and 1 surprises many users.
+        assert_eq!(Settings::default().workers, 16);
     }
 
     #[test]

@@ -27,7 +27,8 @@ pub(crate) struct KubernetesSource {
     operator: String,
     namespaces: Namespaces,
     selection: Selection,
-    objects: PrimaryCache,
+    /// Shared with the sources of other operators of the process.
+    objects: Arc<PrimaryCache>,
     health: Health,
 }
 
@@ -40,8 +41,27 @@ impl KubernetesSource {
         namespaces: Namespaces,
         selection: Selection,
     ) -> Self {
-        let (objects, health) = (PrimaryCache::default(), Health::new(kind.clone()));
+        let (objects, health) = (Arc::default(), Health::new(kind.clone()));
         Self { kind, client, operator: operator.to_owned(), namespaces, selection, objects, health }
+    }
+
+    /// Returns the source for another operator of the process: it shares the cache and the watch, and writes with that operator's field
+    /// manager.
+    pub(crate) fn for_operator(&self, operator: &str) -> Self {
+        Self {
+            kind: self.kind.clone(),
+            client: self.client.clone(),
+            operator: operator.to_owned(),
+            namespaces: self.namespaces.clone(),
+            selection: self.selection.clone(),
+            objects: self.objects.clone(),
+            health: self.health.clone(),
+        }
+    }
+
+    /// Returns whether this is its cache.
+    pub(crate) fn shares_cache(&self, cache: &PrimaryCache) -> bool {
+        std::ptr::eq(self.objects.as_ref(), cache)
     }
 
     /// Replaces the health, so that it is shared with the other users of the watch.
@@ -65,9 +85,14 @@ impl KubernetesSource {
         crate::informer::reflector::run(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
     }
 
-    /// Returns whether the source has exactly these objects, so that another controller of the kind can use it.
+    /// Returns whether the source has exactly these objects, so that another controller of the kind can use its cache.
     pub(crate) fn serves(&self, kind: &Kind, selection: &Selection) -> bool {
         self.kind == *kind && self.selection == *selection
+    }
+
+    /// Returns the name of the operator.
+    pub(crate) fn operator(&self) -> &str {
+        &self.operator
     }
 
     /// Returns the field manager of status writes.

@@ -29,6 +29,8 @@ pub(super) struct Candidate {
     pub(super) environment: Environment,
     /// The watch of a candidate that waits. The holder has none.
     pub(super) watch: Option<LeaseWatch>,
+    /// The time before which no watch is opened, because the last one failed.
+    pub(super) reopen_at: Option<Instant>,
     /// The text of the last failure, which is logged once.
     pub(super) last_failure: Option<String>,
 }
@@ -99,11 +101,13 @@ impl Candidate {
         until: Instant,
         stop: std::pin::Pin<&mut (impl Future<Output = ()> + Send)>,
     ) -> CandidateEvent {
+        let reopen_at = self.reopen_at.filter(|reopen_at| *reopen_at > Instant::now());
         if self.elector.is_leading() {
             self.watch = None;
-        } else if self.watch.is_none() {
+        } else if self.watch.is_none() && reopen_at.is_none() {
             self.watch = Some(self.open_watch());
         }
+        let until = reopen_at.filter(|_| self.watch.is_none()).map_or(until, |reopen_at| reopen_at.min(until));
         let events = self.watch.as_mut().map(|watch| &mut watch.events);
         let event = async {
             match events {
@@ -184,6 +188,7 @@ impl Candidate {
         if self.watch.take().is_some_and(was_useful) {
             self.elector.require_read();
         } else {
+            self.reopen_at = Some(now + retry_period);
             self.elector.record_failure(RequestFailure::Unknown, random, now);
         }
     }
@@ -299,5 +304,43 @@ impl Candidate {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lease::{
+        election::{Election, Lock},
+        options::LeaderElection,
+    };
+    use http::{Request, Response};
+    use kube::client::Body;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn a_candidate_that_reaches_no_server_tries_again_after_the_retry_period() {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = requests.clone();
+        let service = tower::service_fn(move |_: Request<Body>| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(Err::<Response<Body>, _>(std::io::Error::other("refused")))
+        });
+        let lock = Lock {
+            options: &LeaderElection::default(),
+            client: kube::Client::new(service, "default"),
+            operator: "shop",
+            namespace: "default",
+            environment: &Environment::system(),
+        };
+        let election = Election::start(lock, Lead::new());
+        sleep_until(Instant::now() + Duration::from_secs(60)).await;
+        drop(election);
+        // A read and a watch in each retry period of at least two seconds.
+        let requests = requests.load(Ordering::Relaxed);
+        assert!((20..=62).contains(&requests), "{requests}");
     }
 }

@@ -44,6 +44,7 @@ impl Election {
             lead: lead.clone(),
             environment: lock.environment.clone(),
             watch: None,
+            reopen_at: None,
             last_failure: None,
         };
         let (stop, stopped) = oneshot::channel();

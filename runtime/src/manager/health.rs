@@ -10,7 +10,11 @@ use crate::{
     },
     reference::Targets,
 };
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
+
+/// The maximum time for which a candidate waits for its watches before it takes the lead without them, and for which runnables without
+/// lead wait for them.
+pub(super) const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A component with a watch.
 pub(crate) trait HasHealth: Send + Sync {

@@ -1,13 +1,13 @@
 //! `Leadership`: the leader election of a run, or the lead of an operator that runs without election.
 
 use super::{
-    health::{HasHealth, wait_for_sync},
+    health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
     operator::Operator,
     run_error::RunError,
+    wiring::Wiring,
 };
 use crate::{
     environment::Environment,
-    garbage::orphans::OrphanSearch,
     lease::{
         election::{Election, Lock},
         guard,
@@ -16,11 +16,8 @@ use crate::{
     },
     metrics::Metrics,
 };
-use std::{sync::Arc, time::Duration};
-use tokio::sync::mpsc;
-
-/// The maximum time for which a candidate waits for its watches before it takes the lead without them.
-const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
+use futures::future::join_all;
+use std::sync::Arc;
 
 /// The election of a run, if there is one.
 pub(super) struct Leadership(Option<ElectedLead>);
@@ -72,11 +69,6 @@ impl Leadership {
         Ok(Self(Some(elected)))
     }
 
-    /// Returns whether the run has leader election.
-    pub(super) fn is_elected(&self) -> bool {
-        self.0.is_some()
-    }
-
     /// Returns the lead; `None` without leader election.
     pub(super) fn lead(&self) -> Option<Lead> {
         self.0.as_ref().map(|elected| elected.lead.clone())
@@ -95,11 +87,7 @@ impl Leadership {
     ///
     /// # Errors
     /// Fails if the lead is lost at once.
-    pub(super) async fn acquire(
-        &mut self,
-        watches: &[Arc<dyn HasHealth>],
-        searches: &mut mpsc::UnboundedReceiver<OrphanSearch>,
-    ) -> Result<(), RunError> {
+    pub(super) async fn acquire(&mut self, watches: &[Arc<dyn HasHealth>], wirings: &[Wiring]) -> Result<(), RunError> {
         let Some(elected) = &mut self.0 else { return Ok(()) };
         let acquired = async {
             // The leader should be a replica that can begin at once. But a kind that can't be listed delays no other.
@@ -116,14 +104,11 @@ impl Leadership {
             elected.set_leader(acquired.is_ok());
             acquired
         };
-        let drop_searches = async {
-            while searches.recv().await.is_some() {}
-            std::future::pending::<()>().await
-        };
+        let drop_searches = join_all(wirings.iter().map(Wiring::drop_searches));
         tokio::select! {
             biased;
             acquired = acquired => acquired.map_err(RunError::LeadLost),
-            () = drop_searches => Ok(()),
+            _ = drop_searches => Ok(()),
         }
     }
 

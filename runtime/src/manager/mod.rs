@@ -1,18 +1,37 @@
-//! Runs the operator process: starts controllers with their shared watches, supervises tasks, and shuts down.
+//! The process of an operator: starts controllers with their shared watches and the runnables of the user, supervises tasks, answers
+//! probes, and shuts down.
+//!
+//! [`Runnable`] is work of your own beside the controllers. [`Operator::runnable`](crate::Operator::runnable) adds it to an operator,
+//! and [`Runnables`] to one run, also while it runs. [`Manager`] runs several operators in one process.
 
+mod checks;
 pub(crate) mod conditions;
+mod deadline;
+mod extend;
+pub(crate) mod extensions;
 mod health;
+mod informers;
 mod leadership;
-mod metrics;
 mod observed;
 pub(crate) mod operator;
+mod operators;
 pub(crate) mod probes;
 pub(crate) mod run;
 pub(crate) mod run_error;
+mod runnable;
+mod runnable_groups;
+mod servers;
+mod several;
+mod shutdown;
 pub(crate) mod signals;
 mod spec_guard;
+mod spawn;
 mod tasks;
 mod upgrade;
 pub(crate) mod upgrade_hook;
 pub(crate) mod upgrade_record;
 pub(crate) mod wiring;
+
+pub use extensions::ExtensionError;
+pub use runnable::{AddRunnableError, Runnable, RunnableContext, Runnables};
+pub use several::Manager;

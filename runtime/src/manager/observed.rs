@@ -16,14 +16,19 @@ use crate::{
     metrics::live::{CacheValues, ControllerValues, LiveOperator, WatchValues},
     reference::Targets,
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
-/// The parts of a running operator that its metrics read.
+/// The parts of the running operators of a process that their metrics read.
+#[derive(Default)]
 pub(crate) struct ObservedOperator {
     pub(super) controllers: Vec<Arc<RunningController>>,
+    /// One source of each cache.
     pub(super) sources: Vec<Arc<KubernetesSource>>,
-    pub(super) children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
-    pub(super) targets: BTreeMap<Kind, Arc<Targets>>,
+    pub(super) children: Vec<Arc<WatchedKind<Child>>>,
+    pub(super) targets: Vec<Arc<Targets>>,
     pub(super) mapped_handlers: Vec<Arc<MappedHandler>>,
     pub(super) lister_handlers: Vec<Arc<ListerHandler>>,
     /// All watches; several may share one health.
@@ -45,10 +50,10 @@ impl LiveOperator for ObservedOperator {
         for source in &self.sources {
             caches.add(source.kind(), source.objects().store(), Encoded::size);
         }
-        for children in self.children.values() {
+        for children in &self.children {
             caches.add(&children.kind, &children.store, Child::heap_bytes);
         }
-        for targets in self.targets.values() {
+        for targets in &self.targets {
             caches.add(&targets.watched.kind, &targets.watched.store, |_| 0);
         }
         for handler in &self.mapped_handlers {
@@ -78,7 +83,8 @@ impl LiveOperator for ObservedOperator {
     }
 
     fn children(&self) -> Vec<Kind> {
-        self.children.keys().cloned().collect()
+        let kinds: BTreeSet<_> = self.children.iter().map(|children| children.kind.clone()).collect();
+        kinds.into_iter().collect()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{
     kind::Kind,
     lease::options::LeaderElection,
     managed::{Managed, Owner},
+    manager::extensions::Extensions,
     manifest::{DEFAULT_OBJECTS, Describe, KindDescription, Project, ProjectError, RoundTrip},
     metrics::{Metrics, Registry},
     panic::{Closure, catch},
@@ -65,6 +66,7 @@ pub struct Operator {
     pub(crate) counters: Counters,
     pub(crate) metrics: Metrics,
     pub(crate) leader_election: Option<LeaderElection>,
+    pub(crate) extensions: Extensions,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
     /// Settings of controllers by kind, from outside the code.
     pub(crate) overrides: BTreeMap<Kind, SettingOverrides>,
@@ -96,6 +98,7 @@ impl Operator {
             environment: Environment::system(),
             counters,
             leader_election: None,
+            extensions: Extensions::default(),
             factories: Vec::new(),
             overrides: BTreeMap::new(),
             defined: Vec::new(),
@@ -140,7 +143,8 @@ impl Operator {
         self
     }
 
-    /// Sets the time for running passes to end after a signal. Default: 30 s.
+    /// Sets the time for running passes and runnables to end after a signal. A pass that does not end is interrupted, and the status of
+    /// its object says so. Zero waits for nothing, and [`Duration::MAX`] for ever. Default: 30 s.
     #[must_use]
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown = timeout;

@@ -1,22 +1,34 @@
-//! Serves the health and readiness probes `/healthz` and `/readyz` of an operator.
+//! Serves the probes `/livez` and `/readyz` of an operator, and each of their checks by name.
 //!
 //! Ready means that the workers run and every watch is open. The response names each kind that is missing (unless all its nodes
-//! work without it), each missing permission, and the watches that a controller waits for. Healthy means that all tasks of the
-//! operator run; after a panic of a task the probe fails until the task is started again. A replica that waits for the lead is ready
-//! once its watches are open, so that a rolling update can go on.
+//! work without it), each missing permission, and the watches that a controller waits for. Live means that all tasks of the
+//! operator run, that no pass exceeds its limit, and that the lead is renewed in time; after a panic of a task the probe fails until
+//! the task is started again. A replica that waits for the lead is ready once its watches are open, so that a rolling update can go
+//! on. `?verbose` lists all checks, `?exclude=<name>` leaves one out, and `/readyz/<name>` responds with one alone. `/healthz` is
+//! another name of `/livez`.
 
+use super::{
+    checks::{CheckReport, CheckResult, HealthCheck, Probe, ProbeQuery},
+    extensions::Extensions,
+    health::HasHealth,
+    run_error::RunError,
+    tasks::FailedTasks,
+};
 use crate::{
     controller::worker::RunningController,
+    counters::Counters,
     informer::watch::WatchState,
     lease::lead::{Lead, LeadState},
+    manager::wiring::Wiring,
 };
-use axum::{Router, http::StatusCode, routing::get};
+use axum::{
+    Router,
+    http::{StatusCode, Uri},
+    routing::get,
+};
+use futures::future::join_all;
 use std::{collections::BTreeSet, net::SocketAddr, sync::Arc};
 use tokio::{io, net::TcpListener};
-use {
-    super::{health::HasHealth, run_error::RunError, tasks::FailedTasks},
-    crate::manager::wiring::Wiring,
-};
 
 /// The watches that a controller requires before its workers start.
 type RequiredWatches = Vec<Arc<dyn HasHealth>>;
@@ -29,6 +41,10 @@ pub(crate) struct ProbeTargets {
     failed_tasks: FailedTasks,
     /// The lead, if the operator elects one of several replicas.
     lead: Option<Lead>,
+    /// The checks of the user.
+    readyz: Vec<HealthCheck>,
+    livez: Vec<HealthCheck>,
+    counters: Counters,
 }
 
 /// Binds the address before anything starts, so that an invalid one is an error immediately.
@@ -40,10 +56,11 @@ pub(crate) async fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListen
 
 /// Serves the probes until the server fails.
 pub(crate) async fn serve(listener: Arc<TcpListener>, targets: ProbeTargets) {
-    let health_targets = targets.clone();
-    let healthz = get(move || std::future::ready(health_targets.health()));
-    let readyz = get(move || std::future::ready(targets.readiness()));
-    let router = Router::new().route("/healthz", healthz).route("/readyz", readyz);
+    let respond = get(move |uri: Uri| {
+        let targets = targets.clone();
+        async move { targets.respond(uri.path(), uri.query().unwrap_or_default()).await }
+    });
+    let router = Router::new().fallback(respond);
     if let Err(error) = axum::serve(Listener(listener), router).await {
         tracing::error!(%error, "the probe server stopped");
     }
@@ -75,57 +92,123 @@ impl axum::serve::Listener for Listener {
 }
 
 impl ProbeTargets {
-    pub(super) fn new(wiring: &Wiring, failed_tasks: FailedTasks, lead: Option<Lead>) -> Self {
-        let required = |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
-        let controllers = wiring.controllers.iter().map(required).collect();
-        Self { watches: wiring.watches(), controllers, failed_tasks, lead }
-    }
-
-    /// Returns the response of `/healthz`.
-    fn health(&self) -> (StatusCode, String) {
-        let mut failed = self.failed_tasks.lines();
-        if self.lead.as_ref().is_some_and(Lead::is_overdue) {
-            failed.push_str("leader election: the lead was not renewed in time\n");
+    /// Returns the targets of operators without checks of the user. `counters` counts the panics of such checks.
+    pub(super) fn new(wirings: &[Wiring], failed_tasks: FailedTasks, lead: Option<Lead>, counters: Counters) -> Self {
+        let required = |wiring: &Wiring| {
+            let required =
+                |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
+            wiring.controllers.iter().map(required).collect::<Vec<_>>()
+        };
+        let controllers = wirings.iter().flat_map(required).collect();
+        Self {
+            watches: wirings.iter().flat_map(Wiring::watches).collect(),
+            controllers,
+            failed_tasks,
+            lead,
+            readyz: Vec::new(),
+            livez: Vec::new(),
+            counters,
         }
-        if failed.is_empty() { (StatusCode::OK, "ok\n".to_owned()) } else { (StatusCode::SERVICE_UNAVAILABLE, failed) }
     }
 
-    /// Returns the response of `/readyz`: a line for each failed task, each watch, and each controller that has not started. It is
-    /// ready if there is no failed task, all watches are, and all controllers have started or wait for the lead alone.
-    fn readiness(&self) -> (StatusCode, String) {
-        let mut text = self.failed_tasks.lines();
-        let mut ready = text.is_empty();
-        let (mut unique_lines, mut lines) = (BTreeSet::new(), Vec::new());
+    /// Adds the checks of the user.
+    pub(super) fn with_checks(self, extensions: &Extensions) -> Self {
+        Self { readyz: extensions.readyz.clone(), livez: extensions.livez.clone(), ..self }
+    }
+
+    /// Returns the response to a request: that of a probe, or of one of its checks.
+    async fn respond(&self, path: &str, query: &str) -> (StatusCode, String) {
+        let (endpoint, check) = match path.trim_matches('/').split_once('/') {
+            Some((endpoint, check)) => (endpoint, Some(check)),
+            None => (path.trim_matches('/'), None),
+        };
+        let not_found = || (StatusCode::NOT_FOUND, "not found; the probes are at /livez and /readyz\n".to_owned());
+        let Some(probe) = Probe::at(endpoint) else { return not_found() };
+        let (query, only) = (ProbeQuery::parse(query), check.map(str::to_owned));
+        let report =
+            self.report(probe, |name| only.as_deref().map_or(!query.excludes(name), |only| only == name)).await;
+        match only {
+            None => report.respond(&query),
+            Some(name) => report.respond_for(&name).unwrap_or_else(|| {
+                (StatusCode::NOT_FOUND, format!("not found; /{}?verbose lists the checks\n", probe.endpoint()))
+            }),
+        }
+    }
+
+    /// Runs the checks of a probe. Only those of the user's checks run that are wanted.
+    async fn report(&self, probe: Probe, is_wanted: impl Fn(&str) -> bool) -> CheckReport {
+        let failed_tasks = CheckResult::of_failures("tasks", self.failed_tasks.lines());
+        let (mut results, checks) = match probe {
+            Probe::Live => (vec![failed_tasks, self.check_workers(), self.check_lead()], &self.livez),
+            Probe::Ready => {
+                let lines = self.describe_waiting().unwrap_or_default();
+                let lead = CheckResult { name: "lead".to_owned(), is_ok: true, lines };
+                (vec![failed_tasks, self.check_watches(), lead, self.check_controllers()], &self.readyz)
+            }
+        };
+        let run = async |check: &HealthCheck| match is_wanted(&check.name) {
+            true => check.run(&self.counters).await,
+            false => CheckResult::of_failures(&check.name, String::new()),
+        };
+        results.extend(join_all(checks.iter().map(run)).await);
+        CheckReport { probe, results }
+    }
+
+    /// Fails if the lead was not renewed in time although it is held: the candidate or the clock is stuck.
+    fn check_lead(&self) -> CheckResult {
+        let is_overdue = self.lead.as_ref().is_some_and(Lead::is_overdue);
+        let line = if is_overdue { "leader election: the lead was not renewed in time\n" } else { "" };
+        CheckResult::of_failures("lead", line.to_owned())
+    }
+
+    /// Fails if a pass exceeds the limit of its controller.
+    fn check_workers(&self) -> CheckResult {
+        let overdue = self.controllers.iter().filter_map(|(controller, _)| {
+            let (longest, limit) = (controller.longest_pass(), controller.settings().pass_limit);
+            let kind = controller.health().kind();
+            (longest > limit).then(|| {
+                format!(
+                    "controller of {kind}: a pass has been running for {} s, its limit is {} s\n",
+                    longest.as_secs(),
+                    limit.as_secs()
+                )
+            })
+        });
+        CheckResult::of_failures("workers", overdue.collect())
+    }
+
+    /// Returns a line for each watch. Fails unless each is open, or its kind is optional.
+    fn check_watches(&self) -> CheckResult {
+        let (mut unique_lines, mut lines, mut is_ok) = (BTreeSet::new(), String::new(), true);
         for watch in &self.watches {
             let (is_ready, description) = describe(watch.as_ref());
-            ready &= is_ready;
+            is_ok &= is_ready;
             let line = format!("{}: {description}\n", watch.health().kind());
             if unique_lines.insert(line.clone()) {
-                lines.push(line);
+                lines.push_str(&line);
             }
         }
-        text.extend(lines);
-        let waiting = self.describe_waiting();
-        text.extend(waiting.clone());
-        let waiting = waiting.is_some();
+        CheckResult { name: "watches".to_owned(), is_ok, lines }
+    }
+
+    /// Returns a line for each controller that has not started. One that waits for the lead alone does not fail.
+    fn check_controllers(&self) -> CheckResult {
+        let is_waiting = self.describe_waiting().is_some();
+        let mut text = String::new();
         for (controller, required) in &self.controllers {
-            if controller.is_working() {
+            let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
+            if controller.is_working() || is_waiting && unsynced().next().is_none() {
                 continue;
             }
-            if waiting && !required.iter().any(|watch| watch.health().is_undecided()) {
-                continue;
-            }
-            ready = false;
             text.push_str(&format!("controller of {} is not started", controller.health().kind()));
             text.extend(controller.upgrade_state().map(|state| format!(": {state}")));
-            let unsynced = required.iter().filter(|watch| watch.health().is_undecided());
-            for (index, watch) in unsynced.enumerate() {
+            for (index, watch) in unsynced().enumerate() {
                 let begin = if index == 0 { ": waiting for" } else { " and" };
                 text.push_str(&format!("{begin} {} ({})", watch.health().kind(), describe(watch.as_ref()).1));
             }
             text.push('\n');
         }
-        (if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }, text)
+        CheckResult::of_failures("controllers", text)
     }
 }
 
@@ -163,39 +246,49 @@ mod tests {
         manager::tasks::{OnEnd, Tasks},
     };
     use futures::FutureExt;
-    use std::time::Duration;
+    use std::{
+        sync::atomic::{AtomicUsize, Ordering},
+        time::Duration,
+    };
 
     fn targets_of(lead: &Lead) -> ProbeTargets {
-        let failed_tasks = Tasks::new(Counters::default()).failed_tasks();
-        ProbeTargets { watches: Vec::new(), controllers: Vec::new(), failed_tasks, lead: Some(lead.clone()) }
+        targets(&Tasks::new(Counters::default()), Some(lead.clone()))
+    }
+
+    fn targets(tasks: &Tasks, lead: Option<Lead>) -> ProbeTargets {
+        let (failed_tasks, counters) = (tasks.failed_tasks(), Counters::default());
+        let (watches, controllers) = (Vec::new(), Vec::new());
+        ProbeTargets { watches, controllers, failed_tasks, lead, readyz: Vec::new(), livez: Vec::new(), counters }
+    }
+
+    /// Returns the statuses of `/livez` and `/readyz`.
+    async fn statuses(targets: &ProbeTargets) -> [u16; 2] {
+        [targets.respond("/livez", "").await.0.as_u16(), targets.respond("/readyz", "").await.0.as_u16()]
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_replica_that_waits_for_the_lead_is_ready_and_an_overdue_lead_is_not_healthy() {
         let lead = Lead::new();
         let targets = targets_of(&lead);
-        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead\n".to_owned()));
+        assert_eq!(targets.respond("/readyz", "").await, (StatusCode::OK, "waiting for the lead\n".to_owned()));
         lead.set(LeadState::Waiting { holder: Some("other".to_owned()) });
-        assert_eq!(targets.readiness(), (StatusCode::OK, "waiting for the lead, held by other\n".to_owned()));
+        let waiting = (StatusCode::OK, "waiting for the lead, held by other\n".to_owned());
+        assert_eq!(targets.respond("/readyz", "").await, waiting);
         let overdue = tokio::time::Instant::now() + Duration::from_secs(25);
         lead.set(LeadState::Held(Tenure { deadline: overdue, give_up: overdue, overdue }));
-        assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
+        assert_eq!(statuses(&targets).await, [200, 200]);
         tokio::time::advance(Duration::from_secs(25)).await;
-        assert_eq!(targets.health().0, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(statuses(&targets).await, [503, 200]);
+        assert_eq!(targets.respond("/livez/lead", "").await.0.as_u16(), 503);
         lead.set(LeadState::Ended);
-        assert_eq!(targets.health().0, StatusCode::OK);
+        assert_eq!(statuses(&targets).await, [200, 200]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
         let mut tasks = Tasks::new(Counters::default());
-        let targets = ProbeTargets {
-            watches: Vec::new(),
-            controllers: Vec::new(),
-            failed_tasks: tasks.failed_tasks(),
-            lead: None,
-        };
-        assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
+        let targets = targets(&tasks, None);
+        assert_eq!(statuses(&targets).await, [200, 200]);
         let mut starts = 0;
         tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {
             starts += 1;
@@ -209,10 +302,40 @@ mod tests {
         });
         tokio::task::yield_now().await;
         let text = "informer of Pod: ended unexpectedly and is restarted: it ended\n".to_owned();
-        assert_eq!(targets.health(), (StatusCode::SERVICE_UNAVAILABLE, text.clone()));
-        assert_eq!(targets.readiness(), (StatusCode::SERVICE_UNAVAILABLE, text));
+        for path in ["/healthz", "/livez", "/readyz", "/livez/tasks", "/readyz/tasks"] {
+            assert_eq!(targets.respond(path, "").await, (StatusCode::SERVICE_UNAVAILABLE, text.clone()), "{path}");
+        }
+        assert_eq!(targets.respond("/livez", "exclude=tasks").await, (StatusCode::OK, "ok\n".to_owned()));
         tokio::time::advance(Duration::from_millis(200)).await;
         tokio::task::yield_now().await;
-        assert_eq!((targets.health().0, targets.readiness().0), (StatusCode::OK, StatusCode::OK));
+        assert_eq!(statuses(&targets).await, [200, 200]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn checks_of_the_user_run_only_where_they_are_asked_for() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = asked.clone();
+        let closed = HealthCheck::new("queue", move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            std::future::ready(crate::error::yield_because("Closed", "closed"))
+        });
+        let mut targets = targets(&Tasks::new(Counters::default()), None);
+        targets.readyz.push(closed);
+        assert_eq!(
+            targets.respond("/readyz", "").await,
+            (StatusCode::SERVICE_UNAVAILABLE, "queue: closed\n".to_owned())
+        );
+        assert_eq!(targets.respond("/readyz/queue", "").await.0.as_u16(), 503);
+        assert_eq!(targets.respond("/livez", "").await.0.as_u16(), 200);
+        assert_eq!(targets.respond("/readyz", "exclude=queue").await.0.as_u16(), 200);
+        assert_eq!(targets.respond("/readyz/tasks", "").await.0.as_u16(), 200);
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
+        for path in ["/", "/readyz/stack", "/livez/queue", "/metrics"] {
+            assert_eq!(targets.respond(path, "").await.0.as_u16(), 404, "{path}");
+        }
+        let verbose = targets.respond("/readyz", "verbose").await.1;
+        for name in Probe::Ready.own_checks() {
+            assert!(verbose.contains(&format!("[+]{name} ok\n")), "{verbose}");
+        }
     }
 }

@@ -1,12 +1,14 @@
-//! Runs an operator: hooks, watches, controllers, probes, and a graceful shutdown.
+//! Runs an operator: hooks, watches, controllers, runnables, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! 1. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then all watches start. With leader election,
-//!    the operator waits for the lead.
+//! 1. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then the servers, the runnables before caches and
+//!    all watches start, and the runnables without lead when the watches have synced. With leader election, the operator waits for
+//!    the lead. The other runnables start with the lead.
 //! 2. The upgrade hook of a controller runs, and then its workers start, when the first list of each required watch is complete, or
 //!    its kind is missing or forbidden. So a kind that can't be listed delays only the controllers that require it.
-//! 3. After a signal no new pass starts. The operator waits for the running passes, then writes the queued events within the
-//!    shutdown timeout, and then ends the watches. It releases the lead last. If the lead is lost, the run ends at once.
+//! 3. After a signal, and after an error of a runnable or a controller, no new pass starts. The operator waits for runnables and
+//!    running passes, then writes the queued events within the shutdown timeout, and then ends the watches. It releases the lead
+//!    last. If the lead is lost, the run ends at once.
 
 use crate::{
     client::Client,
@@ -17,18 +19,24 @@ use crate::{
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
 };
-use futures::FutureExt;
+use futures::FutureExt as _;
 use std::{net::SocketAddr, sync::Arc};
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{sync::oneshot, task::JoinSet};
 use {
     super::{
         conditions::StoredConditionsCheck,
-        health::{HasHealth, wait_for_sync},
+        health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
+        informers::Informers,
         leadership::Leadership,
-        metrics,
         operator::Operator,
-        probes::{self, ProbeTargets},
-        tasks::{OnEnd, Tasks},
+        operators::Operators,
+        probes::ProbeTargets,
+        runnable::{RunFacts, RunnableGroup, Runnables},
+        runnable_groups::RunnableGroups,
+        servers::Servers,
+        shutdown::Shutdown,
+        spawn,
+        tasks::Tasks,
         upgrade::UpgradeRunner,
     },
     crate::{garbage::orphans::OrphanRequests, manager::wiring::Wiring},
@@ -40,12 +48,14 @@ use {
 pub struct RunOptions {
     /// The only namespaces that are watched. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
     pub namespaces: Vec<String>,
-    /// The address at which `/healthz` and `/readyz` are served. Default: none.
+    /// The address at which `/livez` and `/readyz` are served. Default: none.
     pub probes: Option<SocketAddr>,
     /// The server of `/metrics`. Default: none.
     pub metrics: Option<MetricsServer>,
     /// The options of leader election. Default: those of the [operator](Operator::leader_election).
     pub leader_election: Option<LeaderElection>,
+    /// The runnables that are added to this run.
+    pub(super) runnables: Runnables,
     /// The client of leader election. Default: that of the run.
     pub(crate) election_client: Option<Client>,
     /// The lead that the connections of the client check. Default: a new one, which only the guard checks.
@@ -68,7 +78,8 @@ impl RunOptions {
         self
     }
 
-    /// Serves `/healthz` and `/readyz` at this address.
+    /// Serves the probes `/livez` (also as `/healthz`) and `/readyz` at this address. `?verbose` lists their checks,
+    /// `?exclude=<name>` leaves a check out, and `/readyz/<name>` is the response of one check.
     #[must_use]
     pub fn probes(mut self, address: SocketAddr) -> Self {
         self.probes = Some(address);
@@ -89,6 +100,13 @@ impl RunOptions {
         self
     }
 
+    /// Runs the runnables of this handle beside those of the operator. A handle is for one run.
+    #[must_use]
+    pub fn runnables(mut self, runnables: &Runnables) -> Self {
+        self.runnables = runnables.clone();
+        self
+    }
+
     /// Reads and writes the Lease with this client, for example with a connection of its own or in another cluster.
     #[must_use]
     pub fn election_client(mut self, client: kube::Client) -> Self {
@@ -103,33 +121,7 @@ impl Operator {
     /// # Errors
     /// Those that [`RunError`] lists.
     pub async fn run(&self, options: RunOptions) -> Result<(), RunError> {
-        let config = kube::Config::infer().await.map_err(RunError::Config)?;
-        self.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
-        let lead = options.leader_election.as_ref().or(self.leader_election.as_ref()).map(|_| Lead::new());
-        let client = match &lead {
-            Some(lead) => connection::client(self.timeouts.configure(config), lead.clone()),
-            None => self.timeouts.client(config),
-        };
-        let client = client.map_err(RunError::Client)?;
-        let options = RunOptions { lead, ..options };
-        let mut signals = super::signals::register().map_err(RunError::Signals)?;
-        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-        let running = self.run_with(client, options, async {
-            // A dropped sender is a stop as well.
-            let _ = stopped.await;
-        });
-        tokio::pin!(running);
-        tokio::select! {
-            biased;
-            result = &mut running => return result,
-            () = signals.next() => tracing::info!("stopping; a second signal stops the process at once"),
-        }
-        drop(stop);
-        tokio::select! {
-            biased;
-            result = running => result,
-            () = signals.next() => Err(RunError::Interrupted),
-        }
+        run_until_signal(Operators::one(self), options).await
     }
 
     /// Runs with the client of the caller until `stop` completes. The operator's [timeouts](Operator::timeouts) apply to its
@@ -145,69 +137,15 @@ impl Operator {
         options: RunOptions,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
-        self.check_conditions().map_err(RunError::Conditions)?;
-        for factory in &self.factories {
-            factory.shape().check_manifests().map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
-        }
-        let mut stop = std::pin::pin!(stop);
-        let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
-        let metrics_server = metrics::bind(options.metrics, &self.name, &own_namespace).await?;
-        let election = options.leader_election.as_ref().or(self.leader_election.as_ref());
-        let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
-        let lead = options.lead.unwrap_or_else(Lead::new);
-        let leadership = Leadership::new(self, election, lead, election_client, &own_namespace);
-        let mut leadership = leadership.map_err(RunError::LeaderElection)?;
-        let client = self.timeouts.wrap(leadership.guard(client), self.counters.clone());
-        let client = self.metrics.calls().wrap(client);
+        run_until(Operators::one(self), client, options, stop).await
+    }
+
+    /// Wraps a client in the layers of the operator: timeouts, metrics, the rate limit, and the wait for `Retry-After`.
+    fn wrap_client(&self, client: kube::Client) -> Client {
+        let client = self.metrics.calls().wrap(self.timeouts.wrap(client, self.counters.clone()));
         let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
-        self.initialize(&client).await?;
-        let namespaces = self.watched_namespaces(options.namespaces, &own_namespace);
-        let mut tasks = Tasks::new(self.counters.clone());
-        let (orphan_requests, mut searches) = OrphanRequests::new();
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
-        let client = client.with_page_size(self.page_size);
-        let wiring = self.wire(client.clone(), own_namespace.clone(), namespaces, orphan_requests, &mut tasks);
-        // The metrics read it as long as the operator runs.
-        let observed: Arc<dyn LiveOperator> = Arc::new(wiring.observed());
-        self.metrics.observe(&observed);
-        if let Some(listener) = probes::bind(options.probes).await? {
-            let targets = ProbeTargets::new(&wiring, tasks.failed_tasks(), leadership.lead());
-            let listener = Arc::new(listener);
-            tasks.spawn("probes", None, OnEnd::Restart, move || {
-                probes::serve(listener.clone(), targets.clone()).boxed()
-            });
-        }
-        if let Some(server) = metrics_server {
-            metrics::spawn(server, self.metrics.clone(), client.kube(), &mut tasks);
-        }
-        tracing::info!(operator = self.name, version = self.version, "starting");
-        wiring.spawn_informers(&mut tasks);
-        if leadership.is_elected() {
-            let watches = wiring.watches();
-            tokio::select! {
-                biased;
-                () = stop.as_mut() => return leadership.release().await,
-                acquired = leadership.acquire(&watches, &mut searches) => acquired?,
-            }
-        }
-        wiring.spawn_orphan_collector(searches, &mut tasks);
-        let mut controllers = self.spawn_controllers(client, &own_namespace, &wiring);
-        tokio::select! {
-            biased;
-            loss = leadership.wait_until_lost() => return Err(loss),
-            error = first_error(&mut controllers) => return Err(error),
-            () = stop => {}
-        }
-        tokio::select! {
-            biased;
-            loss = leadership.wait_until_lost() => return Err(loss),
-            drained = self.drain(&wiring, controllers) => drained?,
-        }
-        // Nothing writes any more, except the rest of the events.
-        drop(tasks);
-        leadership.release().await?;
-        tracing::info!("stopped");
-        Ok(())
+        client.with_page_size(self.page_size)
     }
 
     /// Returns the namespaces to watch: the chosen ones, else its own if it is namespaced, else all.
@@ -227,8 +165,13 @@ impl Operator {
     }
 
     /// Starts the controllers, whose workers start when their watches have synced.
-    fn spawn_controllers(&self, client: Client, own_namespace: &str, wiring: &Wiring) -> JoinSet<Result<(), RunError>> {
-        let mut controllers = JoinSet::new();
+    fn spawn_controllers(
+        &self,
+        client: Client,
+        own_namespace: &str,
+        wiring: &Wiring,
+        controllers: &mut JoinSet<Result<(), RunError>>,
+    ) {
         let kube_client = client.kube();
         let check =
             StoredConditionsCheck { client, operator: self.name.clone(), controllers: wiring.controllers.clone() };
@@ -243,23 +186,118 @@ impl Operator {
             };
             controllers.spawn(run_controller(controller.clone(), required, requests, (check.clone(), upgrade)));
         }
-        controllers
     }
+}
 
-    /// Stops the controllers, waits for the running passes, and then writes the queued events, within the shutdown timeout.
-    async fn drain(&self, wiring: &Wiring, mut controllers: JoinSet<Result<(), RunError>>) -> Result<(), RunError> {
-        for controller in &wiring.controllers {
-            controller.stop();
-        }
-        let shutdown_start = Instant::now();
-        let drained = async { while controllers.join_next().await.is_some() {} };
-        tokio::time::timeout(self.shutdown, drained).await.map_err(|_| RunError::Timeout(self.shutdown))?;
-        let remaining = self.shutdown.saturating_sub(shutdown_start.elapsed());
-        if tokio::time::timeout(remaining, wiring.recorder.flush()).await.is_err() {
-            tracing::warn!("some events were not recorded before the shutdown");
-        }
-        Ok(())
+/// Runs operators until SIGINT or SIGTERM, in the cluster of the environment. The options of the process are those of the first.
+pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptions) -> Result<(), RunError> {
+    let base = operators.first;
+    let config = kube::Config::infer().await.map_err(RunError::Config)?;
+    base.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
+    let lead = options.leader_election.as_ref().or(base.leader_election.as_ref()).map(|_| Lead::new());
+    let client = match &lead {
+        Some(lead) => connection::client(base.timeouts.configure(config), lead.clone()),
+        None => base.timeouts.client(config),
+    };
+    let client = client.map_err(RunError::Client)?;
+    let options = RunOptions { lead, ..options };
+    let mut signals = super::signals::register().map_err(RunError::Signals)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let running = run_until(operators, client, options, async {
+        // A dropped sender is a stop as well.
+        let _ = stopped.await;
+    });
+    tokio::pin!(running);
+    tokio::select! {
+        biased;
+        result = &mut running => return result,
+        () = signals.next() => tracing::info!("stopping; a second signal stops the process at once"),
     }
+    drop(stop);
+    tokio::select! {
+        biased;
+        result = running => result,
+        () = signals.next() => Err(RunError::Interrupted),
+    }
+}
+
+/// Runs operators with the client of the caller until `stop` completes. The options of the process are those of the first.
+pub(super) async fn run_until(
+    operators: Operators<'_>,
+    client: kube::Client,
+    options: RunOptions,
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), RunError> {
+    let (base, extensions) = (operators.first, operators.check()?);
+    let stop = std::pin::pin!(stop);
+    let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
+    let bound_servers = Servers::bind(options.probes, options.metrics, &base.name, &own_namespace).await?;
+    let election = options.leader_election.as_ref().or(base.leader_election.as_ref());
+    let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
+    let lead = options.lead.unwrap_or_else(Lead::new);
+    let leadership = Leadership::new(base, election, lead, election_client, &own_namespace);
+    let mut leadership = leadership.map_err(RunError::LeaderElection)?;
+    let client = base.wrap_client(leadership.guard(client));
+    let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
+    let mut runnables = RunnableGroups::new(options.runnables, &extensions.runnables, facts, base.counters.clone())?;
+    for operator in operators.iter() {
+        operator.initialize(&client.kube()).await?;
+    }
+    let namespaces = base.watched_namespaces(options.namespaces, &own_namespace);
+    let mut servers = Tasks::new(base.counters.clone());
+    let mut tasks = servers.sibling();
+    let mut informers = Informers::new(&operators.kinds());
+    let wire = |operator: &Operator| {
+        operator.wire(client.clone(), own_namespace.clone(), namespaces.clone(), &mut informers, &mut tasks)
+    };
+    let wirings: Vec<_> = operators.iter().map(wire).collect();
+    // The metrics read it as long as the operators run.
+    let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
+    base.metrics.observe(&observed);
+    let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.lead(), base.counters.clone());
+    bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
+    operators
+        .iter()
+        .for_each(|operator| tracing::info!(operator = operator.name, version = operator.version, "starting"));
+    runnables.start(RunnableGroup::BeforeCaches);
+    spawn::spawn_informers(&informers, &wirings, &client, &namespaces, &mut tasks);
+    let (watches, mut controllers) = (wirings.iter().flat_map(Wiring::watches).collect::<Vec<_>>(), JoinSet::new());
+    let (led, lead) = oneshot::channel::<()>();
+    let synced = async { drop(tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(&watches)).await) };
+    let ended = tokio::select! {
+        biased;
+        () = stop => Ok(()),
+        error = runnables.supervise(synced, lead.map(drop)) => Err(error),
+        error = async {
+            if let Err(loss) = leadership.acquire(&watches, &wirings).await {
+                return loss;
+            }
+            drop(led);
+            for (operator, wiring) in operators.iter().zip(&wirings) {
+                wiring.spawn_orphan_collector(&mut tasks);
+                operator.spawn_controllers(client.clone(), &own_namespace, wiring, &mut controllers);
+            }
+            tokio::select! {
+                biased;
+                loss = leadership.wait_until_lost() => loss,
+                error = first_error(&mut controllers) => error,
+            }
+        } => Err(error),
+    };
+    if matches!(ended, Err(RunError::LeadLost(_))) {
+        return ended;
+    }
+    let (timeout, runnables) = (base.shutdown, &mut runnables);
+    let shutdown = Shutdown { timeout, wirings: &wirings, controllers, runnables, caches: tasks, servers };
+    let stopped = tokio::select! {
+        biased;
+        loss = leadership.wait_until_lost() => return Err(loss),
+        stopped = shutdown.run() => stopped,
+    };
+    // Nothing writes any more.
+    leadership.release().await?;
+    tracing::info!("stopped");
+    ended.and(stopped)
 }
 
 /// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, runs the upgrade hook, and
@@ -304,23 +342,4 @@ async fn first_error(controllers: &mut JoinSet<Result<(), RunError>>) -> RunErro
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_controller_that_panics_ends_the_run_with_an_error() {
-        let mut controllers = JoinSet::new();
-        controllers.spawn(async { panic!("torn") });
-        let ended = first_error(&mut controllers).await;
-        assert!(matches!(ended, RunError::Controller(_)), "{ended:?}");
-    }
-
-    #[tokio::test]
-    async fn the_longest_time_to_end_is_no_panic() {
-        let operator = Operator::new("idle").shutdown_timeout(Duration::MAX);
-        let ended = operator.run_with(Client::disconnected().kube(), RunOptions::default(), async {}).await;
-        assert!(ended.is_ok(), "{ended:?}");
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     kind::Kind,
     lease::{elector::LeadLoss, options::LeaderElectionError},
-    manager::conditions::ConditionsError,
+    manager::{conditions::ConditionsError, extensions::ExtensionError},
     metrics::MetricsError,
     shape::InvalidManifest,
 };
@@ -57,9 +57,37 @@ pub enum RunError {
     /// The operating system refused the registration for stop signals.
     #[error("failed to listen to signals")]
     Signals(#[source] std::io::Error),
-    /// Running passes did not end within the shutdown timeout.
-    #[error("running passes did not end within {} s", .0.as_secs())]
-    Timeout(Duration),
+    /// Passes or runnables did not end within the shutdown timeout. Interrupted passes are reported in the status of their objects.
+    #[error("not everything ended within the shutdown timeout of {timeout:?}: {}", list(.unfinished))]
+    Timeout {
+        /// The shutdown timeout.
+        timeout: Duration,
+        /// The passes, each with its object, and the runnables.
+        unfinished: Vec<String>,
+    },
+    /// A runnable failed or panicked; everything else was stopped.
+    #[error("runnable {name} failed: {error}")]
+    Runnable {
+        /// The name of the runnable.
+        name: String,
+        /// The error that it returned.
+        error: Error,
+    },
+    /// A health check or a handler of the metrics server can't be used; nothing was started.
+    #[error(transparent)]
+    Extension(ExtensionError),
+    /// Two operators of a [`Manager`](crate::manager::Manager) have one name, so each would take the children of the other for its own;
+    /// nothing was started.
+    #[error(
+        "there are two operators of the name {name:?} in one process; give each a name of its own, or make them one operator"
+    )]
+    DuplicateOperator {
+        /// The name.
+        name: String,
+    },
+    /// The handle of runnables belongs to an earlier run; nothing was started.
+    #[error("these runnables belong to a run that has started already; create a new `Runnables` for each run")]
+    AlreadyStarted,
     /// An option of leader election can't be used; nothing was started.
     #[error("failed to start leader election: {0}")]
     LeaderElection(LeaderElectionError),
@@ -73,4 +101,16 @@ pub enum RunError {
     /// A second signal arrived during the shutdown.
     #[error("stopped at once by a second signal")]
     Interrupted,
+}
+
+/// The number of unfinished parts that an error names.
+const NAMED: usize = 10;
+
+/// Lists the first parts, and the number of the others.
+fn list(unfinished: &[String]) -> String {
+    let named = unfinished.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match unfinished.len().saturating_sub(NAMED) {
+        0 => named,
+        others => format!("{named} and {others} more"),
+    }
 }

@@ -49,6 +49,11 @@ impl Tasks {
         Self { set: JoinSet::new(), failed: FailedTasks::default(), counters }
     }
 
+    /// Returns an empty set of tasks with the same list of failed tasks.
+    pub(crate) fn sibling(&self) -> Self {
+        Self { set: JoinSet::new(), failed: self.failed.clone(), counters: self.counters.clone() }
+    }
+
     /// Returns the shared list of failed tasks.
     pub(crate) fn failed_tasks(&self) -> FailedTasks {
         self.failed.clone()

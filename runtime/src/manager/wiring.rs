@@ -1,7 +1,6 @@
 //! Wires controllers, sources, informers and event handlers together, and spawns their tasks.
 
 use crate::{
-    cache::{Change, Encoded},
     client::Client,
     controller::{lister_source::ReadLister, worker::RunningController},
     counters::Counters,
@@ -11,7 +10,6 @@ use crate::{
     informer::{
         child::{self, OwnerRef},
         event_handler::EventHandler,
-        fan_out::FanOut,
         mapped::MappedHandler,
         namespaces::Namespaces,
         primary::KubernetesSource,
@@ -24,7 +22,8 @@ use crate::{
     kind::Kind,
     manager::{
         health::HasHealth,
-        observed::{ObservedOperator, controller_names},
+        informers::Informers,
+        observed::ObservedOperator,
         operator::Operator,
         tasks::{OnEnd, Tasks},
     },
@@ -45,19 +44,19 @@ impl Operator {
         client: Client,
         operator_namespace: String,
         namespaces: Namespaces,
-        orphan_requests: OrphanRequests,
+        informers: &mut Informers,
         tasks: &mut Tasks,
     ) -> Wiring {
+        let (orphan_requests, searches) = OrphanRequests::new();
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
         let children = child::stores(&trees);
-        let healths = HealthRegistry::default();
+        let healths = informers.healths.clone();
         let targets = reference::stores(&self.factories, &healths);
         let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
-        let mut sources: Vec<Arc<KubernetesSource>> = Vec::new();
         let chains = Arc::<CausalChains>::default();
-        let kinds: Vec<_> = self.factories.iter().map(|factory| factory.kind()).collect();
-        let controllers = self.factories.iter().zip(controller_names(&kinds)).map(|(factory, name)| {
+        let controllers = self.factories.iter().map(|factory| {
+            let name = informers.next_controller_name();
             let settings = self.settings_of(factory.as_ref());
             let state = ControllerState {
                 client: client.clone(),
@@ -80,14 +79,12 @@ impl Operator {
             };
             let selection = settings.selection.clone();
             let kind = factory.kind();
-            // Controllers of one kind with the same selection share a source, so its watch and its cache.
-            let source = sources.iter().find(|source| source.serves(&kind, &selection)).cloned().unwrap_or_else(|| {
-                let namespaces = namespaces.clone();
-                let health = healths.of(&kind);
-                let source = KubernetesSource::new(client.clone(), kind, &self.name, namespaces, selection.clone());
-                let source = Arc::new(if selection.is_all() { source.with_health(health) } else { source });
-                sources.push(source.clone());
-                source
+            let source = informers.source(&self.name, &kind, &selection, || {
+                let (namespaces, health) = (namespaces.clone(), healths.of(&kind));
+                let (kind, selection) = (kind.clone(), selection.clone());
+                let is_all = selection.is_all();
+                let source = KubernetesSource::new(client.clone(), kind, &self.name, namespaces, selection);
+                if is_all { source.with_health(health) } else { source }
             });
             let reconciler = factory.reconciler(source.objects().codec()).0;
             let options = LoopOptions {
@@ -110,10 +107,9 @@ impl Operator {
             targets,
             mapped_handlers,
             lister_handlers,
-            healths,
-            sources,
             controllers,
             orphan_requests,
+            searches: Arc::new(Mutex::new(searches)),
             recorder,
         }
     }
@@ -175,17 +171,16 @@ pub(crate) struct Wiring {
     targets: BTreeMap<Kind, Arc<Targets>>,
     mapped_handlers: Vec<Arc<MappedHandler>>,
     lister_handlers: Vec<Arc<ListerHandler>>,
-    healths: HealthRegistry,
-    sources: Vec<Arc<KubernetesSource>>,
     pub(crate) controllers: Vec<Arc<RunningController>>,
     pub(crate) orphan_requests: OrphanRequests,
+    /// The requested searches, for the collector.
+    searches: Arc<Mutex<mpsc::UnboundedReceiver<OrphanSearch>>>,
     pub(crate) recorder: EventRecorder,
 }
 
 impl Wiring {
-    /// Spawns the tasks of all watches and channels. Primaries without a selector share their watch with the references, mapped
-    /// objects and listers of the same kind.
-    pub(crate) fn spawn_informers(&self, tasks: &mut Tasks) {
+    /// Spawns the tasks of the channels.
+    pub(super) fn spawn_channels(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
             for receiver in &controller.settings().channels {
                 let (controller, receiver) = (controller.clone(), receiver.clone());
@@ -195,57 +190,16 @@ impl Wiring {
                 });
             }
         }
-        let mut shared_watches = self.shared_watches();
-        for source in &self.sources {
-            // A source with a selector has a watch of its own.
-            let other_sinks =
-                if source.has_selector() { FanOut::default() } else { shared_watches.take_sinks(source.kind()) };
-            self.spawn_primary_informer(source, Arc::new(other_sinks), tasks);
-        }
+    }
+
+    /// Spawns the tasks of the watches of children, which no other operator shares: they select by the label of this one.
+    pub(super) fn spawn_child_informers(&self, tasks: &mut Tasks) {
         for children in self.children.values() {
             self.spawn_child_informer(children, tasks);
         }
         for targets in self.targets.values() {
             self.collect_orphans_on_recovery(&targets.watched.health, tasks);
         }
-        for (kind, shared_watch) in shared_watches.into_watches() {
-            let (health, shared_watch) = (self.healths.of(&kind), Arc::new(shared_watch));
-            let (client, namespaces, task_health) = (self.client.clone(), self.namespaces.clone(), health.clone());
-            tasks.spawn(format!("informer of {kind}"), Some(health), OnEnd::Restart, move || {
-                let (shared_watch, client, kind) = (shared_watch.clone(), client.clone(), kind.clone());
-                let (namespaces, health) = (namespaces.clone(), task_health.clone());
-                async move { shared_watch.run(client, kind, namespaces, health).await }.boxed()
-            });
-        }
-    }
-
-    /// Spawns the tasks of a source: the informer, and the collection of orphans after a recovery. The events of the informer reach
-    /// `other_sinks` first, then the orphan collector and the controllers of the source.
-    fn spawn_primary_informer(
-        &self,
-        source: &Arc<KubernetesSource>,
-        other_sinks: Arc<FanOut<'static>>,
-        tasks: &mut Tasks,
-    ) {
-        self.collect_orphans_on_recovery(source.health(), tasks);
-        let has_source = |controller: &&Arc<RunningController>| {
-            std::ptr::eq(controller.control_loop.source.objects(), source.objects())
-        };
-        let controllers: Arc<[_]> = self.controllers.iter().filter(has_source).cloned().collect();
-        let (name, health) = (format!("informer of {}", source.kind()), source.health().clone());
-        let (source, orphan_requests) = (source.clone(), self.orphan_requests.clone());
-        tasks.spawn(name, Some(health), OnEnd::Restart, move || {
-            let (source, orphan_requests) = (source.clone(), orphan_requests.clone());
-            let (controllers, other_sinks) = (controllers.clone(), other_sinks.clone());
-            let run = async move {
-                let on_change = |change: &Change<Encoded>, from_list| {
-                    orphan_requests.on_primary_change(change);
-                    controllers.iter().for_each(|controller| controller.on_primary_change(change, from_list));
-                };
-                source.run(&on_change, &other_sinks).await;
-            };
-            run.boxed()
-        });
     }
 
     /// Spawns the tasks of a kind of children: the informer, which selects them by the operator's label, the retry of primaries
@@ -271,16 +225,15 @@ impl Wiring {
     }
 
     /// Spawns a task that requests a collection of orphans whenever this watch works again.
-    fn collect_orphans_on_recovery(&self, health: &Health, tasks: &mut Tasks) {
+    pub(super) fn collect_orphans_on_recovery(&self, health: &Health, tasks: &mut Tasks) {
         let (orphan_requests, health) = (self.orphan_requests.clone(), health.clone());
         tasks.spawn(format!("recovery of {}", health.kind()), None, OnEnd::Finish, move || {
             orphan_requests.clone().follow_health(health.clone()).boxed()
         });
     }
 
-    /// Returns the watches of referenced kinds, mapped kinds and listers, shared by kind.
-    fn shared_watches(&self) -> SharedWatches {
-        let mut watches = SharedWatches::default();
+    /// Adds the handlers of referenced kinds, mapped kinds and listers to the shared watches of these kinds.
+    pub(super) fn add_to(&self, watches: &mut SharedWatches) {
         for targets in self.targets.values() {
             let handler =
                 reference::ReferenceHandler { targets: targets.clone(), controllers: self.controllers.clone() };
@@ -293,20 +246,25 @@ impl Wiring {
         for handler in &self.lister_handlers {
             watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
         }
-        watches
     }
 
-    /// Spawns the orphan collector, which processes the requested `searches`. A restart of its task reuses the receiver.
-    pub(crate) fn spawn_orphan_collector(&self, searches: mpsc::UnboundedReceiver<OrphanSearch>, tasks: &mut Tasks) {
+    /// Spawns the orphan collector, which processes the requested searches. A restart of its task reuses the receiver.
+    pub(crate) fn spawn_orphan_collector(&self, tasks: &mut Tasks) {
         let (client, namespaces) = (self.client.clone(), self.namespaces.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());
         let counters = self.counters.clone();
         let collector = Arc::new(OrphanCollector { client, namespaces, children, controllers, counters });
-        let searches = Arc::new(Mutex::new(searches));
+        let searches = self.searches.clone();
         tasks.spawn("collection of orphans", None, OnEnd::Finish, move || {
             let (collector, searches) = (collector.clone(), searches.clone());
             async move { collector.run(&mut *searches.lock().await).await }.boxed()
         });
+    }
+
+    /// Drops the requested searches, for ever.
+    pub(crate) async fn drop_searches(&self) {
+        while self.searches.lock().await.recv().await.is_some() {}
+        std::future::pending().await
     }
 
     /// Returns all watches of the operator.
@@ -319,17 +277,14 @@ impl Wiring {
         primaries.chain(children).chain(targets).chain(mapped).chain(listers).collect()
     }
 
-    /// Returns the parts of the operator that its metrics read.
-    pub(crate) fn observed(&self) -> ObservedOperator {
-        ObservedOperator {
-            controllers: self.controllers.clone(),
-            sources: self.sources.clone(),
-            children: self.children.clone(),
-            targets: self.targets.clone(),
-            mapped_handlers: self.mapped_handlers.clone(),
-            lister_handlers: self.lister_handlers.clone(),
-            watches: self.watches(),
-        }
+    /// Adds the parts of the operator that its metrics read, except the caches of primaries.
+    pub(super) fn add_to_observed(&self, observed: &mut ObservedOperator) {
+        observed.controllers.extend(self.controllers.iter().cloned());
+        observed.children.extend(self.children.values().cloned());
+        observed.targets.extend(self.targets.values().cloned());
+        observed.mapped_handlers.extend(self.mapped_handlers.iter().cloned());
+        observed.lister_handlers.extend(self.lister_handlers.iter().cloned());
+        observed.watches.extend(self.watches());
     }
 
     /// Returns the watches that must be synced before a controller starts its workers.

@@ -98,6 +98,17 @@ impl Metrics {
         self.0.registries.lock().push(registry);
     }
 
+    /// Adds the registries of the user that other metrics have.
+    pub(crate) fn adopt(&self, other: &Self) {
+        let registries = other.0.registries.lock().clone();
+        self.0.registries.lock().extend(registries);
+    }
+
+    /// Returns the counters of the operator.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.0.counters
+    }
+
     pub(crate) fn calls(&self) -> &CallMetrics {
         &self.0.calls
     }

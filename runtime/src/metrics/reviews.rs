@@ -1,4 +1,4 @@
-//! `Reviews` asks the API server whether the bearer of a token may read `/metrics`, and caches the answers.
+//! `Reviews` asks the API server whether the bearer of a token may use a path of the metrics server, and caches the answers.
 
 use http::Request;
 use parking_lot::Mutex;
@@ -18,7 +18,7 @@ const TOKEN_REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
 /// The path of a SubjectAccessReview.
 const ACCESS_REVIEWS: &str = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
 
-/// The path that a client must be allowed to get.
+/// The path of the metrics.
 pub(super) const METRICS_PATH: &str = "/metrics";
 
 /// The answer for a token.
@@ -27,7 +27,7 @@ pub(super) enum TokenAccess {
     Allowed,
     /// The token is not valid.
     Unauthenticated,
-    /// The user has no right to get `/metrics`.
+    /// The user has no right to this verb on the path.
     Forbidden {
         user: String,
     },
@@ -36,7 +36,7 @@ pub(super) enum TokenAccess {
 /// The reviews of the tokens of one server.
 pub(super) struct Reviews {
     client: kube::Client,
-    /// By the digest of the token: a token is not kept in memory.
+    /// By the digest of token, verb and path: a token is not kept in memory.
     cache: Mutex<HashMap<[u8; 32], (Instant, TokenAccess)>>,
 }
 
@@ -45,18 +45,19 @@ impl Reviews {
         Self { client, cache: Mutex::default() }
     }
 
-    /// Returns whether the bearer of a token may read the metrics.
+    /// Returns whether the bearer of a token has the right to a verb on a path.
     ///
     /// # Errors
     /// Fails if the API server can't be asked. Such an answer is not cached.
-    pub(super) async fn access(&self, token: &str) -> Result<TokenAccess, kube::Error> {
-        let (digest, now) = (Sha256::digest(token).into(), Instant::now());
+    pub(super) async fn access(&self, token: &str, verb: &str, path: &str) -> Result<TokenAccess, kube::Error> {
+        // A header value has no zero bytes.
+        let (digest, now) = (Sha256::digest([token, verb, path].join("\0")).into(), Instant::now());
         if let Some((asked_at, access)) = self.cache.lock().get(&digest)
             && now.saturating_duration_since(*asked_at) < CACHE_TIME
         {
             return Ok(access.clone());
         }
-        let access = self.review(token).await?;
+        let access = self.review(token, verb, path).await?;
         let mut cache = self.cache.lock();
         if cache.len() >= MAX_CACHED {
             cache.retain(|_, (asked_at, _)| now.saturating_duration_since(*asked_at) < CACHE_TIME);
@@ -70,8 +71,8 @@ impl Reviews {
         Ok(access)
     }
 
-    /// Asks the API server for the user of a token (TokenReview), and whether the user may get `/metrics` (SubjectAccessReview).
-    async fn review(&self, token: &str) -> Result<TokenAccess, kube::Error> {
+    /// Asks the API server for the user of a token (TokenReview), and for the user's right to the path (SubjectAccessReview).
+    async fn review(&self, token: &str, verb: &str, path: &str) -> Result<TokenAccess, kube::Error> {
         let review = json!({
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenReview",
@@ -90,7 +91,7 @@ impl Reviews {
                 "uid": user["uid"],
                 "groups": user["groups"],
                 "extra": user["extra"],
-                "nonResourceAttributes": {"path": METRICS_PATH, "verb": "get"},
+                "nonResourceAttributes": {"path": path, "verb": verb},
             },
         });
         let answer = self.create_review(ACCESS_REVIEWS, &crate::client::strip_nulls(review)).await?;
@@ -148,20 +149,23 @@ mod tests {
     async fn answers_are_cached_for_a_minute_and_bounded() {
         let (reviews, requests) = reviews();
         for _ in 0..3 {
-            assert_eq!(reviews.access("reader").await.unwrap(), TokenAccess::Allowed);
+            assert_eq!(reviews.access("reader", "get", METRICS_PATH).await.unwrap(), TokenAccess::Allowed);
             assert_eq!(
-                reviews.access("stranger").await.unwrap(),
+                reviews.access("stranger", "get", METRICS_PATH).await.unwrap(),
                 TokenAccess::Forbidden { user: "stranger".to_owned() }
             );
-            assert_eq!(reviews.access("bad").await.unwrap(), TokenAccess::Unauthenticated);
+            assert_eq!(reviews.access("bad", "get", METRICS_PATH).await.unwrap(), TokenAccess::Unauthenticated);
         }
         assert_eq!(requests.load(Ordering::Relaxed), 5, "two, two, and one for the invalid token");
+        reviews.access("bad", "get", "/debug/cache").await.unwrap();
+        reviews.access("bad", "post", METRICS_PATH).await.unwrap();
+        assert_eq!(requests.swap(5, Ordering::Relaxed), 7, "each right by itself");
         tokio::time::advance(CACHE_TIME).await;
-        reviews.access("bad").await.unwrap();
+        reviews.access("bad", "get", METRICS_PATH).await.unwrap();
         assert_eq!(requests.load(Ordering::Relaxed), 6);
         for number in 0..MAX_CACHED + 10 {
             tokio::time::advance(Duration::from_millis(1)).await;
-            reviews.access(&format!("bad-{number}")).await.unwrap();
+            reviews.access(&format!("bad-{number}"), "get", METRICS_PATH).await.unwrap();
         }
         assert_eq!(reviews.cache.lock().len(), MAX_CACHED);
     }

@@ -3,15 +3,20 @@
 //! It serves HTTPS with bearer tokens, which the API server reviews, or plain HTTP on a loopback address.
 
 use super::{
+    handler::MetricsHandler,
     registry::Metrics,
     reviews::{METRICS_PATH, Reviews, TokenAccess},
     text::Format,
     tls::{Certificate, CertificateFiles},
 };
-use crate::error::Chain;
+use crate::error::{BoxError, Chain};
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
-use http_body_util::Full;
-use hyper::{body::Bytes, server::conn::http1, service::service_fn};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::{
+    body::{Body, Bytes},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::{convert::Infallible, io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 use tokio::{
@@ -31,6 +36,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a connection may have no request.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// The maximum size of the body of a request.
+const MAX_BODY: usize = 1 << 20;
 
 /// The pause after a connection could not be accepted, for example because of too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
@@ -163,10 +171,10 @@ pub(crate) struct BoundServer {
 }
 
 impl BoundServer {
-    /// Serves the metrics. It never returns; a dropped future ends its connections.
-    pub(crate) async fn serve(&self, metrics: Metrics, client: kube::Client) {
+    /// Serves the metrics and the paths of `handlers`. It never returns; a dropped future ends its connections.
+    pub(crate) async fn serve(&self, metrics: Metrics, handlers: Vec<MetricsHandler>, client: kube::Client) {
         let reviews = self.certificate.is_some().then(|| Reviews::new(client));
-        let handler = Arc::new(Handler { metrics, reviews });
+        let handler = Arc::new(Handler { metrics, handlers, reviews });
         let (permits, mut connections) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), JoinSet::new());
         loop {
             let Ok(permit) = permits.clone().acquire_owned().await else { return };
@@ -203,7 +211,7 @@ async fn serve_connection(stream: TcpStream, certificate: Option<Arc<Certificate
 async fn serve_requests(stream: impl AsyncRead + AsyncWrite + Unpin, handler: Arc<Handler>) {
     let service = service_fn(|request: Request<hyper::body::Incoming>| {
         let handler = handler.clone();
-        async move { Ok::<_, Infallible>(handler.respond(request.method(), request.uri().path(), request.headers()).await) }
+        async move { Ok::<_, Infallible>(handler.respond(request).await) }
     });
     let mut server = http1::Builder::new();
     server.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
@@ -215,22 +223,57 @@ async fn serve_requests(stream: impl AsyncRead + AsyncWrite + Unpin, handler: Ar
 /// Responds to requests.
 struct Handler {
     metrics: Metrics,
+    /// The paths of the user.
+    handlers: Vec<MetricsHandler>,
     /// `None` if everybody may read the metrics.
     reviews: Option<Reviews>,
 }
 
 impl Handler {
-    /// Returns the response to a request: the metrics in the format that the client accepts, or an error.
-    async fn respond(&self, method: &Method, path: &str, headers: &HeaderMap) -> Response<Full<Bytes>> {
-        if path != METRICS_PATH {
+    /// Returns the response to a request: the metrics in the format that the client accepts, that of a handler, or an error.
+    async fn respond<B: Body<Data = Bytes, Error: Into<BoxError>>>(
+        &self,
+        request: Request<B>,
+    ) -> Response<Full<Bytes>> {
+        let path = request.uri().path();
+        let handler = self.handlers.iter().find(|handler| handler.path() == path);
+        if path != METRICS_PATH && handler.is_none() {
             return text_response(StatusCode::NOT_FOUND, "not found; the metrics are at /metrics");
         }
-        if method != Method::GET {
+        if handler.is_none() && request.method() != Method::GET {
             return text_response(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
         }
-        if let Some(refusal) = self.refusal(headers).await {
+        if let Some(refusal) = self.refusal(request.method(), path, request.headers()).await {
             return refusal;
         }
+        match handler {
+            Some(handler) => self.call(handler, request).await,
+            None => self.encode(request.headers()).await,
+        }
+    }
+
+    /// Returns the response of a handler.
+    async fn call<B: Body<Data = Bytes, Error: Into<BoxError>>>(
+        &self,
+        handler: &MetricsHandler,
+        request: Request<B>,
+    ) -> Response<Full<Bytes>> {
+        let (head, body) = request.into_parts();
+        let Ok(body) = Limited::new(body, MAX_BODY).collect().await else {
+            return text_response(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the body of the request is incomplete or larger than 1 MiB",
+            );
+        };
+        let request = Request::from_parts(head, body.to_bytes().to_vec());
+        match handler.respond(request, self.metrics.counters()).await {
+            Some(response) => response.map(|body| Full::new(Bytes::from(body))),
+            None => text_response(StatusCode::INTERNAL_SERVER_ERROR, "the handler failed; the reason is in the log"),
+        }
+    }
+
+    /// Returns the metrics.
+    async fn encode(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
         let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
         let format = Format::of_accept(&accept.collect::<Vec<_>>().join(","));
         let metrics = self.metrics.clone();
@@ -248,24 +291,25 @@ impl Handler {
         }
     }
 
-    /// Returns the response to a client that may not read the metrics; `None` if it may.
-    async fn refusal(&self, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
+    /// Returns the response to a client that has no right to a path; `None` if it has.
+    async fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
         let reviews = self.reviews.as_ref()?;
         let Some(token) = bearer_token(headers) else {
             return Some(text_response(StatusCode::UNAUTHORIZED, "Unauthorized: a bearer token is required"));
         };
-        match reviews.access(token).await {
+        let verb = method.as_str().to_lowercase();
+        match reviews.access(token, &verb, path).await {
             Ok(TokenAccess::Allowed) => None,
             Ok(TokenAccess::Unauthenticated) => {
                 Some(text_response(StatusCode::UNAUTHORIZED, "Unauthorized: the token is not valid"))
             }
             Ok(TokenAccess::Forbidden { user }) => Some(text_response(
                 StatusCode::FORBIDDEN,
-                &format!("Forbidden: user {user:?} cannot get path \"/metrics\""),
+                &format!("Forbidden: user {user:?} cannot {verb} path {path:?}"),
             )),
             Err(error) => {
                 let error = Chain(&error);
-                tracing::error!(%error, "failed to review the token of a client of /metrics");
+                tracing::error!(%error, "failed to review the token of a client of {path}");
                 Some(text_response(StatusCode::INTERNAL_SERVER_ERROR, "failed to review the token"))
             }
         }

@@ -190,6 +190,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
+    /// Returns the keys that are with workers, in no order.
+    pub fn running_keys(&self) -> Vec<K> {
+        self.state.lock().running_keys()
+    }
+
     /// Returns the current length and the totals of the queue.
     pub fn stats(&self) -> Stats {
         self.state.lock().stats()

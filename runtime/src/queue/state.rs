@@ -278,6 +278,11 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.closed && self.running == 0
     }
 
+    /// Returns the keys that are with workers.
+    pub(super) fn running_keys(&self) -> Vec<K> {
+        self.keys.iter().filter(|(_, state)| state.running.is_some()).map(|(key, _)| key.clone()).collect()
+    }
+
     /// Returns the lengths and counters for the metrics.
     pub(super) fn stats(&self) -> Stats {
         Stats {

@@ -21,6 +21,7 @@ mod backoff;
 pub(crate) mod change;
 pub(crate) mod control_loop;
 pub(crate) mod deselected;
+mod interrupted;
 pub(crate) mod next;
 mod orphan;
 mod outcome;

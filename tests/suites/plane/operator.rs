@@ -26,6 +26,7 @@ mod foreign;
 mod group;
 mod hooks;
 mod kill;
+mod manager;
 mod manifest;
 mod measure;
 mod metrics;
@@ -35,6 +36,7 @@ pub(crate) mod picture;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
+mod runnable;
 mod select;
 mod status;
 mod stop;
@@ -48,6 +50,8 @@ use libtest_mimic::Trial;
 pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         run::cases(),
+        runnable::cases(),
+        manager::cases(),
         configuration::cases(),
         kill::cases(),
         stop::cases(),

@@ -100,6 +100,7 @@ impl Process {
             lead: lead.clone(),
             environment: Environment::new(now, move || random.below(u64::MAX)),
             watch: None,
+            reopen_at: None,
             last_failure: None,
         };
         let (stop, stopped) = oneshot::channel();

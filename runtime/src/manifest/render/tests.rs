@@ -142,7 +142,7 @@ fn the_role_is_what_the_trees_need() {
 }
 
 #[test]
-fn leader_election_needs_one_lease_of_the_operators_namespace() {
+fn manager_m12_leader_election_needs_a_lease_of_the_operators_namespace_and_no_other_lock() {
     let documents = documents(files(&fixture::project()).unwrap().text("base/rbac.yaml").unwrap());
     let (role, binding) = (&documents[1], &documents[2]);
     assert_eq!((&role["kind"], &role["metadata"]["namespace"]), (&json!("Role"), &json!("demo-system")));

@@ -1,7 +1,7 @@
 //! Tests of the server on loopback addresses.
 
 use super::*;
-use crate::{client::Client, counters::Counters};
+use crate::{client::Client, counters::Counters, panic::Closure};
 use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -25,7 +25,7 @@ async fn ask(address: SocketAddr, path: &str, headers: &str) -> String {
 async fn a_loopback_address_serves_plain_http_in_both_formats() {
     let server = MetricsServer::new(LOOPBACK).bind(Vec::new()).await.unwrap();
     let address = server.listener.local_addr().unwrap();
-    let serving = tokio::spawn(async move { server.serve(metrics(), Client::disconnected().kube()).await });
+    let serving = tokio::spawn(async move { server.serve(metrics(), Vec::new(), Client::disconnected().kube()).await });
     let text = ask(address, "/metrics", "").await;
     assert!(
         text.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4; charset=utf-8\r\n"),
@@ -57,14 +57,44 @@ async fn manager_m8_an_address_in_use_is_an_error_before_anything_is_served() {
 
 #[tokio::test]
 async fn a_request_without_a_token_is_unauthorized_and_a_server_error_is_no_permission() {
-    let handler = |client: kube::Client| Handler { metrics: metrics(), reviews: Some(Reviews::new(client)) };
+    let handler = |client: kube::Client| Handler {
+        metrics: metrics(),
+        handlers: Vec::new(),
+        reviews: Some(Reviews::new(client)),
+    };
     let handler = handler(Client::disconnected().kube());
     let mut headers = HeaderMap::new();
-    let status = async |headers: &HeaderMap| handler.respond(&Method::GET, METRICS_PATH, headers).await.status();
+    let request = |method: Method, headers: &HeaderMap| {
+        let mut request = Request::new(Full::<Bytes>::default());
+        (*request.method_mut(), *request.uri_mut()) = (method, METRICS_PATH.parse().unwrap());
+        request.headers_mut().extend(headers.clone());
+        request
+    };
+    let status = async |headers: &HeaderMap| handler.respond(request(Method::GET, headers)).await.status();
     assert_eq!(status(&headers).await, StatusCode::UNAUTHORIZED);
     headers.insert(header::AUTHORIZATION, http::HeaderValue::from_static("Basic c2hvcA=="));
     assert_eq!(status(&headers).await, StatusCode::UNAUTHORIZED);
     headers.insert(header::AUTHORIZATION, http::HeaderValue::from_static("Bearer token"));
     assert_eq!(status(&headers).await, StatusCode::INTERNAL_SERVER_ERROR);
-    assert_eq!(handler.respond(&Method::POST, METRICS_PATH, &headers).await.status(), StatusCode::METHOD_NOT_ALLOWED);
+    let posted = handler.respond(request(Method::POST, &headers)).await;
+    assert_eq!(posted.status(), StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[tokio::test]
+async fn manager_m26_a_handler_of_the_user_responds_at_its_path() {
+    let echo = MetricsHandler::new("/debug/echo", async |request: Request<Vec<u8>>| {
+        assert_ne!(request.uri().query(), Some("torn"));
+        Response::new([request.method().as_str().as_bytes(), b" ", request.body()].concat())
+    });
+    let server = MetricsServer::new(LOOPBACK).bind(Vec::new()).await.unwrap();
+    let address = server.listener.local_addr().unwrap();
+    let (own, counted) = (metrics(), metrics().counters().clone());
+    let counters = own.counters().clone();
+    let serving = tokio::spawn(async move { server.serve(own, vec![echo], Client::disconnected().kube()).await });
+    assert!(ask(address, "/debug/echo", "").await.ends_with("\r\n\r\nGET "));
+    assert!(ask(address, "/debug/echo?torn", "").await.starts_with("HTTP/1.1 500 "));
+    assert_eq!((counters.panics(Closure::MetricsHandler), counted.panics(Closure::MetricsHandler)), (1, 0));
+    assert!(ask(address, "/debug/echoes", "").await.starts_with("HTTP/1.1 404 "));
+    assert!(ask(address, "/metrics", "").await.starts_with("HTTP/1.1 200 "));
+    serving.abort();
 }

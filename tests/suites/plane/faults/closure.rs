@@ -211,16 +211,19 @@ async fn is_well(probes: SocketAddr, path: &str) {
 }
 
 /// Public functions that take functions, and are called for no object or by the user's own code.
-const NOT_FOR_OBJECTS: [(&str, &str); 17] = [
+const NOT_FOR_OBJECTS: [(&str, &str); 20] = [
     (
         "new",
-        "the clock and the dice of `Environment` belong to no object; the end of a pass by them is caught by the worker",
+        "the clock and the dice of `Environment` belong to no object, and a panic in them ends a pass; one of a `Runnable` ends the run",
     ),
     ("observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
     ("panics_observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
     ("read", "the caller of `Lister::read` is a node, and a panic the error of its pass"),
     ("status", "the caller of `Context::status` is a node, and a panic the error of its pass"),
     ("initialize", "called once, before any object is watched; a panic is the error that ends the run"),
+    ("readyz_check", "called for a probe; a panic is a failure of the check"),
+    ("livez_check", "called for a probe; a panic is a failure of the check"),
+    ("metrics_handler", "called for a request; a panic is the response 500"),
     ("controls_with", "called once, while the operator is built"),
     ("main_with", "called once, while the operator is built"),
     ("behind", "the cache is a library here: the caller's own code panics"),

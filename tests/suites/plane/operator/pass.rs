@@ -29,11 +29,11 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("loop_r6_what_provisioners_set_in_the_status_is_stored_however_the_pass_ends", fields),
         case("loop_r8_a_conflict_of_the_status_write_is_followed_by_another_pass", conflict),
         case("loop_a_yield_is_followed_by_a_pass_after_the_requeue_interval", yields),
-        case("loop_an_unexpected_error_is_tried_again_and_its_detail_stays_in_the_log", unexpected),
+        case("manager_m42_an_unexpected_error_is_tried_again_and_its_detail_stays_in_the_log", unexpected),
         case("loop_a_conflict_that_does_not_end_is_told_after_a_while", endless_conflict),
         case("loop_a_user_action_is_parked_until_the_spec_changes", parked_for_the_user),
         case("loop_a_parked_object_created_again_under_its_name_is_reconciled", parked_and_created_again),
-        case("loop_a_terminal_error_is_parked_until_a_restart", parked_until_restart),
+        case("manager_m42_a_terminal_error_is_not_tried_again_before_a_restart", parked_until_restart),
         case("loop_identical_outcomes_write_nothing", identical),
         case("stale_y1_own_writes_are_never_overtaken_by_an_older_cache", stale),
     ]

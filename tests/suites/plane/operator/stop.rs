@@ -2,28 +2,31 @@
 
 use std::{sync::Arc, time::Duration};
 
-use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap, events::v1::Event};
 use kube::api::ListParams;
 use libtest_mimic::Trial;
-use opgen::{For, RunError};
+use opgen::{For, Operator, RunError, RunOptions, leader_election::LeaderElection};
 use opgen_tests::{
     Plane, case, case_on_controlplane,
     wait::{self, PATIENCE, until_object},
 };
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 use super::{
     example::WEBAPP,
     fleet::Fleet,
-    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Note, NoteSpec, NoteTree, Outcome},
+    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Note, NoteSpec, NoteTree, Outcome, available},
     program::Program,
-    site::{Running, Site},
+    site::{NAME, Running, Site},
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("work_in_flight_ends_before_an_operator_does", in_flight),
-        case("an_operator_whose_work_does_not_end_ends_without_it_after_its_timeout", timeout),
+        case("manager_m32_a_pass_that_does_not_end_is_interrupted_and_named_and_its_status_says_so", timeout),
+        case("manager_m6_a_shutdown_timeout_of_zero_waits_for_no_pass_and_is_no_error", no_wait),
+        case("manager_m6_a_lost_lead_waits_for_no_pass_and_writes_nothing", lost_lead),
         case("events_that_wait_are_written_before_an_operator_ends", events),
         case_on_controlplane(
             "a_second_signal_ends_at_once_and_one_lets_calls_in_flight_end",
@@ -35,8 +38,11 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 /// An operator with a pass in flight that waits at the gate of the diary.
 async fn at_the_gate(site: &Site, diary: &Diary, timeout: Duration) -> Running {
-    let operator = site.operator().shutdown_timeout(timeout);
-    let options = diary.clone();
+    at_the_gate_with(site, diary, |operator| operator.shutdown_timeout(timeout)).await
+}
+
+async fn at_the_gate_with(site: &Site, diary: &Diary, change: impl FnOnce(Operator) -> Operator) -> Running {
+    let (operator, options) = (change(site.operator()), diary.clone());
     let operator = operator.controls_with::<For<Errand, Diary>, ErrandTree>(|controller| controller.options(options));
     let running = site.start(&operator).await;
     site.create(&Errand::new("one", ErrandSpec { first: Outcome::Gate, ..ErrandSpec::default() })).await;
@@ -65,13 +71,54 @@ async fn in_flight(plane: Arc<Plane>) {
 async fn timeout(plane: Arc<Plane>) {
     let (site, diary) = (Site::new(&plane).await, Diary::default());
     let mut running = at_the_gate(&site, &diary, Duration::from_millis(500)).await;
+    let pass = format!("the pass over Errand {}/one", site.namespace);
     running.signal();
     let end = running.end().await;
-    assert!(matches!(end, Err(RunError::Timeout(after)) if after == Duration::from_millis(500)), "{end:?}");
+    let names = |unfinished: &[String]| unfinished == [pass.as_str()];
+    assert!(matches!(&end, Err(RunError::Timeout { unfinished, .. }) if names(unfinished)), "{end:?}");
     // What was not waited for is not left behind either.
+    diary.gate.add_permits(1);
+    let writes = site.settled().await.subresource("status");
+    assert_eq!((writes.len(), diary.gate.available_permits()), (1, 1), "{writes}");
+    let errand = site.api::<Errand>().get("one").await.unwrap();
+    let status = errand.status.as_ref().map(|status| &status.standard);
+    assert_eq!(available(status).map(|(is, reason, _)| (is, reason)), Some(("Unknown", "Interrupted")));
+    let conditions = &status.unwrap().conditions;
+    assert!(conditions.iter().any(|held| held.type_ == "Reconciling" && held.status == "True"), "{conditions:?}");
+    // The next operator continues.
+    diary.gate.add_permits(1);
+    let options = diary.clone();
+    let operator =
+        site.operator().controls_with::<For<Errand, Diary>, ErrandTree>(|controller| controller.options(options));
+    let _running = site.run(&operator, RunOptions::default()).await;
+    let done = |errand: &Errand| {
+        available(errand.status.as_ref().map(|status| &status.standard)).is_some_and(|(is, _, _)| is == "True")
+    };
+    until_object(&site.api::<Errand>(), "one", "is available", done).await;
+}
+
+async fn no_wait(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let mut running = at_the_gate(&site, &diary, Duration::ZERO).await;
+    running.signal();
+    running.end().await.unwrap();
     diary.gate.add_permits(1);
     assert!(site.settled().await.subresource("status").is_empty());
     assert_eq!(diary.gate.available_permits(), 1);
+}
+
+async fn lost_lead(plane: Arc<Plane>) {
+    let (site, diary) = (Site::new(&plane).await, Diary::default());
+    let election = LeaderElection::default().lease_duration(Duration::from_secs(3));
+    let election = election.renew_deadline(Duration::from_secs(2)).retry_period(Duration::from_millis(500));
+    let mut running = at_the_gate_with(&site, &diary, |operator| operator.leader_election(election)).await;
+    running.signal();
+    // While it waits for the pass, a stranger takes the Lease.
+    site.patch::<Lease>(&format!("{NAME}.opgen.dev"), &json!({"spec": {"holderIdentity": "stranger"}})).await;
+    let end = running.end().await;
+    assert!(matches!(&end, Err(RunError::LeadLost(_))), "{end:?}");
+    diary.gate.add_permits(1);
+    assert!(site.settled().await.subresource("status").is_empty());
 }
 
 /// Events are written one after the other, so a burst of them is behind the work that they tell of.

@@ -1,0 +1,92 @@
+//! `Extensions`: the runnables, health checks and handlers that the user of an operator adds to its process.
+
+use super::{
+    checks::{HealthCheck, Probe},
+    runnable::Runnable,
+};
+use crate::metrics::handler::MetricsHandler;
+use std::collections::BTreeSet;
+
+/// What the user adds to the process of an operator.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extensions {
+    pub(super) runnables: Vec<Runnable>,
+    pub(super) readyz: Vec<HealthCheck>,
+    pub(super) livez: Vec<HealthCheck>,
+    pub(super) handlers: Vec<MetricsHandler>,
+}
+
+/// A health check or a handler can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtensionError {
+    /// A health check has the name of another one.
+    #[error("there are two checks {path:?}; give each check a name of its own")]
+    DuplicateCheck {
+        /// The path of the check.
+        path: String,
+    },
+    /// The name of a health check is no part of a path.
+    #[error("{name:?} is no name for a health check; use letters, digits, `-`, `_` and `.`")]
+    CheckName {
+        /// The name.
+        name: String,
+    },
+    /// The metrics server has another handler of this path.
+    #[error("there are two handlers of {path:?} on the metrics server; give each handler a path of its own")]
+    DuplicateHandler {
+        /// The path.
+        path: String,
+    },
+    /// The path of a handler is not absolute, or contains other characters than those of a plain path.
+    #[error("{path:?} is no path for a handler of the metrics server; use for example \"/debug/cache\"")]
+    HandlerPath {
+        /// The path.
+        path: String,
+    },
+}
+
+impl Extensions {
+    /// Adds those of another operator.
+    pub(super) fn add(&mut self, other: &Self) {
+        let Self { runnables, readyz, livez, handlers } = other.clone();
+        self.runnables.extend(runnables);
+        self.readyz.extend(readyz);
+        self.livez.extend(livez);
+        self.handlers.extend(handlers);
+    }
+
+    /// Checks that names and paths are valid and distinct.
+    ///
+    /// # Errors
+    /// Fails for the first one that is not.
+    pub(super) fn check(&self) -> Result<(), ExtensionError> {
+        for (probe, checks) in [(Probe::Ready, &self.readyz), (Probe::Live, &self.livez)] {
+            let mut names: BTreeSet<&str> = probe.own_checks().iter().copied().collect();
+            for HealthCheck { name, .. } in checks {
+                if !is_path_part(name) {
+                    return Err(ExtensionError::CheckName { name: name.clone() });
+                }
+                if !names.insert(name) {
+                    return Err(ExtensionError::DuplicateCheck { path: format!("/{}/{name}", probe.endpoint()) });
+                }
+            }
+        }
+        let mut paths = BTreeSet::from(MetricsHandler::RESERVED);
+        for handler in &self.handlers {
+            let path = handler.path();
+            if !path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(is_path_part)) {
+                return Err(ExtensionError::HandlerPath { path: path.to_owned() });
+            }
+            if !paths.insert(path) {
+                return Err(ExtensionError::DuplicateHandler { path: path.to_owned() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns whether a text can stand between two slashes of a path as it is.
+fn is_path_part(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|character| character.is_ascii_alphanumeric() || "-_.".contains(character))
+}

@@ -1,0 +1,54 @@
+//! `Operators`: the operators of one process, and what can be checked of them before anything starts.
+
+use super::{extensions::Extensions, operator::Operator, run_error::RunError};
+use crate::kind::Kind;
+use std::collections::BTreeSet;
+
+/// The operators of one process.
+#[derive(Clone, Copy)]
+pub(super) struct Operators<'o> {
+    /// The operator whose options are those of the process.
+    pub(super) first: &'o Operator,
+    others: &'o [Operator],
+}
+
+impl<'o> Operators<'o> {
+    /// Returns the only operator of a process.
+    pub(super) fn one(operator: &'o Operator) -> Self {
+        Self::new(operator, &[])
+    }
+
+    pub(super) fn new(first: &'o Operator, others: &'o [Operator]) -> Self {
+        Self { first, others }
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = &'o Operator> {
+        std::iter::once(self.first).chain(self.others)
+    }
+
+    /// Returns the kinds of all controllers, in order.
+    pub(super) fn kinds(self) -> Vec<Kind> {
+        self.iter().flat_map(|operator| operator.factories.iter().map(|factory| factory.kind())).collect()
+    }
+
+    /// Checks the names, conditions, manifests and extensions of the operators. Returns the extensions of all.
+    ///
+    /// # Errors
+    /// Fails for the first mistake.
+    pub(super) fn check(self) -> Result<Extensions, RunError> {
+        let (mut names, mut extensions) = (BTreeSet::new(), Extensions::default());
+        for operator in self.iter() {
+            if !names.insert(&operator.name) {
+                return Err(RunError::DuplicateOperator { name: operator.name.clone() });
+            }
+            operator.check_conditions().map_err(RunError::Conditions)?;
+            for factory in &operator.factories {
+                let checked = factory.shape().check_manifests();
+                checked.map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
+            }
+            extensions.add(&operator.extensions);
+        }
+        extensions.check().map_err(RunError::Extension)?;
+        Ok(extensions)
+    }
+}
