@@ -43,30 +43,34 @@ fn a_project_pins_the_versions_that_opgen_is_built_with() {
 #[test]
 fn a_project_has_the_lints_and_the_profiles_of_the_workspace() {
     let [workspace, project] = manifests();
-    let tables: [&[&str]; 9] = [
+    let tables: [&[&str]; 8] = [
         &["workspace", "lints", "rust"],
         &["workspace", "lints", "clippy"],
         &["profile", "release"],
         &["profile", "release", "build-override"],
-        &["profile", "release", "package"],
         &["profile", "dev"],
         &["profile", "dev", "package", "*"],
         &["profile", "dev", "package", "opgen-sandbox"],
         &["profile", "dev", "package", "serde_json"],
     ];
     for path in tables {
-        let values = |document| {
-            let table: &dyn TableLike = table(document, path);
-            let level = |item: &Item| item.get("opt-level").cloned();
-            // A project doesn't build the sandbox for a release.
-            let shared = table
-                .iter()
-                .filter(|(key, item)| *key != "opgen-sandbox" && (item.is_value() || level(item).is_some()));
-            let line = |(key, item): (&str, &Item)| format!("{key} = {}", text(level(item).as_ref().or(Some(item))));
-            shared.map(line).collect::<Vec<_>>()
-        };
-        assert_eq!(values(&project), values(&workspace), "{}", path.join("."));
+        assert_eq!(values(&project, path), values(&workspace, path), "{}", path.join("."));
     }
+    let place = Place::new();
+    assert_eq!(place.opgen(&format!("{GOOD} --path . --quiet")).code, 0);
+    let config: DocumentMut = fs::read_to_string(place.path(".cargo/config.toml")).unwrap().parse().expect("TOML");
+    let path = ["profile", "release", "package"];
+    assert_eq!(values(&config, &path), values(&workspace, &path), "the crates of a release");
+}
+
+/// The values of a table; for the profile of a package its level of optimization.
+fn values(document: &DocumentMut, path: &[&str]) -> Vec<String> {
+    let level = |item: &Item| item.get("opt-level").cloned();
+    let table = table(document, path);
+    // A project doesn't build the sandbox for a release.
+    let is_shared = |key: &str, item: &Item| key != "opgen-sandbox" && (item.is_value() || level(item).is_some());
+    let shared = table.iter().filter(|(key, item)| is_shared(key, item));
+    shared.map(|(key, item)| format!("{key} = {}", text(level(item).as_ref().or(Some(item))))).collect()
 }
 
 /// What only an operator links: a crate of kinds is for clients, too.
