@@ -122,9 +122,9 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions, one node after the other, and yields until the objects of a node are gone. Objects that a node
-    /// claims stay, and so do all objects of a kind while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with
-    /// the outcome of the tree.
+    /// Runs the deferred deletions, one node after the other, and yields until the objects of a node are gone. Objects that a
+    /// node claims stay, and so do all objects of a kind while the claims of a node that applies the kind are unknown. The loop
+    /// calls it after all nodes have run, with the outcome of the tree.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
         let Some(planner) = self.planner.filter(|_| !deferred.is_empty()) else { return Ok(()) };

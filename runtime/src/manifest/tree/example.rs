@@ -6,6 +6,7 @@ use crate::{
         fixture,
         project::{KindDescription, Project},
     },
+    readiness::pod::PODS,
     shape::{
         Access, Cardinality, DeletionPropagation, Edge, Node, Order, ResourceOptions, Shape, SourceLocation, Verb,
     },
@@ -60,7 +61,12 @@ static WORKLOAD: Shape = Shape {
             ..Edge::plain("cache", &STATEFUL_SET, line(31))
         },
         Edge::plain("proxy", &DEPLOYMENT, line(33)),
-        Edge { after: &["cache", "proxy"], ..Edge::plain("web", &DEPLOYMENT, line(35)) },
+        Edge {
+            after: &["cache", "proxy"],
+            resource: ResourceOptions { pods: true, ..ResourceOptions::DEFAULT },
+            access: PODS,
+            ..Edge::plain("web", &DEPLOYMENT, line(35))
+        },
         Edge::plain("service", &SERVICE, line(37)),
         Edge { cardinality: Cardinality::Many, ..Edge::plain("jobs", &CRON_JOB, line(39)) },
     ],
@@ -140,4 +146,17 @@ pub(crate) fn project() -> Project {
         sample: None,
     };
     Project { name: "shops".into(), namespace: "shops-system".into(), controllers: vec![shop], ..fixture::project() }
+}
+
+#[test]
+fn every_option_of_a_resource_is_used() {
+    let mut used = [false; 7];
+    TREE.walk(&mut |visit| {
+        let Some(edge) = visit.edge else { return };
+        // Without `..`, so that the compiler reports an option that the tree may lack.
+        let ResourceOptions { once, adopt, adopt_from, if_api, pods, retired, delete } = edge.resource;
+        let set = [once, adopt, !adopt_from.is_empty(), if_api, pods, retired, delete.is_some()];
+        used.iter_mut().zip(set).for_each(|(used, set)| *used |= set);
+    });
+    assert_eq!(used, [true; 7]);
 }
