@@ -35,11 +35,11 @@ impl<'o> Operators<'o> {
     ///
     /// # Errors
     /// Fails for the first mistake.
-    pub(super) fn check(self) -> Result<Extensions, RunError> {
+    pub(super) fn check(self) -> Result<Extensions, Box<RunError>> {
         let (mut names, mut extensions) = (BTreeSet::new(), Extensions::default());
         for operator in self.iter() {
             if !names.insert(&operator.name) {
-                return Err(RunError::DuplicateOperator { name: operator.name.clone() });
+                return Err(Box::new(RunError::DuplicateOperator { name: operator.name.clone() }));
             }
             operator.check_conditions().map_err(RunError::Conditions)?;
             for factory in &operator.factories {

@@ -228,7 +228,7 @@ pub(super) async fn run_until(
     options: RunOptions,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), RunError> {
-    let (base, extensions) = (operators.first, operators.check()?);
+    let (base, extensions) = (operators.first, operators.check().map_err(|mistake| *mistake)?);
     let stop = std::pin::pin!(stop);
     let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
     let bound_servers = Servers::bind(options.probes, options.metrics, &base.name, &own_namespace).await?;
@@ -239,7 +239,8 @@ pub(super) async fn run_until(
     let mut leadership = leadership.map_err(RunError::LeaderElection)?;
     let client = base.wrap_client(leadership.guard(client));
     let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
-    let mut runnables = RunnableGroups::new(options.runnables, &extensions.runnables, facts, base.counters.clone())?;
+    let runnables = RunnableGroups::new(options.runnables, &extensions.runnables, facts, base.counters.clone());
+    let mut runnables = runnables.ok_or(RunError::AlreadyStarted)?;
     for operator in operators.iter() {
         operator.initialize(&client.kube()).await?;
     }

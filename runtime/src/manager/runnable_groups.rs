@@ -26,16 +26,16 @@ pub(super) struct RunnableGroups {
     run: Arc<RunFacts>,
     handle: Runnables,
     added: mpsc::UnboundedReceiver<Runnable>,
-    before_caches: Group,
-    without_lead: Group,
-    lead: Group,
+    before_caches: RunningGroup,
+    without_lead: RunningGroup,
+    lead: RunningGroup,
     elected: watch::Sender<bool>,
     counters: Counters,
 }
 
 /// The runnables of one group.
 #[derive(Default)]
-struct Group {
+struct RunningGroup {
     is_started: bool,
     /// The runnables that start with the group.
     waiting: Vec<Runnable>,
@@ -46,29 +46,22 @@ struct Group {
 }
 
 impl RunnableGroups {
-    /// Begins the run of a handle with the runnables that were added to it and the `own` ones of the operator. Nothing starts yet.
-    ///
-    /// # Errors
-    /// Fails if a run of the handle has begun before.
-    pub(super) fn new(
-        handle: Runnables,
-        own: &[Runnable],
-        run: RunFacts,
-        counters: Counters,
-    ) -> Result<Self, RunError> {
-        let (waiting, added) = handle.begin().ok_or(RunError::AlreadyStarted)?;
+    /// Begins the run of a handle with the runnables that were added to it and the `own` ones of the operators. Nothing starts yet.
+    /// Returns `None` if a run of the handle has begun before.
+    pub(super) fn new(handle: Runnables, own: &[Runnable], run: RunFacts, counters: Counters) -> Option<Self> {
+        let (waiting, added) = handle.begin()?;
         let mut groups = Self {
             run: Arc::new(run),
             handle,
             added,
-            before_caches: Group::default(),
-            without_lead: Group::default(),
-            lead: Group::default(),
+            before_caches: RunningGroup::default(),
+            without_lead: RunningGroup::default(),
+            lead: RunningGroup::default(),
             elected: watch::Sender::new(false),
             counters,
         };
         own.iter().cloned().chain(waiting).for_each(|runnable| groups.accept(runnable));
-        Ok(groups)
+        Some(groups)
     }
 
     /// Starts a group: the runnables that wait for it, and later those that are added to it.
@@ -151,7 +144,7 @@ impl RunnableGroups {
         group.names.insert(task.id(), name);
     }
 
-    fn group(&mut self, group: RunnableGroup) -> &mut Group {
+    fn group(&mut self, group: RunnableGroup) -> &mut RunningGroup {
         match group {
             RunnableGroup::BeforeCaches => &mut self.before_caches,
             RunnableGroup::WithoutLead => &mut self.without_lead,
@@ -195,7 +188,7 @@ async fn run_to_end(runnable: Runnable, context: RunnableContext, counters: Coun
 }
 
 /// Waits for the next runnable of these groups that ends; forever if none runs.
-async fn next_end<const N: usize>(mut groups: [&mut Group; N]) -> Ended {
+async fn next_end<const N: usize>(mut groups: [&mut RunningGroup; N]) -> Ended {
     poll_fn(|cx| {
         for group in &mut groups {
             match group.running.poll_join_next_with_id(cx) {

@@ -19,7 +19,7 @@ pub(crate) fn register() -> io::Result<Box<dyn StopSignals>> {
 
 #[cfg(unix)]
 mod system {
-    use super::StopSignals;
+    use crate::manager::signals::StopSignals;
     use futures::future::{BoxFuture, FutureExt};
     use std::io;
     use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -56,7 +56,7 @@ mod system {
 
 #[cfg(windows)]
 mod system {
-    use super::StopSignals;
+    use crate::manager::signals::StopSignals;
     use futures::future::{BoxFuture, FutureExt};
     use std::io;
     use tokio::signal::windows::{

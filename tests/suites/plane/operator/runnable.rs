@@ -203,7 +203,15 @@ async fn order(plane: Arc<Plane>) {
     let operator = operator.runnable(reports("lead")).runnable(reports("any").without_lead());
     let operator = operator.runnable(reports("first").before_caches());
     let mut running = site.start(&operator).await;
-    lines.until(&["first before", "any after", "lead after"]).await;
+    wait::until("all have started", PATIENCE, async || match lines.all() {
+        all if all.len() == 3 => Ok(()),
+        all => Err(format!("{all:?}")),
+    })
+    .await;
+    // Without an election the last two groups start one right after the other, and their tasks run on several threads.
+    let mut all = lines.all();
+    all[1..].sort();
+    assert_eq!(all, ["first before", "any after", "lead after"]);
     running.signal();
     running.end().await.unwrap();
 }
