@@ -29,6 +29,7 @@ use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
+    time::{Interval, MissedTickBehavior, interval, interval_at},
 };
 
 use growth::Growth;
@@ -118,10 +119,18 @@ async fn churn(time: Duration, seed: u64) -> Report {
     Report { requests: requests.into_iter().sum(), restarts, values }
 }
 
+/// Returns an interval that does not catch up after a delay.
+fn ticks(period: Duration) -> Interval {
+    let mut ticks = interval(period);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
 /// Creates, edits and deletes objects, and returns the number of successful requests. Requests fail while the API server is away.
 async fn change(widgets: &Api<Widget>, mut dice: fastrand::Rng, end: Instant) -> u64 {
-    let mut done = 0;
+    let (mut done, mut pauses) = (0, ticks(PAUSE));
     while Instant::now() < end {
+        pauses.tick().await;
         let name = format!("w-{}", dice.u64(0..NAMES));
         let succeeded = match dice.u8(0..4) {
             0 => widgets.delete(&name, &Default::default()).await.is_ok(),
@@ -135,7 +144,6 @@ async fn change(widgets: &Api<Widget>, mut dice: fastrand::Rng, end: Instant) ->
             }
         };
         done += u64::from(succeeded);
-        tokio::time::sleep(PAUSE).await;
     }
     done
 }
@@ -148,9 +156,10 @@ async fn restart(plane: &Plane, mut dice: fastrand::Rng, end: Instant) -> u64 {
         if next + Duration::from_secs(20) > end {
             return restarts;
         }
-        tokio::time::sleep_until(next.into()).await;
+        interval_at(next.into(), PAUSE).tick().await;
         plane.stop_apiserver();
-        tokio::time::sleep(Duration::from_millis(dice.u64(0..4000))).await;
+        let end_of_outage = Instant::now() + Duration::from_millis(dice.u64(0..4000));
+        interval_at(end_of_outage.into(), PAUSE).tick().await;
         plane.start_apiserver().await;
         restarts += 1;
     }
@@ -159,9 +168,9 @@ async fn restart(plane: &Plane, mut dice: fastrand::Rng, end: Instant) -> u64 {
 /// Reads the values of the process until the end.
 async fn sample(process: &Process, metrics: SocketAddr, end: Instant) -> Vec<(&'static str, Growth)> {
     let [mut memory, mut descriptors, mut threads, mut tasks] = [(); 4].map(|()| Growth::default());
-    let begin = Instant::now();
+    let (begin, mut samples) = (Instant::now(), ticks(SAMPLE_PERIOD));
     while Instant::now() < end {
-        tokio::time::sleep(SAMPLE_PERIOD).await;
+        samples.tick().await;
         let hours = begin.elapsed().as_secs_f64() / 3600.0;
         let folder = format!("/proc/{}", process.id());
         memory.add(hours, process.resident_kib().expect("the operator runs") as f64 / 1024.0);
