@@ -22,7 +22,7 @@ use crate::{
 };
 use futures::FutureExt as _;
 use std::{net::SocketAddr, sync::Arc};
-use tokio::{sync::oneshot, task::JoinSet, time::Instant};
+use tokio::{sync::oneshot, task::JoinSet};
 use {
     super::{
         conditions::StoredConditionsCheck,
@@ -288,7 +288,7 @@ pub(super) async fn run_until(
     if matches!(ended, Err(RunError::LeadLost(_))) {
         return ended;
     }
-    let (timeout, runnables, stop_time) = (base.shutdown, &mut runnables, Instant::now());
+    let (timeout, runnables, stop_time) = (base.shutdown, &mut runnables, tokio::time::Instant::now());
     let shutdown = Shutdown { timeout, wirings: &wirings, controllers, runnables, caches: tasks, servers };
     let stopped = tokio::select! {
         biased;

@@ -181,7 +181,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");
         for (text, reason) in [(None, "No such file"), (Some("nothing"), "there are none")] {
-            text.map(|text| std::fs::write(&path, text).unwrap());
+            if let Some(text) = text {
+                std::fs::write(&path, text).unwrap();
+            }
             let endpoint = "https://127.0.0.1:1".to_owned();
             let settings = ExportSettings { endpoint, certificate: Some(path.clone()), ..ExportSettings::default() };
             let error = send(settings).await.unwrap_err();
