@@ -137,8 +137,8 @@ impl Loop {
                 None => self.reconcile_uncached(key).await,
             }
         };
-        let pass = AssertUnwindSafe(pass).catch_unwind().instrument(traced.span.span.clone());
-        let next = match pass.await {
+        let outcome = AssertUnwindSafe(pass).catch_unwind().instrument(traced.span.span.clone()).await;
+        let next = traced.span.span.in_scope(|| match outcome {
             Ok(next) => next.unwrap_or_else(|error| self.next_after_loop_error(key, &uid, error)),
             Err(payload) => {
                 let error = Panicked::new(Closure::Runtime, &*payload);
@@ -147,7 +147,7 @@ impl Loop {
                 self.note_readiness(key, &uid, false);
                 Next::Failed
             }
-        };
+        });
         // A pass over an uncached object may have learned its uid.
         let uid = if entry.is_some() { uid } else { last_uid() };
         let earlier_failures = self.states.count_failures(key, &uid, next);
