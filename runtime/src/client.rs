@@ -17,7 +17,7 @@ mod write;
 pub(crate) use crate::error::call_error::CallError;
 pub(crate) use crate::error::condition_text;
 pub(crate) use crate::error::missing_rule::MissingRule;
-use crate::{counters::Counters, environment::Environment, shape::Verb};
+use crate::{counters::Counters, environment::Environment, shape::Verb, spans::call::CallSpan};
 use http::Request;
 use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams, ValidationDirective},
@@ -216,8 +216,11 @@ impl Client {
     /// Sends a request and returns the status and the body of a successful response, or the error of the API server.
     async fn bytes(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Vec<u8>), kube::Error> {
         let response = self.inner.send(request.map(Body::from)).await?;
-        let status = response.status();
+        let (status, span) = (response.status(), CallSpan::of(&response));
         let body = response.into_body().collect_bytes().await?;
+        if let Some(span) = span {
+            span.record_version(&body);
+        }
         if status.is_success() {
             return Ok((status, body.into()));
         }

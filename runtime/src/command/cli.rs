@@ -13,6 +13,7 @@ use crate::{
     },
     manager::{operator::Operator, run::RunOptions, run_error::RunError},
     manifest::{GenerateArgs, exit_with_error, run_generator},
+    spans::export::ServiceFacts,
 };
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::process::ExitCode;
@@ -134,7 +135,8 @@ fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
 fn prepare(operator: Operator, args: &ManagerArgs) -> Result<(Operator, RunOptions, LogReload), ConfigurationError> {
     let configuration = args.load()?;
     let (operator, options) = configuration.apply_to(operator, RunOptions::default())?;
-    Ok((operator, options, configuration.start_log()?))
+    let service = ServiceFacts { operator: Some((operator.name.clone(), operator.version.clone())) };
+    Ok((operator, options, configuration.start_log_of(service)?))
 }
 
 /// Returns the advice that is printed below an error of `run`; `None` if there is none.

@@ -7,7 +7,7 @@ use crate::{
     environment::Environment,
     informer::change_origin::ChangeOrigin,
     kind::Kind,
-    metrics::controller::{ControllerMetrics, PassKind},
+    metrics::controller::ControllerMetrics,
     panic::{Closure, Panicked},
     predicate::Significance,
     queue::{Item, KeyBackoff, Priority, Queue, Stats, Trigger},
@@ -16,6 +16,7 @@ use crate::{
         control_loop::Loop,
         next::{AFTER_CONFLICT, CATCH_UP, DEFAULT_REQUEUE, Next},
     },
+    spans::context::TraceContext,
 };
 use futures::FutureExt;
 use parking_lot::Mutex;
@@ -243,20 +244,21 @@ impl RunningController {
                 self.queue.hold(item.key.clone(), DEFAULT_REQUEUE, item.priority.min(Priority::Normal));
             }
             self.queue.done(&item.key);
-            self.count_pass(processed.unwrap_or(Next::Failed), worker.end(start));
+            let (next, trace) = processed.unwrap_or((Next::Failed, None));
+            self.count_pass(next, worker.end(start), trace.as_ref());
         }
     }
 
-    /// Counts a pass by its result, with its duration; a skipped pass only as skipped.
-    fn count_pass(&self, next: Next, duration: Duration) {
+    /// Counts a pass by its result, with its duration and its trace; a skipped pass only as skipped.
+    fn count_pass(&self, next: Next, duration: Duration, trace: Option<&TraceContext>) {
         let metrics = self.metrics();
         match next {
             Next::Parked => metrics.terminal_errors.increment(),
             Next::Failed | Next::FailedAtMost(_) | Next::Retry => metrics.retries.increment(),
             _ => {}
         }
-        match pass_kind(next) {
-            Some(kind) => metrics.count_pass(kind, duration),
+        match next.kind() {
+            Some(kind) => metrics.count_pass(kind, duration, trace),
             None => metrics.skipped.increment(),
         }
     }
@@ -270,13 +272,15 @@ impl RunningController {
         self.queue.stats()
     }
 
-    /// Runs one pass over an object, enqueues it for changes during the pass, schedules the next one, and returns when that is.
-    async fn process(&self, item: &Item<ObjectKey>) -> Next {
+    /// Runs one pass over an object, enqueues it for changes during the pass, and schedules the next one. Returns when that is, and
+    /// the trace of the pass, if it is exported.
+    async fn process(&self, item: &Item<ObjectKey>) -> (Next, Option<TraceContext>) {
         let key = &item.key;
         let environment = &self.control_loop.shared.environment;
         let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
         let trigger = self.begin_pass(item);
-        let PassResult { next, earlier_failures, significance } = self.control_loop.reconcile(key, trigger).await;
+        let PassResult { next, earlier_failures, significance, trace } =
+            self.control_loop.reconcile(key, trigger).await;
         if next == Next::CatchUp {
             self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain_length);
         }
@@ -286,14 +290,14 @@ impl RunningController {
         // Before the backoff begins: a change that a user made during the pass ends it.
         self.enqueue_changed(key.clone(), significance, false);
         self.schedule_next(item, next, earlier_failures);
-        next
+        (next, trace)
     }
 
     /// Returns what led to the pass that begins now. A request by a user starts a new chain of own writes.
     fn begin_pass(&self, item: &Item<ObjectKey>) -> PassTrigger {
         let length = self.control_loop.shared.chains.begin_pass(self.control_loop.source.kind(), &item.key);
         let chain_length = if item.trigger == Trigger::Request { 0 } else { length };
-        PassTrigger { event: item.trigger, chain_length }
+        PassTrigger { event: item.trigger, chain_length, trace_start: None }
     }
 
     /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed alike. After a
@@ -330,38 +334,13 @@ fn priority_of(change: Priority, from_list: bool) -> Priority {
     if from_list { Priority::Low } else { change }
 }
 
-/// Returns the result of a pass for metrics; `None` if the pass was skipped.
-fn pass_kind(next: Next) -> Option<PassKind> {
-    match next {
-        Next::CatchUp => None,
-        Next::AwaitChange | Next::Resync => Some(PassKind::Success),
-        Next::Requeue | Next::After(_) => Some(PassKind::RequeueAfter),
-        Next::Retry => Some(PassKind::Requeue),
-        Next::Failed | Next::FailedAtMost(_) | Next::Parked => Some(PassKind::Error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn stale_y5_a_skipped_pass_counts_as_none() {
-        assert_eq!(pass_kind(Next::CatchUp), None);
-    }
-
-    #[test]
     fn manager_m40_sixteen_objects_are_reconciled_at_a_time_unless_an_option_sets_another_number() {
         // On purpose not 1 as in controller-runtime: a pass mostly waits for the API server, and 1 surprises many users.
         assert_eq!(Settings::default().workers, 16);
-    }
-
-    #[test]
-    fn manager_m47_the_result_of_a_pass_is_that_of_controller_runtime() {
-        let name = |next| pass_kind(next).map(PassKind::as_str);
-        assert_eq!(name(Next::Resync), Some("success"));
-        assert_eq!(name(Next::After(Duration::ZERO)), Some("requeue_after"));
-        assert_eq!(name(Next::Retry), Some("requeue"));
-        assert_eq!((name(Next::Failed), name(Next::Parked)), (Some("error"), Some("error")));
     }
 }

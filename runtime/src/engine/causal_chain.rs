@@ -6,7 +6,7 @@
 
 use crate::{
     cache::{Change, Header, ObjectKey},
-    engine::desired::DIGEST_ANNOTATION,
+    engine::{desired::DIGEST_ANNOTATION, write_traces::WriteTraces},
     kind::Kind,
 };
 use parking_lot::Mutex;
@@ -17,7 +17,11 @@ pub(crate) const CYCLE_LENGTH: u32 = 30;
 
 /// The chains of own writes of all controllers of an operator.
 #[derive(Debug, Default)]
-pub(crate) struct CausalChains(Mutex<Chains>);
+pub(crate) struct CausalChains {
+    chains: Mutex<Chains>,
+    /// The traces of these writes.
+    pub(crate) traces: WriteTraces,
+}
 
 #[derive(Debug, Default)]
 struct Chains {
@@ -40,12 +44,12 @@ struct ChainedWrite {
 impl CausalChains {
     /// Adds a kind whose changes enqueue primaries that are not their owners.
     pub(crate) fn add_related_kind(&self, kind: &Kind) {
-        self.0.lock().related_kinds.insert(kind.clone());
+        self.chains.lock().related_kinds.insert(kind.clone());
     }
 
     /// Records a write of a child before it is sent. `pass` is the length of the chain that led to the pass.
     pub(crate) fn record_write(&self, kind: &Kind, key: &ObjectKey, digest: &str, pass: u32) {
-        let mut chains = self.0.lock();
+        let mut chains = self.chains.lock();
         if chains.related_kinds.contains(kind) {
             let write = ChainedWrite { digest: digest.into(), length: pass.saturating_add(1) };
             chains.writes.insert((kind.clone(), key.clone()), write);
@@ -56,7 +60,7 @@ impl CausalChains {
     /// a deleted object.
     pub(crate) fn length_at<V>(&self, kind: &Kind, change: &Change<V>) -> u32 {
         let digest_of = |header: &Header| header.annotations.get(DIGEST_ANNOTATION).map(str::to_owned);
-        let mut chains = self.0.lock();
+        let mut chains = self.chains.lock();
         if chains.writes.is_empty() {
             return 0;
         }
@@ -76,7 +80,7 @@ impl CausalChains {
     /// Records that a chain of this length leads to the next pass of a primary.
     pub(crate) fn extend_to(&self, kind: &Kind, primary: &ObjectKey, length: u32) {
         if length > 0 {
-            let mut chains = self.0.lock();
+            let mut chains = self.chains.lock();
             let longest = chains.next_passes.entry((kind.clone(), primary.clone())).or_default();
             *longest = length.max(*longest);
         }
@@ -84,7 +88,7 @@ impl CausalChains {
 
     /// Returns the length of the longest chain that leads to the pass of a primary that begins now.
     pub(crate) fn begin_pass(&self, kind: &Kind, primary: &ObjectKey) -> u32 {
-        let mut chains = self.0.lock();
+        let mut chains = self.chains.lock();
         if chains.next_passes.is_empty() {
             return 0;
         }

@@ -24,3 +24,4 @@ pub(crate) mod repair;
 pub(crate) mod resource;
 pub(crate) mod side_effects;
 pub(crate) mod tree_harness;
+pub(crate) mod write_traces;

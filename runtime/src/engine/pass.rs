@@ -37,6 +37,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, OnceLock},
 };
+use tokio::time::Instant;
 
 /// The state of one controller that all its passes share: client, caches and own writes.
 pub(crate) struct ControllerState {
@@ -126,12 +127,14 @@ pub(crate) struct PassTrigger {
     pub(crate) event: Trigger,
     /// The number of own writes that led to the pass, each by way of another primary.
     pub(crate) chain_length: u32,
+    /// The start of the trace of the pass; `None` if the pass is in no trace.
+    pub(crate) trace_start: Option<Instant>,
 }
 
 impl Default for PassTrigger {
     /// A request by a user.
     fn default() -> Self {
-        Self { event: Trigger::Request, chain_length: 0 }
+        Self { event: Trigger::Request, chain_length: 0, trace_start: None }
     }
 }
 
@@ -155,6 +158,8 @@ pub(crate) struct PassCore<'a> {
     pub(crate) deferred_deletions: Mutex<Vec<(Kind, Arc<str>)>>,
     /// Whether the pass only computes a plan: it makes no call to the API server and runs no hand-written node.
     pub(crate) is_plan: bool,
+    /// Whether the nodes of the pass have spans.
+    pub(crate) is_recorded: bool,
     children_by_node: Mutex<HashMap<Kind, ChildrenByNode>>,
     /// Records the unversioned reads of functions that run in every pass; it is never read.
     pub(crate) unversioned: UnversionedReads,
@@ -178,6 +183,7 @@ impl<'a> PassCore<'a> {
             plan: Mutex::default(),
             deferred_deletions: Mutex::default(),
             is_plan: false,
+            is_recorded: false,
             children_by_node: Mutex::default(),
             unversioned: UnversionedReads::default(),
             side_effects: Mutex::default(),
@@ -198,6 +204,7 @@ impl<'a> PassCore<'a> {
             plan: Mutex::default(),
             deferred_deletions: Mutex::default(),
             is_plan: true,
+            is_recorded: false,
             children_by_node: Mutex::default(),
             unversioned: UnversionedReads::default(),
             side_effects: Mutex::default(),

@@ -28,6 +28,7 @@ use crate::{
     kind::Kind,
     readiness::Readiness,
     shape::ResourceOptions,
+    spans::{bridge::current_context, convergence::WriteCause},
 };
 use serde_json::{Value, value::RawValue};
 use std::sync::Arc;
@@ -281,6 +282,9 @@ impl PassCore<'_> {
     ) -> Result<Readiness> {
         let kind = &children.kind;
         self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain_length);
+        self.shared.chains.traces.record(kind, &desired.key(), &desired.digest, || {
+            Some(WriteCause { context: current_context()?, started: self.trigger.trace_start? })
+        });
         let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
         match precondition {
             ApplyPrecondition::Absent => object["metadata"]["resourceVersion"] = VERSION_OF_NO_OBJECT.into(),

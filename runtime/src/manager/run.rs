@@ -18,6 +18,7 @@ use crate::{
     manager::run_error::RunError,
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
+    spans::export,
 };
 use futures::FutureExt as _;
 use std::{net::SocketAddr, sync::Arc};
@@ -288,7 +289,7 @@ pub(super) async fn run_until(
     if matches!(ended, Err(RunError::LeadLost(_))) {
         return ended;
     }
-    let (timeout, runnables) = (base.shutdown, &mut runnables);
+    let (timeout, runnables, stop_time) = (base.shutdown, &mut runnables, tokio::time::Instant::now());
     let shutdown = Shutdown { timeout, wirings: &wirings, controllers, runnables, caches: tasks, servers };
     let stopped = tokio::select! {
         biased;
@@ -297,6 +298,8 @@ pub(super) async fn run_until(
     };
     // Nothing writes any more.
     leadership.release().await?;
+    // After the release, so that a collector that does not answer delays no other replica.
+    export::flush(timeout.saturating_sub(stop_time.elapsed())).await;
     tracing::info!("stopped");
     ended.and(stopped)
 }

@@ -55,6 +55,7 @@ impl Operator {
         let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
         let chains = Arc::<CausalChains>::default();
+        self.factories.iter().for_each(|factory| chains.traces.add_kind(&factory.kind()));
         let controllers = self.factories.iter().map(|factory| {
             let name = informers.next_controller_name();
             let settings = self.settings_of(factory.as_ref());

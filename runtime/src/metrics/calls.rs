@@ -4,6 +4,7 @@ use super::{
     histogram::{CALL_BUCKETS, Histogram, HistogramValues},
     label::OTHER,
 };
+use crate::spans::{bridge::current_context, call::CallSpan};
 use http::{Method, Request, StatusCode};
 use kube::client::Body;
 use parking_lot::RwLock;
@@ -41,15 +42,16 @@ struct CallCounts {
 }
 
 impl CallMetrics {
-    /// Wraps a client so that its calls are counted.
+    /// Wraps a client so that its calls are counted, and have spans within a recorded pass.
     pub(crate) fn wrap(&self, client: kube::Client) -> kube::Client {
         let (calls, namespace) = (self.clone(), client.default_namespace().to_owned());
-        let service = tower::service_fn(move |request: Request<Body>| {
+        let service = tower::service_fn(move |mut request: Request<Body>| {
             let (calls, client) = (calls.clone(), client.clone());
             async move {
                 let (method, start) = (request.method().clone(), Instant::now());
                 let (verb, resource) = verb_and_resource(&method, request.uri().path(), request.uri().query());
-                let response = client.send(request).await;
+                let span = CallSpan::begin(&mut request, verb, &resource);
+                let response = span.run(client.send(request)).await;
                 let status = response.as_ref().ok().map(http::Response::status);
                 calls.observe(&method, verb, &resource, status, start);
                 response
@@ -70,14 +72,16 @@ impl CallMetrics {
             count.fetch_add(1, Ordering::Relaxed);
         });
         let histogram = || Histogram::new(CALL_BUCKETS);
-        with_entry(&self.0.methods, method.to_owned(), histogram, |histogram| histogram.observe(duration));
+        let trace = current_context().filter(|context| context.is_sampled);
+        let observe = |histogram: &Histogram| histogram.observe_traced(duration, trace.as_ref());
+        with_entry(&self.0.methods, method.to_owned(), histogram, observe);
         let mut target = (verb, resource.to_owned());
         let targets = self.0.targets.read();
         if targets.len() >= MAX_TARGETS && !targets.contains_key(&target) {
             target.1 = OTHER.to_owned();
         }
         drop(targets);
-        with_entry(&self.0.targets, target, histogram, |histogram| histogram.observe(duration));
+        with_entry(&self.0.targets, target, histogram, observe);
     }
 
     /// Returns the number of requests by their labels: status code and method, in this order.

@@ -6,6 +6,7 @@ use crate::{
         label::LabelCounts,
     },
     queue::Timings,
+    spans::context::TraceContext,
 };
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -93,10 +94,10 @@ impl ControllerMetrics {
         }
     }
 
-    /// Counts a pass that ended after `duration`.
-    pub(crate) fn count_pass(&self, kind: PassKind, duration: Duration) {
+    /// Counts a pass that ended after `duration`, with its span if that is exported.
+    pub(crate) fn count_pass(&self, kind: PassKind, duration: Duration, trace: Option<&TraceContext>) {
         self.results[kind as usize].increment();
-        self.duration.observe(duration);
+        self.duration.observe_traced(duration, trace);
     }
 
     /// Returns the number of passes with this result.

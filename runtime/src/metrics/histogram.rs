@@ -1,8 +1,11 @@
 //! `Histogram`: durations in fixed buckets, counted with atomic operations only.
 
+use crate::spans::context::TraceContext;
+use parking_lot::Mutex;
 use std::{
+    collections::BTreeMap,
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 /// The upper bounds of the buckets of a pass, in seconds, as in controller-runtime.
@@ -24,6 +27,8 @@ pub(crate) struct Histogram {
     /// One count for each bound, and one for longer durations.
     counts: Box<[AtomicU64]>,
     sum_nanos: AtomicU64,
+    /// The last duration of each bucket that was observed in an exported span.
+    exemplars: Mutex<BTreeMap<usize, SpanExemplar>>,
 }
 
 /// The values of a histogram at one time.
@@ -33,18 +38,40 @@ pub(crate) struct HistogramValues {
     pub(crate) count: u64,
     /// The upper bound of each bucket and the durations in this bucket alone.
     pub(crate) buckets: Vec<(f64, u64)>,
+    /// The exemplar of each bucket that has one.
+    pub(crate) exemplars: BTreeMap<usize, SpanExemplar>,
+}
+
+/// A duration with the span in which it was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SpanExemplar {
+    pub(crate) trace_id: String,
+    pub(crate) span_id: String,
+    pub(crate) seconds: f64,
+    pub(crate) time: SystemTime,
 }
 
 impl Histogram {
     /// Returns an empty histogram with these upper bounds, which must be sorted.
     pub(crate) fn new(bounds: &'static [f64]) -> Self {
-        Self { bounds, counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(), sum_nanos: AtomicU64::new(0) }
+        let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
+        Self { bounds, counts, sum_nanos: AtomicU64::new(0), exemplars: Mutex::default() }
     }
 
     /// Counts a duration.
     pub(crate) fn observe(&self, duration: Duration) {
+        self.observe_traced(duration, None);
+    }
+
+    /// Counts a duration. With an exported span it becomes the exemplar of its bucket.
+    pub(crate) fn observe_traced(&self, duration: Duration, span: Option<&TraceContext>) {
         let seconds = duration.as_secs_f64();
         let bucket = self.bounds.partition_point(|bound| *bound < seconds);
+        if let Some(span) = span {
+            let (trace_id, span_id) = (span.trace_id_text(), span.span_id_text());
+            let exemplar = SpanExemplar { trace_id, span_id, seconds, time: SystemTime::now() };
+            self.exemplars.lock().insert(bucket, exemplar);
+        }
         if let Some(count) = self.counts.get(bucket) {
             count.fetch_add(1, Ordering::Relaxed);
         }
@@ -59,7 +86,7 @@ impl Histogram {
         let buckets: Vec<_> = bounds.zip(counts).collect();
         let count = buckets.iter().map(|(_, count)| count).sum();
         let sum = Duration::from_nanos(self.sum_nanos.load(Ordering::Relaxed)).as_secs_f64();
-        HistogramValues { sum, count, buckets }
+        HistogramValues { sum, count, buckets, exemplars: self.exemplars.lock().clone() }
     }
 }
 

@@ -6,6 +6,7 @@
 mod alert;
 pub(crate) mod calls;
 pub(crate) mod controller;
+mod exemplar;
 pub(crate) mod handler;
 pub(crate) mod histogram;
 pub(crate) mod label;

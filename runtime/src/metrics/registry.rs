@@ -3,6 +3,7 @@
 use super::{
     calls::CallMetrics,
     controller::{ControllerMetrics, PassKind},
+    exemplar,
     live::{ControllerValues, LiveOperator, WATCH_STATES},
     process,
     sample::MetricSamples,
@@ -77,8 +78,13 @@ impl Metrics {
     pub fn open_metrics(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         let mut registry = Registry::default();
-        registry.register_collector(Box::new(self.samples()));
+        let samples = self.samples();
+        let exemplars = samples.exemplars();
+        registry.register_collector(Box::new(samples));
         encoding::text::encode_registry(&mut text, &registry)?;
+        if !exemplars.is_empty() {
+            text = exemplar::append(&text, &exemplars);
+        }
         let registries = self.0.registries.lock().clone();
         registries.iter().try_for_each(|added| encoding::text::encode_registry(&mut text, added))?;
         encoding::text::encode_eof(&mut text)?;
@@ -288,7 +294,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
         }
-        controller.count_pass(PassKind::Error, Duration::from_millis(30));
+        controller.count_pass(PassKind::Error, Duration::from_millis(30), None);
         let text = metrics.text().unwrap();
         for line in [
             "# HELP controller_runtime_reconcile_time_seconds Duration of a pass of a controller",

@@ -1,6 +1,7 @@
 //! `MetricSamples`: the values of all metrics at one time, encoded by `prometheus-client`.
 
 use super::{
+    exemplar::SeriesExemplars,
     histogram::HistogramValues,
     table::{Metric, MetricKind, TABLE},
 };
@@ -56,6 +57,22 @@ impl MetricSamples {
         debug_assert_eq!(labels.len(), metric.labels.len(), "{}", metric.name);
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         self.0.entry(metric.name).or_default().push((labels, value.into()));
+    }
+
+    /// Returns the exemplars of all series that have some.
+    pub(super) fn exemplars(&self) -> Vec<SeriesExemplars> {
+        let mut found = Vec::new();
+        for metric in TABLE {
+            for (values, sample) in self.0.get(metric.name).into_iter().flatten() {
+                if let Sample::Durations(HistogramValues { exemplars, .. }) = sample
+                    && !exemplars.is_empty()
+                {
+                    let labels: Vec<_> = metric.labels.iter().copied().zip(values.iter().map(String::as_str)).collect();
+                    found.push(SeriesExemplars::new(metric.name, &labels, exemplars.clone()));
+                }
+            }
+        }
+        found
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
         output::inputs_digest,
     },
     shape::{Access, Edge, Node, Path, Provisioner, ResourceOptions, Shape, SourceLocation},
+    spans::node::in_span,
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
@@ -92,7 +93,8 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::I
             return Ok(());
         }
         let child = cx.for_child(name, &child_inputs, inputs_digest);
-        report_panics(cx.core(), child.path(), C::provision(&child)).await
+        let run = report_panics(cx.core(), child.path(), C::provision(&child));
+        in_span(cx.core().is_recorded, child.path(), run).await
     }
     .boxed()
 }
@@ -121,7 +123,8 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
             return Ok(());
         }
         let child = cx.for_child(name);
-        report_panics(cx.core(), child.path(), C::deprovision(&child)).await
+        let run = report_panics(cx.core(), child.path(), C::deprovision(&child));
+        in_span(cx.core().is_recorded, child.path(), run).await
     }
     .boxed()
 }
@@ -158,14 +161,18 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
         if let Some(outcome) = cx.core().outcome_if_unchanged(&node, &kind, options, inputs_digest) {
             return outcome;
         }
-        let (wanted, inputs_digest) = {
-            let unversioned = UnversionedReads::default();
-            let draft = cx.draft(&unversioned);
-            let wanted = catch_unwind(AssertUnwindSafe(|| build(&draft)));
-            let wanted = wanted.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
-            (wanted?, draft.inputs_digest(inputs_digest))
+        // A node that is unchanged has no span: most passes find all their nodes so.
+        let run = async {
+            let (wanted, inputs_digest) = {
+                let unversioned = UnversionedReads::default();
+                let draft = cx.draft(&unversioned);
+                let wanted = catch_unwind(AssertUnwindSafe(|| build(&draft)));
+                let wanted = wanted.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
+                (wanted?, draft.inputs_digest(inputs_digest))
+            };
+            cx.core().converge(&node, &kind, options, inputs_digest, wanted).await
         };
-        cx.core().converge(&node, &kind, options, inputs_digest, wanted).boxed().await
+        in_span(cx.core().is_recorded, &node, run).boxed().await
     }
     .boxed()
 }
@@ -186,7 +193,8 @@ pub fn remove_with<'c, T: ResourceField<M>, M, O: Owner, P>(
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
     let (core, kind) = (cx.core(), kind_of::<T::Kind>());
-    async move { core.converge(&node, &kind, options, None, Vec::new()).await }.boxed()
+    async move { in_span(core.is_recorded, &node, core.converge(&node, &kind, options, None, Vec::new())).await }
+        .boxed()
 }
 
 /// Removes the objects of a node of an earlier release during provisioning.

@@ -26,9 +26,11 @@ pub(crate) mod next;
 mod orphan;
 mod outcome;
 pub(crate) mod panics;
+mod pass_span;
 mod recent;
 pub(crate) mod reconciler;
 mod reference;
+mod repetition;
 mod settled;
 mod state;
 mod status;
@@ -57,11 +59,14 @@ use crate::{
         change::RecentStates,
         control_loop::{Loop, LoopOptions},
         outcome::OutcomeReport,
+        pass_span::TracedPass,
         reconciler::{DecodedPrimary, Reconciler, TreeResult},
+        repetition::Repeated,
         settled::SettledKeys,
         stored_status::StoredStatus,
     },
     reference::NamedTarget,
+    spans::{bridge, context::TraceContext, pass},
 };
 use futures::FutureExt;
 pub(crate) use next::Next;
@@ -69,6 +74,7 @@ use panics::PanicReports;
 use state::ObjectStates;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 use tokio::time::Instant;
+use tracing::Instrument as _;
 use verdict::Direction;
 
 /// The result of a pass.
@@ -78,6 +84,8 @@ pub(crate) struct PassResult {
     pub(crate) earlier_failures: u32,
     /// The significance of the changes of the object that the watch delivered during the pass.
     pub(crate) significance: Significance,
+    /// The span of the pass; `None` if its trace is not exported.
+    pub(crate) trace: Option<TraceContext>,
 }
 
 impl Loop {
@@ -117,6 +125,11 @@ impl Loop {
         if entry.is_some() {
             self.shared.own_write_events.begin_pass(key, &uid);
         }
+        let traced = match &entry {
+            Some(entry) if !is_stale => self.begin_span(&entry.header, trigger),
+            _ => TracedPass::unrecorded(),
+        };
+        let trigger = traced.with_trace(trigger);
         let pass = async {
             match &entry {
                 Some(_) if is_stale => Ok(Next::CatchUp),
@@ -124,7 +137,8 @@ impl Loop {
                 None => self.reconcile_uncached(key).await,
             }
         };
-        let next = match AssertUnwindSafe(pass).catch_unwind().await {
+        let outcome = AssertUnwindSafe(pass).catch_unwind().instrument(traced.span.span.clone()).await;
+        let next = traced.span.span.in_scope(|| match outcome {
             Ok(next) => next.unwrap_or_else(|error| self.next_after_loop_error(key, &uid, error)),
             Err(payload) => {
                 let error = Panicked::new(Closure::Runtime, &*payload);
@@ -133,18 +147,17 @@ impl Loop {
                 self.note_readiness(key, &uid, false);
                 Next::Failed
             }
-        };
+        });
         // A pass over an uncached object may have learned its uid.
         let uid = if entry.is_some() { uid } else { last_uid() };
         let earlier_failures = self.states.count_failures(key, &uid, next);
-        let significance = entry.map_or(Significance::None, |entry| {
-            let version = &entry.header.resource_version;
-            self.apply_change(
-                &entry.header,
-                self.shared.own_write_events.end_pass(key, &uid, version, Significance::OwnWrite),
-            )
-        });
-        PassResult { next, earlier_failures, significance }
+        let Some(header) = entry.as_ref().map(|entry| &entry.header) else {
+            return PassResult { next, earlier_failures, significance: Significance::None, trace: None };
+        };
+        let trace = self.end_span(traced, header, next);
+        let version = &header.resource_version;
+        let significance = self.shared.own_write_events.end_pass(key, &uid, version, Significance::OwnWrite);
+        PassResult { next, earlier_failures, significance: self.apply_change(header, significance), trace }
     }
 
     /// Runs a pass over an object that the cache has: tears it down, provisions it, or reports that it can't be decoded. Does
@@ -265,6 +278,7 @@ impl Loop {
         let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
         core.spec_references = references.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
         core.trigger = trigger;
+        core.is_recorded = bridge::is_recorded();
         let result = primary.run_tree(core, direction).await;
         TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, result.outcome), ..result }
     }
@@ -299,7 +313,12 @@ impl Loop {
             }
             Error::Conflict(source) | Error::Unexpected(source) => {
                 let (reason, why) = crate::client::condition_text(source.as_ref());
-                tracing::error!(%kind, object = %key, reason, why, %error, "the pass was interrupted");
+                let repeated = self.states.count_report(key, uid, true, (reason, &why));
+                if repeated != Repeated::Silent {
+                    let repeated = repeated.times();
+                    tracing::error!(%kind, object = %key, reason, why, %error, repeated, "the pass was interrupted");
+                }
+                pass::record_reason(reason, Some(&why));
                 self.shared.metrics.errors.count(reason);
                 self.note_readiness(key, uid, false);
                 Next::Failed

@@ -1,6 +1,6 @@
 //! `Next` decides when an object is enqueued again after a pass.
 
-use crate::{engine::side_effects::RequeueRequest, reconcile::Backoff};
+use crate::{engine::side_effects::RequeueRequest, metrics::controller::PassKind, reconcile::Backoff};
 use std::time::Duration;
 
 /// The default delay between a pass that is not done (a yield) and the next pass, unless a change starts one earlier.
@@ -50,6 +50,17 @@ impl Next {
             Self::CatchUp => "next pass once the cache is up to date",
         }
     }
+
+    /// Returns the result of a pass for metrics and spans; `None` if the pass was skipped.
+    pub(crate) fn kind(self) -> Option<PassKind> {
+        match self {
+            Self::CatchUp => None,
+            Self::AwaitChange | Self::Resync => Some(PassKind::Success),
+            Self::Requeue | Self::After(_) => Some(PassKind::RequeueAfter),
+            Self::Retry => Some(PassKind::Requeue),
+            Self::Failed | Self::FailedAtMost(_) | Self::Parked => Some(PassKind::Error),
+        }
+    }
 }
 
 impl RequeueRequest {
@@ -60,5 +71,24 @@ impl RequeueRequest {
             (Next::Resync | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
             (next, _) => next,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_y5_a_skipped_pass_counts_as_none() {
+        assert_eq!(Next::CatchUp.kind(), None);
+    }
+
+    #[test]
+    fn manager_m47_the_result_of_a_pass_is_that_of_controller_runtime() {
+        let name = |next: Next| next.kind().map(PassKind::as_str);
+        assert_eq!(name(Next::Resync), Some("success"));
+        assert_eq!(name(Next::After(Duration::ZERO)), Some("requeue_after"));
+        assert_eq!(name(Next::Retry), Some("requeue"));
+        assert_eq!((name(Next::Failed), name(Next::Parked)), (Some("error"), Some("error")));
     }
 }

@@ -7,9 +7,11 @@ use crate::{
     reconcile::{
         control_loop::Loop,
         panics,
+        repetition::Repeated,
         stored_status::StoredStatus,
         verdict::{Direction, verdict_of},
     },
+    spans::pass,
 };
 use opgen_api::__private::Verdict;
 use serde_json::Value;
@@ -58,10 +60,10 @@ impl Loop {
         if let Err(error) = report.outcome
             && verdict.is_failure()
         {
-            let (kind, object) = (self.source.kind(), &header.key);
             panics::count(&self.shared, error);
-            tracing::error!(%kind, %object, reason = verdict.reason, %error, "the pass failed");
         }
+        self.log_outcome(header, &verdict, report.outcome);
+        pass::record_reason(&verdict.reason, verdict.is_failure().then_some(&*verdict.message));
         self.count_outcome(report.outcome, &verdict.reason);
         self.note_readiness(&header.key, &header.uid, verdict.is_ready());
         if self.reconciler.owns_status() {
@@ -69,6 +71,31 @@ impl Loop {
         }
         self.record_changed_outcome(header, &verdict);
         Ok(false)
+    }
+
+    /// Logs a failure, a yield, and the end of a failure. The same report in consecutive passes is logged when it has been repeated
+    /// 2, 4, 8, ... times.
+    fn log_outcome(&self, header: &Header, verdict: &Verdict, outcome: &Result<()>) {
+        let Header { key: object, uid, .. } = header;
+        let (kind, reason) = (self.source.kind(), &*verdict.reason);
+        let Err(error) = outcome else {
+            if let Some(failures) = self.states.end_reports(object, uid) {
+                tracing::info!(%kind, %object, failures, "the pass succeeded again");
+            }
+            return;
+        };
+        let (is_failure, text) = (verdict.is_failure(), error.to_string());
+        let repeated = self.states.count_report(object, uid, is_failure, (reason, &text));
+        match (repeated, repeated.times()) {
+            (Repeated::Silent, _) => {}
+            (_, repeated) if is_failure => {
+                tracing::error!(%kind, %object, reason, error = %text, repeated, "the pass failed");
+            }
+            (_, repeated) => {
+                let why = &*verdict.message;
+                tracing::debug!(%kind, %object, reason, why, repeated, "the pass yielded");
+            }
+        }
     }
 
     /// Counts the reason of a pass that did not succeed.

@@ -3,7 +3,11 @@
 use crate::{
     cache::{Header, ObjectKey, PerObject, Uid},
     error::{Error, Result},
-    reconcile::next::Next,
+    reconcile::{
+        next::Next,
+        repetition::{Repeated, Repetition},
+    },
+    spans::convergence::Convergence,
 };
 use parking_lot::Mutex;
 use std::time::Duration;
@@ -45,6 +49,10 @@ pub(super) struct ObjectState {
     pub(super) backoff_resets: u32,
     /// The time of the last change that could end a backoff.
     pub(super) last_reset: Option<Instant>,
+    /// The last failure or yield that was reported, until a pass succeeds.
+    pub(super) repetition: Option<Repetition>,
+    /// The trace that the next pass continues, or links to.
+    pub(super) convergence: Option<Box<Convergence>>,
 }
 
 /// The state of all objects of a controller.
@@ -127,6 +135,20 @@ impl ObjectStates {
             None if !is_ready => states.update(key, uid, |state| state.unready_since = Some(Instant::now())),
             _ => {}
         }
+    }
+
+    /// Counts a report of an object with this reason and message, and returns whether it is logged.
+    pub(super) fn count_report(&self, key: &ObjectKey, uid: &Uid, is_failure: bool, report: (&str, &str)) -> Repeated {
+        self.update(key, uid, |state| Repetition::count(&mut state.repetition, is_failure, report))
+    }
+
+    /// Drops the count of reports of an object, because a pass succeeded. Returns how often the failure that ends was reported.
+    pub(super) fn end_reports(&self, key: &ObjectKey, uid: &Uid) -> Option<u32> {
+        if self.read(key, uid, |state| state.repetition.is_none()) {
+            return None;
+        }
+        let ended = self.update(key, uid, |state| state.repetition.take());
+        ended.filter(|ended| ended.is_failure).map(Repetition::times)
     }
 
     /// Returns the number of objects whose last pass did not end ready, and the earliest time since when one of them has been so.

@@ -32,7 +32,7 @@ impl Loop {
             Ok(pointers) => {
                 // A reference that can't be resolved now is no error: the end of the teardown releases all references.
                 let (references, _) = self.resolve(&header.key, &pointers);
-                let trigger = PassTrigger { event: Trigger::Related, chain_length: 0 };
+                let trigger = PassTrigger { event: Trigger::Related, ..PassTrigger::default() };
                 self.run_tree(header, primary, &references, Direction::Down, trigger).await
             }
             Err(error) => TreeResult::failed(error),

@@ -18,6 +18,7 @@ mod permissions;
 mod reference;
 mod scaffolded;
 mod shop;
+mod traces;
 mod tree;
 mod uninstall;
 
@@ -26,6 +27,9 @@ use std::{panic, process::ExitCode};
 fn main() -> ExitCode {
     if let Some(end) = harness::victim::requested() {
         return harness::victim::run(end);
+    }
+    if let Some(role) = traces::requested() {
+        return traces::run(role);
     }
     let suites = [
         harness::cases(),
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         reference::cases(),
         scaffolded::cases(),
         shop::cases(),
+        traces::cases(),
         tree::cases(),
         uninstall::cases(),
     ];

@@ -33,6 +33,7 @@ mod metrics;
 mod orphan;
 mod pass;
 pub(crate) mod picture;
+mod repeated;
 pub(crate) mod rest;
 pub(crate) mod right;
 mod run;
@@ -58,6 +59,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         measure::cases(),
         metrics::cases(),
         pass::cases(),
+        repeated::cases(),
         conditions::cases(),
         fight::cases(),
         brake::cases(),

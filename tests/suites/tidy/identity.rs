@@ -16,7 +16,7 @@ const BY_NAME: [&str; 6] = [
 ];
 
 /// Where a collection by name is right, and why.
-const ALLOWED: [(&str, &str); 11] = [
+const ALLOWED: [(&str, &str); 12] = [
     ("runtime/src/cache/per_object", "it is the one that compares uids"),
     (
         "runtime/src/cache/own_writes",
@@ -29,6 +29,10 @@ const ALLOWED: [(&str, &str); 11] = [
         "a write ends with its object; the length for a pass is used once, and a request by a user starts at zero",
     ),
     ("runtime/src/engine/plan", "ends with the pass"),
+    (
+        "runtime/src/engine/write_traces",
+        "an entry is used once, by the next pass over the object, and only if its digest is that of the object",
+    ),
     ("runtime/src/provisioner/manifest", "ends with the pass"),
     ("runtime/src/reconcile/recent", "compares uid and version"),
     (

@@ -8,6 +8,7 @@ use crate::{
     kind::Kind,
     manager::{operator::Operator, run::RunOptions},
     nearest::nearest,
+    spans::export::{ExportSettings, ServiceFacts},
 };
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -61,16 +62,35 @@ impl OperatorConfiguration {
     /// Starts the log of the process on standard error, with the filter and the format of the options. Keep the returned value
     /// running, so that a change of the filter in the file takes effect.
     ///
+    /// With an endpoint for spans, and the feature `otlp` of this crate, it starts their export as well. The name of the service is
+    /// that of the program, unless an option sets it.
+    ///
     /// # Errors
-    /// Fails if the process has a log already.
+    /// Fails if the process has a log already, or if the options of the export can't be used.
     pub fn start_log(&self) -> Result<LogReload, ConfigurationError> {
-        LogReload::start(self.flags.log.clone(), self.file.clone())
+        self.start_log_of(ServiceFacts::default())
+    }
+
+    /// Starts the log as [`OperatorConfiguration::start_log`] does; the name of the service is that of an operator.
+    pub(crate) fn start_log_of(&self, service: ServiceFacts) -> Result<LogReload, ConfigurationError> {
+        LogReload::start(self.flags.log.clone(), self.file.clone(), self.export_settings(service))
+    }
+
+    /// Returns the settings of the export of spans; `None` without an endpoint.
+    pub(super) fn export_settings(&self, service: ServiceFacts) -> Option<ExportSettings> {
+        self.options().otlp.settings(&self.flags.otlp, service)
     }
 
     /// Returns the effective options of the log.
     #[cfg(test)]
     pub(super) fn log_options(&self) -> super::log_options::LogOptions {
         self.options().log
+    }
+
+    /// Returns the effective options of the export of spans.
+    #[cfg(test)]
+    pub(super) fn otlp_options(&self) -> super::otlp::OtlpOptions {
+        self.options().otlp
     }
 
     /// Returns the effective options: those of the flags and the environment, else those of the file.

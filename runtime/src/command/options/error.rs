@@ -76,6 +76,9 @@ pub enum ConfigurationError {
     /// The log can't be started.
     #[error("failed to start the log: {0}")]
     Log(String),
+    /// The export of spans can't be started.
+    #[error("{0}")]
+    Otlp(String),
 }
 
 impl ConfigurationError {
@@ -97,6 +100,7 @@ impl ConfigurationError {
                 let known = || format!("the operator controls {}", known.join(", "));
                 Some(nearest.as_ref().map_or_else(known, did_you_mean))
             }
+            Self::Otlp(_) => Some("change the options `--otlp-...`, or `otlp` in the file".to_owned()),
             Self::LeaderElection(_) => {
                 Some("change the options `--leader-elect-...`, or `leaderElection` in the file".to_owned())
             }

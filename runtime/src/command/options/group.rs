@@ -9,6 +9,7 @@ use super::{
     log_options::LogOptions,
     merge::overriding,
     metrics::MetricsOptions,
+    otlp::OtlpOptions,
 };
 use clap::Args;
 use schemars::JsonSchema;
@@ -43,6 +44,8 @@ pub(super) struct ManagerOptions {
     #[command(flatten)]
     pub(super) log: LogOptions,
     #[command(flatten)]
+    pub(super) otlp: OtlpOptions,
+    #[command(flatten)]
     pub(super) client: ClientOptions,
     #[command(flatten)]
     pub(super) leader_election: LeaderElectionOptions,
@@ -60,6 +63,7 @@ overriding!(ManagerOptions {
     probes,
     metrics,
     log,
+    otlp,
     client,
     leader_election,
     controllers,

@@ -1,7 +1,7 @@
 //! The table of options: the flag of each option and its key in the configuration file.
 
 /// The name of each flag, and the path of its key in the file.
-pub(super) const KEYS: [(&str, &str); 28] = [
+pub(super) const KEYS: [(&str, &str); 34] = [
     ("namespace", "namespaces"),
     ("shutdown-timeout", "shutdownTimeout"),
     ("probe-address", "probes.address"),
@@ -12,6 +12,12 @@ pub(super) const KEYS: [(&str, &str); 28] = [
     ("metrics-cert-key", "metrics.certKey"),
     ("log", "log.filter"),
     ("log-format", "log.format"),
+    ("otlp-endpoint", "otlp.endpoint"),
+    ("otlp-headers", "otlp.headers"),
+    ("otlp-certificate", "otlp.certificate"),
+    ("otlp-sampling-ratio", "otlp.samplingRatio"),
+    ("otlp-service-name", "otlp.serviceName"),
+    ("otlp-resource-attributes", "otlp.resourceAttributes"),
     ("connect-timeout", "client.connectTimeout"),
     ("response-timeout", "client.responseTimeout"),
     ("body-timeout", "client.bodyTimeout"),

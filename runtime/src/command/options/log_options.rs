@@ -42,9 +42,10 @@ pub(super) enum LogFormat {
 }
 
 /// Silences the log of failed calls and watches of `kube`. The operator logs each with its object or kind, and repeated lines
-/// would hide that. A filter that names these modules takes precedence.
-const QUIET_FILTER: &str =
-    "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,kube_runtime=off";
+/// would hide that. It also keeps the spans of the runtime out of the log, whose lines name the object themselves. A filter that
+/// names these modules takes precedence.
+const QUIET_FILTER: &str = "kube_client::client=off,kube_client::client::tls=warn,kube_client::client::auth=warn,\
+    kube_runtime=off,opgen::trace=off";
 
 /// Parses a log filter.
 pub(super) fn parse_filter(text: &str) -> Result<EnvFilter, String> {

@@ -1,16 +1,17 @@
 //! `LogReload`: the log of the process, whose filter follows the configuration file.
 
 use super::{
+    correlated::Correlated,
     error::ConfigurationError,
     file::{ConfigurationFile, read_text},
     group::ManagerOptions,
     log_options::{LogFormat, LogOptions, parse_filter},
 };
+use crate::spans::export::{self, BoxedLayer, ExportError, ExportSettings};
 use std::{io::IsTerminal, time::Duration};
-use tracing::Subscriber;
 use tracing_subscriber::{
     EnvFilter, Layer, Registry,
-    fmt::{self, MakeWriter},
+    fmt::{self, MakeWriter, format::Format},
     layer::SubscriberExt,
     reload,
     util::SubscriberInitExt,
@@ -31,18 +32,37 @@ pub struct LogReload {
 }
 
 impl LogReload {
-    /// Starts the log on standard error.
+    /// Starts the log on standard error, and the export of spans if there are settings for it. An operator without the feature `otlp`
+    /// logs that it exports none.
     ///
     /// # Errors
-    /// Fails if the process has a log already.
-    pub(super) fn start(flags: LogOptions, file: Option<ConfigurationFile>) -> Result<Self, ConfigurationError> {
+    /// Fails if the process has a log already, or if the export can't be started.
+    pub(super) fn start(
+        flags: LogOptions,
+        file: Option<ConfigurationFile>,
+        settings: Option<ExportSettings>,
+    ) -> Result<Self, ConfigurationError> {
         let is_colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        let (reload, subscriber) = Self::new(flags, file, std::io::stderr, is_colored)?;
+        let (reload, lines) = Self::new(flags, file, std::io::stderr, is_colored)?;
+        let export = settings.as_ref().map(export::start).transpose();
+        let (spans, unexported) = match export {
+            Ok(spans) => (spans, None),
+            Err(error @ ExportError::NotBuilt) => (None, Some(error)),
+            Err(error @ ExportError::Invalid(_)) => return Err(ConfigurationError::Otlp(error.to_string())),
+        };
+        let subscriber = tracing_subscriber::registry().with([lines].into_iter().chain(spans).collect::<Vec<_>>());
         subscriber.try_init().map_err(|error| ConfigurationError::Log(error.to_string()))?;
+        if let Some(ExportSettings { endpoint, .. }) = &settings {
+            match unexported {
+                Some(error) => tracing::warn!(endpoint, %error, "spans are not exported"),
+                None => tracing::info!(endpoint, "exporting spans"),
+            }
+        }
         Ok(reload)
     }
 
-    /// Creates the handle of the log filter, and the subscriber that writes the log, from the flags and the file.
+    /// Creates the handle of the log filter, and the layer that writes the log, from the flags and the file. The filter is that of the
+    /// layer alone: it does not turn off spans, which another layer exports.
     ///
     /// # Errors
     /// Fails if the filter is invalid.
@@ -51,7 +71,7 @@ impl LogReload {
         file: Option<ConfigurationFile>,
         writer: W,
         is_colored: bool,
-    ) -> Result<(Self, impl Subscriber + Send + Sync), ConfigurationError>
+    ) -> Result<(Self, BoxedLayer), ConfigurationError>
     where
         W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
     {
@@ -60,12 +80,14 @@ impl LogReload {
         let (layer, handle) = reload::Layer::new(parse_filter(&filter).map_err(ConfigurationError::Log)?);
         let lines = fmt::layer().with_writer(writer).with_ansi(is_colored);
         let lines = match options.log_format.unwrap_or_default() {
-            LogFormat::Json => lines.json().boxed(),
-            LogFormat::Text => lines.boxed(),
+            LogFormat::Json => lines.json().map_event_format(|format| Correlated { format, is_json: true }).boxed(),
+            LogFormat::Text => {
+                let correlated = |format: Format| Correlated { format: format.with_ansi(is_colored), is_json: false };
+                lines.map_event_format(correlated).boxed()
+            }
         };
         let text = file.as_ref().map(|file| file.text.clone()).unwrap_or_default();
-        let subscriber = tracing_subscriber::registry().with(layer).with(lines);
-        Ok((Self { handle, flags, file, filter, text }, subscriber))
+        Ok((Self { handle, flags, file, filter, text }, lines.with_filter(layer).boxed()))
     }
 
     /// Reads the configuration file every five seconds, and applies a changed log filter. It never returns. A file that can't be used

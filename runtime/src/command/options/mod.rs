@@ -7,6 +7,7 @@ mod address;
 mod client;
 mod configuration;
 mod controllers;
+mod correlated;
 mod duration;
 mod error;
 mod file;
@@ -18,6 +19,7 @@ mod log_reload;
 mod manager_args;
 mod merge;
 mod metrics;
+mod otlp;
 mod schema;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,9 @@
 //! Tests the options as a whole: their sources, the file, the published schema and the page of options.
 
+#[cfg(feature = "otlp")]
+mod correlation;
 mod file;
+mod otlp;
 mod page;
 mod precedence;
 mod reload;

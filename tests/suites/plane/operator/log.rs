@@ -25,7 +25,7 @@ pub(crate) fn keep() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let log = tracing_subscriber::fmt().with_writer(|| Writer).with_ansi(false);
-        log.with_env_filter("info,opgen=trace,kube_runtime=error").init();
+        log.with_env_filter("info,opgen=trace,opgen::trace=off,kube_runtime=error").init();
     });
 }
 

@@ -73,6 +73,28 @@ fn values(document: &DocumentMut, path: &[&str]) -> Vec<String> {
     shared.map(|(key, item)| format!("{key} = {}", text(level(item).as_ref().or(Some(item))))).collect()
 }
 
+/// The packages that the runtime links with these features.
+fn linked_by_opgen(features: &[&str]) -> BTreeSet<String> {
+    let mut tree = cargo(checkout(), &checkout().join("target"));
+    tree.args(["tree", "--offline", "-p", "opgen", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    let output = tree.args(features).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// An operator that exports no spans is not larger for it, and one that does needs neither another client nor gRPC.
+#[test]
+fn the_runtime_links_opentelemetry_only_with_its_feature() {
+    let of_telemetry = |linked: &BTreeSet<String>| linked.iter().filter(|name| name.contains("opentelemetry")).count();
+    let (without, with) = (linked_by_opgen(&[]), linked_by_opgen(&["--features", "otlp"]));
+    assert!(without.contains("tracing-subscriber") && of_telemetry(&without) == 0, "{without:?}");
+    assert!(of_telemetry(&with) >= 4, "{with:?}");
+    for unwanted in ["reqwest", "tonic", "openssl-sys", "h2"] {
+        assert!(!with.contains(unwanted), "the export links {unwanted}");
+    }
+}
+
 /// What only an operator links: a crate of kinds is for clients, too.
 const OPERATOR_ONLY: [&str; 7] = ["axum", "clap", "kube-client", "kube-runtime", "lz4_flex", "opgen", "tokio"];
 

@@ -1,7 +1,7 @@
 //! Each option takes its value from the highest source that sets it: flag, environment, file, code, library.
 
 use super::{
-    super::{keys::KEYS, log_options::LogOptions},
+    super::{keys::KEYS, log_options::LogOptions, otlp::OtlpOptions},
     OwnCli, load,
 };
 use crate::{
@@ -22,6 +22,7 @@ struct Effective {
     operator: Operator,
     run: RunOptions,
     log: LogOptions,
+    otlp: OtlpOptions,
 }
 
 /// The code of an operator, which sets an option.
@@ -78,7 +79,8 @@ impl Row {
         let with = self.with.iter().map(|flag| (*flag).to_owned());
         let configuration = load(&with.chain(flags.iter().cloned()).collect::<Vec<_>>()).unwrap();
         let (operator, run) = configuration.apply_to(operator, run).unwrap();
-        (self.read)(&Effective { operator, run, log: configuration.log_options() })
+        let (log, otlp) = (configuration.log_options(), configuration.otlp_options());
+        (self.read)(&Effective { operator, run, log, otlp })
     }
 
     /// The content of a file that sets the option alone, as JSON, which is YAML.
@@ -118,7 +120,7 @@ fn server(run: RunOptions, change: fn(MetricsServer) -> MetricsServer) -> RunOpt
 const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 
 fn rows() -> Vec<Row> {
-    [process_rows(), client_rows(), election_rows(), controller_rows()].into_iter().flatten().collect()
+    [process_rows(), otlp_rows(), client_rows(), election_rows(), controller_rows()].into_iter().flatten().collect()
 }
 
 fn process_rows() -> Vec<Row> {
@@ -152,6 +154,27 @@ fn process_rows() -> Vec<Row> {
             .with(CERTIFIED),
         row("log", "info", ["warn", "debug", "trace"], |e| e.log.filter().to_owned()),
         row("log-format", "Text", ["json", "text", "json"], |e| format!("{:?}", e.log.log_format.unwrap_or_default())),
+    ]
+}
+
+fn otlp_rows() -> Vec<Row> {
+    vec![
+        row("otlp-endpoint", "", ["http://a", "http://b", "http://c"], |e| {
+            e.otlp.otlp_endpoint.clone().unwrap_or_default()
+        }),
+        row("otlp-headers", "", ["a=1", "b=2", "c=3"], |e| {
+            e.otlp.otlp_headers.clone().map(|headers| headers.0).unwrap_or_default()
+        }),
+        row("otlp-certificate", "", ["/a", "/b", "/c"], |e| {
+            e.otlp.otlp_certificate.clone().unwrap_or_default().display().to_string()
+        }),
+        row("otlp-sampling-ratio", "", ["0.1", "0.2", "0.3"], |e| {
+            e.otlp.otlp_sampling_ratio.map(|ratio| ratio.to_string()).unwrap_or_default()
+        }),
+        row("otlp-service-name", "", ["a", "b", "c"], |e| e.otlp.otlp_service_name.clone().unwrap_or_default()),
+        row("otlp-resource-attributes", "", ["a=1", "b=2", "c=3"], |e| {
+            e.otlp.otlp_resource_attributes.clone().unwrap_or_default()
+        }),
     ]
 }
 

@@ -10,10 +10,11 @@ use std::{
     time::Duration,
 };
 use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::layer::SubscriberExt;
 
 /// The lines of a log.
 #[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Lines(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -27,7 +28,7 @@ impl io::Write for Lines {
 }
 
 impl Lines {
-    fn take(&self) -> String {
+    pub(super) fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut self.0.lock())).unwrap()
     }
 }
@@ -56,9 +57,9 @@ impl Process {
         let configuration = load(&arguments).unwrap();
         let lines = Lines::default();
         let writer = lines.clone();
-        let (reload, subscriber) =
+        let (reload, layer) =
             LogReload::new(configuration.flags.log, configuration.file, move || writer.clone(), false).unwrap();
-        let log = tracing::subscriber::set_default(subscriber);
+        let log = tracing::subscriber::set_default(tracing_subscriber::registry().with(layer));
         (Self { _folder: folder, path, lines, _log: log }, reload)
     }
 

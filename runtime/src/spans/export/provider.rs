@@ -1,0 +1,135 @@
+//! Creates the provider of spans of the process: sampling, resource, batches and the exporter.
+
+use super::{
+    layer::BoxedLayer,
+    reported::ReportedExporter,
+    settings::{ExportError, ExportSettings, NO_URL, is_collector_url},
+    transport::CollectorClient,
+};
+use crate::spans::target::TARGET;
+use opentelemetry::{InstrumentationScope, KeyValue, trace::TracerProvider as _};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
+use opentelemetry_sdk::{
+    Resource,
+    error::OTelSdkError,
+    resource::TelemetryResourceDetector,
+    trace::{Sampler, SdkTracerProvider},
+};
+use std::{sync::OnceLock, time::Duration};
+use tokio::sync::oneshot;
+use tracing::{Level, Metadata, level_filters::LevelFilter};
+use tracing_subscriber::{Layer as _, filter::filter_fn};
+
+/// The provider of the process.
+static PROVIDER: OnceLock<SdkTracerProvider> = OnceLock::new();
+
+/// The variables that the generated Deployment sets, and the attributes of the resource with their values.
+const POD_VARIABLES: [(&str, &str); 3] =
+    [("POD_NAMESPACE", "k8s.namespace.name"), ("POD_NAME", "k8s.pod.name"), ("POD_UID", "k8s.pod.uid")];
+
+/// Starts the export, in a thread of its own. Returns the layer that records spans.
+///
+/// # Errors
+/// Fails if a setting is invalid.
+pub(crate) fn start(settings: &ExportSettings) -> Result<BoxedLayer, ExportError> {
+    if !is_collector_url(&settings.endpoint) {
+        return Err(ExportError::Invalid(format!("{:?}: {NO_URL}", settings.endpoint)));
+    }
+    let client = CollectorClient::new(settings).map_err(ExportError::Invalid)?;
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_http_client(client)
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(&settings.endpoint)
+        .build()
+        .map_err(|error| ExportError::Invalid(error.to_string()))?;
+    let ratio = settings.sampling_ratio.unwrap_or(1.0);
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(ReportedExporter::new(exporter, &settings.endpoint))
+        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(ratio))))
+        .with_resource(resource(settings))
+        .build();
+    let scope = InstrumentationScope::builder("opgen").with_version(env!("CARGO_PKG_VERSION")).build();
+    let tracer = provider.tracer_with_scope(scope);
+    // A second subscriber of the process is refused later, and the first provider stays.
+    let _ = PROVIDER.set(provider);
+    let layer = tracing_opentelemetry::layer()
+        .with_tracer(tracer)
+        .with_location(false)
+        .with_threads(false)
+        .with_target(false)
+        .with_tracked_inactivity(false);
+    Ok(layer.with_filter(filter_fn(is_exported).with_max_level_hint(LevelFilter::DEBUG)).boxed())
+}
+
+/// Returns whether a span is exported: those of the runtime, and those of other code from the level info on. Log lines are not part of
+/// spans; they have the ids of their span instead.
+fn is_exported(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && (metadata.target() == TARGET || *metadata.level() <= Level::INFO)
+}
+
+/// Returns the description of the operator. Attributes of the settings override those of the Pod.
+fn resource(settings: &ExportSettings) -> Resource {
+    let pod = POD_VARIABLES.iter().filter_map(|(variable, key)| Some((*key, std::env::var(variable).ok()?)));
+    let mut attributes: Vec<_> = pod.map(|(key, value)| KeyValue::new(key, value)).collect();
+    if let Some((name, version)) = &settings.service.operator {
+        attributes
+            .extend([("service.name", name), ("service.version", version)].map(|(k, v)| KeyValue::new(k, v.clone())));
+    } else if let Some(program) = program_name() {
+        attributes.push(KeyValue::new("service.name", program));
+    }
+    let chosen = settings.resource_attributes.iter().cloned();
+    let name = settings.service_name.iter().map(|name| ("service.name".to_owned(), name.clone()));
+    attributes.extend(chosen.chain(name).map(|(key, value)| KeyValue::new(key, value)));
+    let builder = Resource::builder_empty().with_detector(Box::new(TelemetryResourceDetector));
+    builder.with_attributes(attributes).build()
+}
+
+/// Returns the name of the file of this program.
+fn program_name() -> Option<String> {
+    Some(std::env::current_exe().ok()?.file_name()?.to_str()?.to_owned())
+}
+
+/// Exports all spans that have ended, for this time at most. Zero waits for nothing.
+pub(crate) async fn flush(limit: Duration) {
+    let Some(provider) = PROVIDER.get().filter(|_| !limit.is_zero()).cloned() else { return };
+    let (sender, receiver) = oneshot::channel();
+    // A thread of its own: the end of the tokio runtime would wait for a blocking task.
+    std::thread::spawn(move || drop(sender.send(provider.force_flush())));
+    match tokio::time::timeout(limit, receiver).await {
+        Ok(Ok(Ok(()))) => {}
+        // The exporter has logged why.
+        Ok(Ok(Err(OTelSdkError::InternalFailure(_)))) => {}
+        _ => tracing::warn!("some spans were not exported before the shutdown"),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::spans::export::ServiceFacts;
+    use opentelemetry::Key;
+
+    #[test]
+    fn an_endpoint_that_is_no_url_is_refused() {
+        let settings = ExportSettings { endpoint: "collector:4317".to_owned(), ..ExportSettings::default() };
+        let error = start(&settings).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error.contains("\"collector:4317\": write a URL such as http://collector:4318"), "{error}");
+    }
+
+    #[test]
+    fn the_name_of_the_service_comes_from_the_most_specific_setting() {
+        let name = |settings: &ExportSettings| resource(settings).get(&Key::new("service.name")).unwrap().to_string();
+        let operator = Some(("webapp".to_owned(), "1.2.0".to_owned()));
+        let mut settings = ExportSettings::default();
+        assert!(!name(&settings).is_empty(), "the program has a name");
+        settings.service = ServiceFacts { operator };
+        assert_eq!(name(&settings), "webapp");
+        assert_eq!(resource(&settings).get(&Key::new("service.version")).unwrap().to_string(), "1.2.0");
+        settings.resource_attributes = vec![("service.name".to_owned(), "shop".to_owned())];
+        assert_eq!(name(&settings), "shop");
+        settings.service_name = Some("blue".to_owned());
+        assert_eq!(name(&settings), "blue");
+    }
+}

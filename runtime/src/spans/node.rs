@@ -1,0 +1,66 @@
+//! The spans of nodes: groups, hand-written nodes, and resource nodes that have something to do.
+
+use super::{pass::record_error, target::TARGET};
+use crate::{
+    error::{Error, Result},
+    reconcile::verdict::{Direction, verdict_of},
+    shape::without_keys,
+};
+use std::fmt::Display;
+use tracing::{Instrument as _, Span, field::Empty};
+
+/// Runs a node in a span. If the pass is not recorded, the node has no span.
+pub(crate) async fn in_span<D: Display + ?Sized>(
+    is_recorded: bool,
+    node: &D,
+    run: impl Future<Output = Result<()>>,
+) -> Result<()> {
+    if !is_recorded {
+        return run.await;
+    }
+    let span = begin(&node.to_string());
+    let outcome = run.instrument(span.clone()).await;
+    end(&span, &outcome);
+    outcome
+}
+
+/// Starts the span of a node below the current span.
+fn begin(node: &str) -> Span {
+    tracing::debug_span!(
+        target: TARGET,
+        "node",
+        otel.name = format!("node {}", without_keys(node)),
+        opgen.node.path = node,
+        opgen.node.outcome = Empty,
+        opgen.node.reason = Empty,
+        error.type = Empty,
+        otel.status_code = Empty,
+        otel.status_description = Empty,
+    )
+}
+
+/// Records the outcome of a node. The message is that of the condition, without internal details.
+fn end(span: &Span, outcome: &Result<()>) {
+    span.record("opgen.node.outcome", outcome_name(outcome));
+    if outcome.is_ok() {
+        return;
+    }
+    if let Some(verdict) = verdict_of(Direction::Up, outcome) {
+        span.record("opgen.node.reason", &*verdict.reason);
+        if verdict.is_failure() {
+            record_error(span, &verdict.reason, &verdict.message);
+        }
+    }
+}
+
+/// Returns the name of an outcome.
+fn outcome_name(outcome: &Result<()>) -> &'static str {
+    match outcome {
+        Ok(()) => "success",
+        Err(Error::Yield { .. }) => "yield",
+        Err(Error::Conflict(_)) => "conflict",
+        Err(Error::Unexpected(_)) => "error",
+        Err(Error::UserAction { .. }) => "user_action",
+        Err(Error::Terminal { .. }) => "terminal",
+    }
+}

@@ -1,0 +1,56 @@
+//! The API server continues the traces of privileged clients only. That of a ServiceAccount gets a linked trace.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use kube::{Api, api::PostParams};
+use libtest_mimic::Trial;
+use opgen_tests::{Form, Options, Plane, Port, case_on, case_on_controlplane};
+use webapp_api::WebApp;
+
+use super::{
+    collector::Collector,
+    program::{Role, Traced},
+};
+use crate::operator::{example::WEBAPP, fleet::app};
+
+pub(super) fn cases() -> Vec<Trial> {
+    const NAME: &str = "tracing_the_trace_of_a_serviceaccount_is_linked";
+    if Form::chosen() == Form::Sandbox {
+        return vec![case_on_controlplane(NAME, "the sandbox records no spans", async |_| ())];
+    }
+    let port = Port::reserve();
+    let options = Options { apiserver_flags: tracing_flags(port.address(), 1_000_000), ..Options::served() };
+    vec![case_on(NAME, options, |plane| linked(plane, port))]
+}
+
+/// The flags of an API server that exports its spans; none for the sandbox. The file is that of a test process.
+pub(super) fn tracing_flags(collector: SocketAddr, per_million: u32) -> Vec<String> {
+    if Form::chosen() == Form::Sandbox {
+        return Vec::new();
+    }
+    let path = std::env::temp_dir().join(format!("opgen-tracing-{}-{}.yaml", std::process::id(), collector.port()));
+    let text = format!(
+        "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: {collector}\n\
+         samplingRatePerMillion: {per_million}\n"
+    );
+    std::fs::write(&path, text).unwrap_or_else(|error| panic!("{} can't be written: {error}", path.display()));
+    vec![format!("--tracing-config-file={}", path.display())]
+}
+
+async fn linked(plane: Arc<Plane>, port: Port) {
+    let collector = Collector::start(port.address()).await;
+    let access = WEBAPP.install(&plane).await;
+    let mut operator = Traced::start(Role::WebApp, &plane, &access, (port.address(), 50), &[]).await;
+    let apps = Api::<WebApp>::namespaced(plane.client(), &plane.namespace("traces").await);
+    apps.create(&PostParams::default(), &app("one")).await.unwrap();
+    let call = collector
+        .until("a write of the operator", |span| span.service == "webapp" && span.name == "patch configmaps")
+        .await;
+    let server = collector
+        .until("the linked span of the API server", |span| span.links.contains(&(call.trace.clone(), call.id.clone())))
+        .await;
+    assert_eq!((server.service.as_str(), server.parent.as_str()), ("apiserver", ""), "{server:?}");
+    assert_ne!(server.trace, call.trace);
+    assert!(!collector.spans().iter().any(|span| span.service == "apiserver" && span.trace == call.trace));
+    operator.stop().await;
+}
