@@ -16,7 +16,7 @@ use kube::{
 };
 use libtest_mimic::Trial;
 use opgen::{
-    Lister, Operator, RunError, RunOptions,
+    For, Lister, Operator, RunError, RunOptions,
     environment::Environment,
     leader_election::LeaderElection,
     manager::{Runnable, RunnableContext, Runnables},
@@ -31,6 +31,7 @@ use opgen_tests::{
 use crate::kinds::running::almighty;
 
 use super::{
+    kinds::{Diary, Errand, ErrandSpec, ErrandTree, Outcome},
     probe::{Passes, ProbeSpec, operator, probe},
     program::get,
     rest,
@@ -45,6 +46,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("manager_m30_runnables_start_before_the_caches_and_after_they_have_synced", order),
         case("manager_m31_a_runnable_with_lead_may_write_until_it_ends_and_then_the_lead_is_released", farewell),
         case("manager_m10_all_chosen_namespaces_are_watched_and_no_other_and_passes_read_from_the_cache", namespaces),
+        case_served("a_pass_that_exceeds_its_limit_fails_the_liveness_probe", limit),
         case_served("manager_m26_checks_of_the_user_have_paths_of_their_own_and_can_be_excluded", checks),
     ]
 }
@@ -274,6 +276,24 @@ async fn checks(plane: Arc<Plane>) {
     says(port.address(), "/readyz?verbose", 200, "[+]queue ok").await;
     says(port.address(), "/readyz/nothing", 404, "not found").await;
     says(port.address(), "/healthz/tasks", 200, "ok").await;
+}
+
+/// A pass that waits at the gate of its diary.
+async fn limit(plane: Arc<Plane>) {
+    let (site, diary, port) = (Site::new(&plane).await, Diary::default(), Port::reserve());
+    let options = diary.clone();
+    let operator = site.operator().controls_with::<For<Errand, Diary>, ErrandTree>(|controller| {
+        controller.options(options).pass_limit(Duration::from_millis(50))
+    });
+    site.install(&operator).await;
+    let _running = site.run(&operator, RunOptions::default().probes(port.address())).await;
+    says(port.address(), "/livez", 200, "ok").await;
+    site.create(&Errand::new("one", ErrandSpec { first: Outcome::Gate, ..ErrandSpec::default() })).await;
+    says(port.address(), "/livez", 503, "controller of Errand: a pass has been running for").await;
+    says(port.address(), "/livez/workers", 503, "its limit is").await;
+    says(port.address(), "/readyz", 200, "Errand: ok").await;
+    diary.gate.add_permits(1);
+    says(port.address(), "/livez", 200, "ok").await;
 }
 
 async fn says(probes: SocketAddr, path: &str, code: u16, text: &str) {
