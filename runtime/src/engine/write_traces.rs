@@ -9,6 +9,9 @@ use crate::{
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 
+/// The number of writes from which on old ones are dropped: those of objects that were deleted before a pass, for example.
+const MAX_WRITES: usize = 1000;
+
 /// The writes of children that are primaries of a controller of the same operator, until the pass over each of them begins.
 #[derive(Debug, Default)]
 pub(crate) struct WriteTraces(Mutex<Writes>);
@@ -40,6 +43,10 @@ impl WriteTraces {
         if writes.kinds.contains(kind)
             && let Some(cause) = cause()
         {
+            if writes.last.len() >= MAX_WRITES {
+                let now = cause.started;
+                writes.last.retain(|_, (_, earlier)| now.saturating_duration_since(earlier.started) < MAX_AGE);
+            }
             writes.last.insert((kind.clone(), key.clone()), (digest.into(), cause));
         }
     }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 const MAX_PASSES: u32 = 100;
 
 /// A trace gets no pass that begins later than this after its start.
-const MAX_AGE: Duration = Duration::from_secs(600);
+pub(crate) const MAX_AGE: Duration = Duration::from_secs(600);
 
 /// The passes over an object that belong to one trace.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     change::{Breaks, Changes},
-    schema::root,
+    path::root,
 };
 use crate::{flag, keyword::EMBEDDED_RESOURCE, text};
 

@@ -5,9 +5,9 @@
 
 mod change;
 mod definition;
-mod field;
 mod limit;
 mod merge;
+mod path;
 mod presence;
 mod rule;
 mod schema;
