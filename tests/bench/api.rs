@@ -79,7 +79,8 @@ impl Server {
                     said(StatusCode::NOT_FOUND, &status)
                 }
             },
-            (&Method::PATCH, Some(name)) => {
+            // The only replacement that an operator sends is that of a status.
+            (&Method::PATCH | &Method::PUT, Some(name)) => {
                 let patch: Value = serde_json::from_slice(body).unwrap();
                 state.writes += 1;
                 let manager = query.split('&').find_map(|pair| pair.strip_prefix("fieldManager=")).unwrap_or_default();

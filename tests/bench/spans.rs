@@ -127,6 +127,7 @@ fn run() {
     let unpolled = |controller: opgen::Controller<Wide>| controller.events(false).workers(1);
     let passes = measure(&server, Operator::new(OPERATOR).controls_with::<Wide, Single>(polled), false);
     let edits = measure(&server, Operator::new(OPERATOR).controls_with::<Wide, Single>(unpolled), true);
+    assert_eq!(server.count("configmaps"), 1);
     println!("{passes} {edits}");
 }
 

@@ -2,13 +2,20 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use kube::{Api, api::PostParams};
+use kube::{
+    Api,
+    api::{Patch, PatchParams, PostParams},
+};
 use libtest_mimic::Trial;
-use opgen_tests::{Form, Options, Plane, Port, case_on, case_on_controlplane};
+use opgen_tests::{
+    Form, Options, Plane, Port, case_on, case_on_controlplane,
+    wait::{self, PATIENCE},
+};
+use serde_json::json;
 use webapp_api::WebApp;
 
 use super::{
-    collector::Collector,
+    collector::{Collector, Received},
     program::{Role, Traced},
 };
 use crate::operator::{example::WEBAPP, fleet::app};
@@ -43,14 +50,33 @@ async fn linked(plane: Arc<Plane>, port: Port) {
     let mut operator = Traced::start(Role::WebApp, &plane, &access, (port.address(), 50), &[]).await;
     let apps = Api::<WebApp>::namespaced(plane.client(), &plane.namespace("traces").await);
     apps.create(&PostParams::default(), &app("one")).await.unwrap();
-    let call = collector
-        .until("a write of the operator", |span| span.service == "webapp" && span.name == "patch configmaps")
-        .await;
-    let server = collector
-        .until("the linked span of the API server", |span| span.links.contains(&(call.trace.clone(), call.id.clone())))
-        .await;
+    let mut attempt = 0;
+    let (server, call) = wait::until("the API server links to a call", PATIENCE, async || {
+        // While it starts, the API server records more spans than it can keep, and drops the rest. So the edits go on.
+        if attempt % EDIT_INTERVAL == 0 {
+            let change = Patch::Merge(json!({"spec": {"greeting": format!("hello {attempt}")}}));
+            apps.patch("one", &PatchParams::default(), &change).await.map_err(|error| error.to_string())?;
+        }
+        attempt += 1;
+        linked_pair(&collector.spans()).ok_or_else(|| format!("no link in {} spans", collector.spans().len()))
+    })
+    .await;
     assert_eq!((server.service.as_str(), server.parent.as_str()), ("apiserver", ""), "{server:?}");
     assert_ne!(server.trace, call.trace);
     assert!(!collector.spans().iter().any(|span| span.service == "apiserver" && span.trace == call.trace));
     operator.stop().await;
+}
+
+/// The number of looks at the collector between two edits.
+const EDIT_INTERVAL: u32 = 40;
+
+/// A span of the API server that links to a call of the operator, and that call.
+fn linked_pair(spans: &[Received]) -> Option<(Received, Received)> {
+    let mut servers = spans.iter().filter(|span| span.service == "apiserver" && !span.links.is_empty());
+    servers.find_map(|server| {
+        let is_linked = |call: &&Received| {
+            call.service == "webapp" && server.links.iter().any(|(trace, id)| *trace == call.trace && *id == call.id)
+        };
+        Some((server.clone(), spans.iter().find(is_linked)?.clone()))
+    })
 }
