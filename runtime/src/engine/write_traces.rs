@@ -4,7 +4,7 @@ use crate::{
     cache::{Header, ObjectKey},
     engine::desired::DIGEST_ANNOTATION,
     kind::Kind,
-    spans::convergence::WriteCause,
+    spans::convergence::{MAX_AGE, WriteCause},
 };
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
