@@ -46,6 +46,7 @@ const CLOSED: &[(&str, &str)] = &[
         "expansions of the macros, which have its version, write it as a constant",
     ),
     ("opgen::testing::Answer", "a model of trees matches all answers"),
+    ("opgen_schema::Breaks", OF_BOTH),
     ("opgen_schema::Cause", OF_BOTH),
     ("opgen_schema::CheckOptions", OF_BOTH),
     ("opgen_schema::CompiledRule", OF_BOTH),
