@@ -102,10 +102,10 @@ fn samples(option: &Value) -> Vec<Value> {
     let of_type = |name: &str| match name {
         "boolean" => vec![json!(false)],
         "integer" => vec![json!(7)],
-        "number" => vec![json!(7.5)],
+        "number" => vec![json!(7.5), json!(0.5)],
         "array" => vec![json!(["one", "two"])],
         "object" => vec![json!({"WebApp": {"workers": 3}})],
-        _ => ["17s", ":9443", "debug"].map(Value::from).to_vec(),
+        _ => ["17s", ":9443", "debug", "http://collector:4318", "team=blue"].map(Value::from).to_vec(),
     };
     ["string", "boolean", "number", "integer", "array", "object"]
         .into_iter()
