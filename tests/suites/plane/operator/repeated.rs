@@ -35,9 +35,9 @@ async fn repeated(plane: Arc<Plane>) {
     is_repeated(&object, "the pass failed", "ERROR").await;
     site.patch::<Errand>("one", &json!({"spec": {"first": "Yield"}})).await;
     is_repeated(&object, "the pass yielded", "DEBUG").await;
-    site.patch::<Errand>("one", &json!({"spec": {"first": "Unexpected"}})).await;
     let failures = || log::lines_with(&[&object, "the pass failed"]);
     let before = failures().len();
+    site.patch::<Errand>("one", &json!({"spec": {"first": "Unexpected"}})).await;
     wait::until("the failure is logged again", PATIENCE, async || {
         failures().get(before).map(drop).ok_or_else(|| format!("{:#?}", failures()))
     })

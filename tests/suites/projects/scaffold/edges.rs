@@ -15,9 +15,10 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use super::command::{GOOD, Place, Run};
 
 /// A command line that each verb takes.
-const VERBS: [(&str, &str); 11] = [
+const VERBS: [(&str, &str); 12] = [
     ("new", "demo --group demo.example.com --kind Widget"),
     ("generate", "--dry-run"),
+    ("check", "--against opgen.toml"),
     ("tree", ""),
     ("rbac explain", ""),
     ("rbac verify", "audit.log"),
@@ -30,8 +31,8 @@ const VERBS: [(&str, &str); 11] = [
 ];
 
 /// The options that say where something is written.
-const OUTPUTS: [(&str, &str); 4] =
-    [("new", "--path"), ("dev", "--report"), ("sandbox", "--data"), ("sandbox", "--folder")];
+const OUTPUTS: [(&str, &str); 5] =
+    [("new", "--path"), ("check", "--sarif"), ("dev", "--report"), ("sandbox", "--data"), ("sandbox", "--folder")];
 
 /// Cargo that knows the project and builds nothing: what is built is a script.
 const CARGO: &str = r#"#!/bin/sh
@@ -229,7 +230,7 @@ fn rules_that_the_schema_would_lack_are_refused_before_anything_is_written() {
 async fn a_signal_ends_what_a_verb_has_started() {
     let scripted = Scripted::new();
     // The servers have tests of their own, and the others start nothing.
-    let others = ["dev", "sandbox", "completions", "new"];
+    let others = ["dev", "sandbox", "completions", "new", "check"];
     let lines: Vec<_> =
         rows(&scripted.place).into_iter().filter(|(verb, _)| !others.contains(&verb.as_str())).collect();
     for (hang, signal, code) in [("hang", Signal::TERM, 143), ("run", Signal::INT, 130)] {
