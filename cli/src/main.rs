@@ -11,6 +11,7 @@ mod interrupt;
 mod names;
 mod project;
 mod prompt;
+mod report_file;
 mod sandbox_server;
 mod scaffold;
 mod shutdown;

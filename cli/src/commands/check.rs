@@ -7,17 +7,13 @@ use crate::{
     check::{Release, comparison::Comparison, to_sarif},
     error::{Error, Result, ResultExt as _},
     project::Project,
+    report_file,
     ui::Ui,
 };
 
 /// Compares the project around the path with a release. Fails if a change is breaking.
 pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
-    if let Some(file) = &args.sarif
-        && fs_err::metadata(file).is_ok_and(|metadata| !metadata.is_file())
-    {
-        let problem = format!("`{}` is no file, so no report is written to it", file.display());
-        return Err(Error::usage(problem).hint("name a file for the report"));
-    }
+    args.sarif.as_deref().map_or(Ok(()), report_file::check)?;
     let project = Project::find_above(&args.path)?;
     let (old, new) = (Release::of(&args.against, &project)?, Release::current(&project)?);
     let comparison = Comparison::new(&old, &new);

@@ -14,7 +14,10 @@ use opgen_sandbox::{
 };
 use serde::Deserialize;
 
-use crate::error::{Error, Result, ResultExt as _};
+use crate::{
+    error::{Result, ResultExt as _},
+    report_file,
+};
 
 /// The maximum number of recorded entries, and the number of oldest entries that are dropped when it is exceeded.
 const MAX_ENTRIES: usize = 5_000;
@@ -54,12 +57,7 @@ enum PassLine {
 impl Recording {
     /// Creates the recording of a report. Fails if the folder of `path` does not exist, or if `path` is no regular file.
     pub(super) fn new(path: &Path) -> Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        // `write` would replace a device or a pipe by a file.
-        if !folder.is_dir() || path.metadata().is_ok_and(|there| !there.is_file()) {
-            let error = Error::usage(format!("failed to write the report to `{}`", path.display()));
-            return Err(error.hint("use a file in an existing folder, such as `report.html`"));
-        }
+        report_file::check(path)?;
         Ok(Self { path: path.to_owned(), start: Instant::now(), state: Arc::default() })
     }
 

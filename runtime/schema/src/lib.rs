@@ -3,6 +3,8 @@
 //! The linter of `opgen` and the sandbox share this crate, so that a definition that `opgen generate` accepts is one that an API
 //! server accepts. Its types are no interface for users: both crates pin its exact version.
 //!
+//! [`compare_definitions`] compares two releases of a definition, and says for whom each change is breaking.
+//!
 //! CEL is not part of it. The caller of [`check`] compiles a rule ([`CompileRule`]), and evaluates the rules of an object.
 
 pub use accessor::{entries, flag, list, text};

@@ -1,4 +1,4 @@
-//! `Operators`: the operators of one process, and what can be checked of them before anything starts.
+//! `Operators`: the operators that run in one process, with the checks before their start.
 
 use super::{extensions::Extensions, operator::Operator, run_error::RunError};
 use crate::kind::Kind;

@@ -1,4 +1,4 @@
-//! `Repetition`: logs the report of a pass when it changes, and a repeated one only at powers of two, with its count.
+//! `Repetition`: counts equal reports of passes over an object, and decides which are logged: the first, and then every power of two.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
