@@ -12,6 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{
     Form, Options, Plane,
     binaries::{self, planes_folder},
+    durations,
     folder::Folder,
     plane::PLANE,
     tools,
@@ -153,9 +154,10 @@ fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static
         let why = format!("only a cluster can run it: {PLANE}=course");
         return Trial::test(name, || Ok(())).with_kind(why).with_ignored_flag(true);
     }
-    trial(Form::Cluster, &name, move || {
+    let measured_name = name.clone();
+    unmeasured_trial(Form::Cluster, &name, move || {
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        body()
+        durations::measured(measured_name, body)
     })
 }
 
@@ -181,6 +183,7 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     for plane in [&SHARED, &SHARED_BY_COURSE] {
         drop(plane.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
+    durations::print_slowest();
     Folder::sweep(&planes_folder());
     conclusion.exit_code()
 }
@@ -205,6 +208,12 @@ fn run_both() -> ExitCode {
 /// Returns a case for a form. A case that needs a real plane is ignored without Go and without assets; the kind of the trial
 /// shows the reason.
 pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
+    let measured_name = name.to_owned();
+    unmeasured_trial(form, name, move || durations::measured(measured_name, body))
+}
+
+/// Does the same as [`trial`], without a record of the duration.
+fn unmeasured_trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability(form) {
         Err(missing) if form != Form::Sandbox => {
             let kind = format!("no {form}: {missing}");

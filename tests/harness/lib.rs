@@ -17,6 +17,7 @@ pub mod proxy;
 pub mod tools;
 pub mod wait;
 
+mod durations;
 mod folder;
 mod port;
 mod server;
