@@ -14,7 +14,7 @@ const SHOWN: usize = 15;
 static DURATIONS: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
 /// Runs a case and records its duration.
-pub fn measured(name: String, body: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
+pub(crate) fn measured(name: String, body: impl FnOnce() -> Result<(), Failed>) -> Result<(), Failed> {
     let started = Instant::now();
     let result = body();
     DURATIONS.lock().unwrap_or_else(PoisonError::into_inner).push((name, started.elapsed()));
@@ -22,7 +22,7 @@ pub fn measured(name: String, body: impl FnOnce() -> Result<(), Failed>) -> Resu
 }
 
 /// Prints the slowest cases, slowest first. Several cases run at once, so the sum exceeds the duration of the run.
-pub fn print_slowest() {
+pub(crate) fn print_slowest() {
     let mut durations = DURATIONS.lock().unwrap_or_else(PoisonError::into_inner);
     if durations.len() <= SHOWN {
         return;

@@ -11,7 +11,10 @@ use hashbrown::HashMap;
 ///
 /// All state that the runtime keeps per object is in a `PerObject`; a tidy test refuses other maps by [`ObjectKey`].
 #[derive(Debug, PartialEq)]
-pub(crate) struct PerObject<T>(HashMap<ObjectKey, (Uid, T)>);
+pub(crate) struct PerObject<T>(
+    /// The values are boxed, because a map that has just grown is half empty.
+    HashMap<ObjectKey, Box<(Uid, T)>>,
+);
 
 impl<T> Default for PerObject<T> {
     fn default() -> Self {
@@ -22,22 +25,23 @@ impl<T> Default for PerObject<T> {
 impl<T: Default + PartialEq> PerObject<T> {
     /// Returns the value of an object, if it differs from the default.
     pub(crate) fn get(&self, key: &ObjectKey, uid: &Uid) -> Option<&T> {
-        self.0.get(key).filter(|(stored_uid, _)| stored_uid == uid).map(|(_, value)| value)
+        self.0.get(key).filter(|stored| stored.0 == *uid).map(|stored| &stored.1)
     }
 
     /// Returns the uid of the object, if its value differs from the default.
     pub(crate) fn uid_of(&self, key: &ObjectKey) -> Option<&Uid> {
-        self.0.get(key).map(|(uid, _)| uid)
+        self.0.get(key).map(|stored| &stored.0)
     }
 
     /// Iterates over the values that differ from the default, in no order.
     pub(crate) fn values(&self) -> impl Iterator<Item = &T> {
-        self.0.values().map(|(_, value)| value)
+        self.0.values().map(|stored| &stored.1)
     }
 
     /// Changes the value of an object.
     pub(crate) fn update<R>(&mut self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut T) -> R) -> R {
-        let (stored_uid, value) = self.0.entry(key.clone()).or_insert_with(|| (uid.clone(), T::default()));
+        let stored = self.0.entry(key.clone()).or_insert_with(|| Box::new((uid.clone(), T::default())));
+        let (stored_uid, value) = &mut **stored;
         if stored_uid != uid {
             (*stored_uid, *value) = (uid.clone(), T::default());
         }

@@ -23,10 +23,6 @@ use std::{
 /// The projection of a child that the cache holds: some hundred bytes, whatever the size of the object.
 #[derive(Debug)]
 pub(crate) struct Child {
-    /// The path of the tree node that applied the object.
-    pub(crate) node: Box<str>,
-    /// Digest of the last applied state; empty if the operator has never applied the object.
-    pub(crate) applied: Box<str>,
     pub(crate) readiness: Readiness,
     /// Hash of the set of fields that the operator owns.
     pub(crate) fields: u64,
@@ -38,7 +34,7 @@ pub(crate) struct Child {
 impl Child {
     /// Returns the bytes of its texts and its object.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.node.len() + self.applied.len() + self.object.as_ref().map_or(0, |object| object.len())
+        self.object.as_ref().map_or(0, |object| object.len())
     }
 }
 
@@ -46,8 +42,15 @@ impl Child {
 /// fields are dropped.
 #[derive(Debug)]
 enum FieldOwnership {
-    Unchecked { own: Box<str>, others: Box<[ManagerFields]> },
-    Checked { lost: Option<LostField> },
+    Unchecked(Box<UncheckedFields>),
+    Checked { lost: Option<Box<LostField>> },
+}
+
+/// The sets of fields of the operator and of the other managers.
+#[derive(Debug)]
+struct UncheckedFields {
+    own: Box<str>,
+    others: Box<[ManagerFields]>,
 }
 
 /// The set of fields (`fieldsV1`) of one field manager, as JSON text.
@@ -123,19 +126,18 @@ impl Child {
         let spec = object.spec.unwrap_or_default();
         let status = object.status.unwrap_or_default();
         Ok(Self {
-            node: header.annotations.get(NODE_ANNOTATION).unwrap_or_default().into(),
-            applied: header.annotations.get(DIGEST_ANNOTATION).unwrap_or_default().into(),
             readiness: readiness(kind, header.generation, &spec, &status),
             fields: hash(own),
             object: with_object.then(|| without_managed_fields(json)).transpose()?,
-            ownership: Mutex::new(FieldOwnership::Unchecked { own: own.into(), others }),
+            ownership: Mutex::new(FieldOwnership::Unchecked(UncheckedFields { own: own.into(), others }.into())),
         })
     }
 
     /// Returns the first field of `desired` that another client has taken or removed; `None` if the operator owns all of them.
     pub(crate) fn first_lost_field(&self, desired: &Desired) -> Option<LostField> {
         let mut ownership = self.ownership.lock();
-        if let FieldOwnership::Unchecked { own, others } = &*ownership {
+        if let FieldOwnership::Unchecked(unchecked) = &*ownership {
+            let UncheckedFields { own, others } = &**unchecked;
             let parse = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
             let own_fields = parse(own);
             let other_sets = others.iter().map(|other| parse(&other.fields)).collect::<Vec<_>>();
@@ -143,13 +145,16 @@ impl Child {
             let lost = first_lost_path(&sets, &desired.object).map(|path| {
                 let has_path = |fields: &Value| has_field(fields, &path);
                 let new_owner = others.iter().zip(&other_sets).find(|(_, fields)| has_path(fields));
-                LostField { path: path.as_str().into(), manager: new_owner.map(|(other, _)| other.manager.clone()) }
+                Box::new(LostField {
+                    path: path.as_str().into(),
+                    manager: new_owner.map(|(other, _)| other.manager.clone()),
+                })
             });
             *ownership = FieldOwnership::Checked { lost };
         }
         match &*ownership {
-            FieldOwnership::Checked { lost } => lost.clone(),
-            FieldOwnership::Unchecked { .. } => None,
+            FieldOwnership::Checked { lost } => lost.as_deref().cloned(),
+            FieldOwnership::Unchecked(_) => None,
         }
     }
 
@@ -157,14 +162,26 @@ impl Child {
     pub(crate) fn owns_all_fields(&self) -> bool {
         matches!(&*self.ownership.lock(), FieldOwnership::Checked { lost: None })
     }
+}
 
-    /// Returns whether the two projections are the same for a pass, so that a change from one to the other triggers none.
+impl Entry<Child> {
+    /// Returns the path of the tree node that applied the object; empty if its annotation is absent.
+    pub(crate) fn node(&self) -> &str {
+        self.header.annotations.get(NODE_ANNOTATION).unwrap_or_default()
+    }
+
+    /// Returns the digest of the last applied state; empty if the operator has never applied the object.
+    pub(crate) fn applied_digest(&self) -> &str {
+        self.header.annotations.get(DIGEST_ANNOTATION).unwrap_or_default()
+    }
+
+    /// Returns whether the two states are the same for a pass, so that a change from one to the other triggers none.
     pub(crate) fn has_same_state(&self, other: &Self) -> bool {
-        self.node == other.node
-            && self.applied == other.applied
-            && self.readiness == other.readiness
-            && self.fields == other.fields
-            && self.object == other.object
+        self.node() == other.node()
+            && self.applied_digest() == other.applied_digest()
+            && self.value.readiness == other.value.readiness
+            && self.value.fields == other.value.fields
+            && self.value.object == other.value.object
     }
 }
 

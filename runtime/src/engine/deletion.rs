@@ -25,7 +25,7 @@ impl PassCore<'_> {
         propagation: Option<DeletionPropagation>,
     ) -> Result<()> {
         let header = &entry.header;
-        let pending = PendingDeletion::new(kind, &entry.value.node, header);
+        let pending = PendingDeletion::new(kind, entry.node(), header);
         self.owner_states().forget_write(&self.owner, kind, &header.key);
         if header.deleting || self.owner_states().is_deletion_confirmed(&self.owner, &pending) {
             self.owner_states().add_pending_deletion(&self.owner, pending);
@@ -33,7 +33,7 @@ impl PassCore<'_> {
         }
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         let deletion = self.shared.client.delete(target, &delete_params(kind, &header.uid, propagation)).await?;
-        let replaced = RepairReason::Replaced { node: entry.value.node.clone() };
+        let replaced = RepairReason::Replaced { node: entry.node().into() };
         self.record_repair(kind, &header.key, self.is_triggered_by_children().then_some(replaced));
         let confirmed = deletion != Deletion::Started;
         self.owner_states().add_pending_deletion(&self.owner, PendingDeletion { confirmed, ..pending });

@@ -64,7 +64,7 @@ impl PassCore<'_> {
             return false;
         }
         options.once
-            || *entry.value.applied == *digest
+            || entry.applied_digest() == digest
                 && (entry.value.owns_all_fields()
                     || self.owner_states().are_fields_of_last_apply(
                         &self.owner,
@@ -94,9 +94,9 @@ impl PassCore<'_> {
         let mut children_by_node = self.children_by_node();
         let nodes = children_by_node.entry(children.kind.clone()).or_insert_with(|| {
             let mut nodes = ChildrenByNode::new();
-            children.store.visit_owned(&self.owner.uid, |entry| match nodes.get_mut(&entry.value.node) {
+            children.store.visit_owned(&self.owner.uid, |entry| match nodes.get_mut(entry.node()) {
                 Some(entries) => entries.push(entry.clone()),
-                None => drop(nodes.insert(entry.value.node.clone(), vec![entry.clone()])),
+                None => drop(nodes.insert(entry.node().into(), vec![entry.clone()])),
             });
             nodes
         });
@@ -125,7 +125,7 @@ impl PassCore<'_> {
             return Ok(());
         }
         children.readable()?;
-        children.store.visit_owned(&self.owner.uid, |entry| keys.extend(key_below(node, &entry.value.node)));
+        children.store.visit_owned(&self.owner.uid, |entry| keys.extend(key_below(node, entry.node())));
         // A deleted object may leave the cache before its deletion is confirmed.
         let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
         keys.extend(deleting.iter().filter_map(|path| key_below(node, path)));
@@ -142,8 +142,8 @@ impl PassCore<'_> {
         children.readable()?;
         let mut paths = BTreeSet::from([shape_path.to_owned()]);
         children.store.visit_owned(&self.owner.uid, |entry| {
-            if without_keys(&entry.value.node) == shape_path {
-                paths.insert(entry.value.node.to_string());
+            if without_keys(entry.node()) == shape_path {
+                paths.insert(entry.node().to_owned());
             }
         });
         let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);

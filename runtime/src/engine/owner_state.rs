@@ -11,7 +11,7 @@ use crate::{
 };
 use serde_json::Value;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
 };
@@ -28,7 +28,7 @@ struct OwnerState {
     /// Hash of the fields that an apply of ours owned afterwards, for each child of which it did not own all applied fields.
     accepted_fields: BTreeMap<Kind, PerObject<Option<u64>>>,
     /// The last build of each resource node.
-    builds: HashMap<(Kind, Arc<str>), NodeBuild>,
+    builds: Vec<NodeBuild>,
     /// Hashes of kind and key of the objects that the operator has written for the owner.
     written_objects: Vec<u64>,
     node_writes: NodeWrites,
@@ -38,6 +38,8 @@ struct OwnerState {
 /// The objects that a resource node built, and the hash of the inputs it built them from.
 #[derive(Debug, PartialEq)]
 struct NodeBuild {
+    /// Hash of the kind and the path of the node.
+    node: u64,
     inputs: u64,
     objects: Arc<[BuiltObject]>,
 }
@@ -132,6 +134,8 @@ impl OwnerStates {
         self.update(owner, |state| {
             let is_repeated = state.written_objects.contains(&hash);
             if !is_repeated {
+                // Most owners have few children, so the list has no spare room.
+                state.written_objects.reserve_exact(1);
                 state.written_objects.push(hash);
             }
             is_repeated
@@ -217,10 +221,13 @@ impl OwnerStates {
         inputs: Option<u64>,
         objects: Vec<BuiltObject>,
     ) {
-        let key = (kind.clone(), node.clone());
-        self.update(owner, |state| match inputs {
-            Some(inputs) => drop(state.builds.insert(key, NodeBuild { inputs, objects: objects.into() })),
-            None => drop(state.builds.remove(&key)),
+        let node = hash_of(kind, node);
+        self.update(owner, |state| {
+            state.builds.retain(|build| build.node != node);
+            if let Some(inputs) = inputs {
+                state.builds.reserve_exact(1);
+                state.builds.push(NodeBuild { node, inputs, objects: objects.into() });
+            }
         });
     }
 
@@ -232,7 +239,7 @@ impl OwnerStates {
         node: &Arc<str>,
         inputs: u64,
     ) -> Option<Arc<[BuiltObject]>> {
-        let build = self.state(owner)?.builds.get(&(kind.clone(), node.clone()))?;
+        let build = self.build(owner, hash_of(kind, node))?;
         (build.inputs == inputs).then(|| build.objects.clone())
     }
 
@@ -244,13 +251,18 @@ impl OwnerStates {
         node: &Arc<str>,
         (key, digest): (&ObjectKey, &str),
     ) -> bool {
-        let build = self.state(owner).and_then(|state| state.builds.get(&(kind.clone(), node.clone())));
+        let build = self.build(owner, hash_of(kind, node));
         build.is_some_and(|build| build.objects.iter().any(|object| object.key == *key && *object.digest == *digest))
     }
 
     /// Drops the state of an owner that is gone.
     pub(crate) fn forget(&mut self, owner: &ObjectKey) {
         self.0.forget(owner);
+    }
+
+    /// Returns the last build of the node with this hash.
+    fn build(&self, owner: &Identity, node: u64) -> Option<&NodeBuild> {
+        self.state(owner)?.builds.iter().find(|build| build.node == node)
     }
 
     fn state(&self, owner: &Identity) -> Option<&OwnerState> {
@@ -262,7 +274,8 @@ impl OwnerStates {
     }
 }
 
-fn hash_of(kind: &Kind, key: &ObjectKey) -> u64 {
+/// Hashes a kind together with the key of an object or the path of a node.
+fn hash_of(kind: &Kind, key: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     (kind, key).hash(&mut hasher);
     hasher.finish()

@@ -11,7 +11,7 @@ impl PassCore<'_> {
     /// Returns whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation,
     /// as long as it has no other controller.
     pub(crate) fn is_own_child(&self, entry: &Entry<Child>) -> bool {
-        let is_marked = !entry.value.applied.is_empty() && entry.header.controller().is_none();
+        let is_marked = !entry.applied_digest().is_empty() && entry.header.controller().is_none();
         is_marked || self.is_owner_of(&entry.header)
     }
 

@@ -104,14 +104,14 @@ impl PassCore<'_> {
             }
             Some(entry) if entry.header.deleting => Ok(Readiness::HeldUp("the old object is being deleted".into())),
             Some(entry) if !self.is_own_child(&entry) => self.adopt(children, options, &entry.header, desired).await,
-            Some(entry) if entry.value.applied.is_empty() => {
+            Some(entry) if entry.applied_digest().is_empty() => {
                 let readiness = self.take_over(children, options, &entry.header.uid, desired).await?;
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
             // Created once: any later content is the wanted one. Only the marks must name the node that wants the object now.
             Some(entry) if options.once && self.is_owner_of(&entry.header) => {
-                if *entry.value.node == *desired.node {
+                if entry.node() == &*desired.node {
                     return Ok(entry.value.readiness.clone());
                 }
                 self.mark_child(children, desired, &entry.header.uid).await
@@ -189,7 +189,7 @@ impl PassCore<'_> {
     /// A change by another client always counts as a repair. A change of the desired state counts as one only if nothing justifies
     /// it: a long chain of own writes led to the pass, or only children triggered it.
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
-        if *entry.value.applied != *desired.digest {
+        if entry.applied_digest() != desired.digest {
             let repair = match self.trigger.chain_length {
                 length if length >= CYCLE_LENGTH => Some(RepairReason::Cycle { length }),
                 _ => self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired)),

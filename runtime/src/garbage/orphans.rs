@@ -316,7 +316,7 @@ impl OrphanCollector {
     fn propagation(&self, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Option<DeletionPropagation> {
         let loops = self.controllers.iter().map(|controller| &controller.control_loop);
         let mut of_kind = loops.filter(|control_loop| control_loop.source.kind().full_name() == mark.kind);
-        of_kind.find_map(|control_loop| control_loop.reconciler.shape().resource_options(&child.value.node).delete)
+        of_kind.find_map(|control_loop| control_loop.reconciler.shape().resource_options(child.node()).delete)
     }
 
     /// Deletes an orphan, unless another object has its name by now. Counts and logs the deletion.

@@ -119,7 +119,7 @@ impl EventHandler for ChildHandler<'_> {
     fn on_change(&self, change: &Change<Child>, from_list: bool) {
         self.children.unowned.on_change(change);
         if let Change::Updated { old, new } = change
-            && old.value.has_same_state(&new.value)
+            && old.has_same_state(new)
             && old.header.uid == new.header.uid
             && old.header.deleting == new.header.deleting
         {

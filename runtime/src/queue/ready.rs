@@ -24,6 +24,17 @@ struct PriorityQueue<K> {
     live_entries: usize,
 }
 
+/// Returns the capacity to which a collection has to shrink; `None` if it has the right size. The first list of a kind makes all
+/// its objects ready at once, and so many never again.
+pub(super) fn smaller_capacity(len: usize, capacity: usize) -> Option<usize> {
+    (capacity > MAX_SPARE && len < capacity / SPARE_RATIO).then(|| MAX_SPARE.max(2 * len))
+}
+
+/// The capacity up to which a collection never shrinks.
+const MAX_SPARE: usize = 256;
+/// A larger collection shrinks when it has more than this many times the capacity that it needs.
+const SPARE_RATIO: usize = 8;
+
 /// An entry of a ready key. Tickets increase in the order in which keys become ready.
 pub(super) struct QueuedKey<K> {
     pub(super) key: K,
@@ -85,6 +96,9 @@ impl<K> ReadyKeys<K> {
         let queue = &mut self.by_priority[priority as usize];
         let queued = queue.entries.pop_front();
         queue.remove_one();
+        if let Some(capacity) = smaller_capacity(queue.entries.len(), queue.entries.capacity()) {
+            queue.entries.shrink_to(capacity);
+        }
         queued
     }
 
@@ -107,6 +121,12 @@ impl<K> ReadyKeys<K> {
     #[cfg(test)]
     pub(super) fn has_no_entries(&self) -> bool {
         self.by_priority.iter().all(|queue| queue.entries.is_empty())
+    }
+
+    /// Returns the number of entries for which there is room.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.by_priority.iter().map(|queue| queue.entries.capacity()).sum()
     }
 
     pub(super) fn clear(&mut self) {

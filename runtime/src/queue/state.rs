@@ -3,7 +3,7 @@
 use super::{
     Item, Priority, Stats, Trigger,
     delayed::{Delayed, DueTime},
-    ready::{QueuedKey, ReadyKeys},
+    ready::{QueuedKey, ReadyKeys, smaller_capacity},
 };
 use hashbrown::{HashMap, hash_map::EntryRef};
 use std::{hash::Hash, time::Duration};
@@ -214,7 +214,12 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.running -= 1;
         self.running_low -= usize::from(taken_with == Priority::Low);
         match entry.get().waiting {
-            Waiting::None => drop(entry.remove()),
+            Waiting::None => {
+                entry.remove();
+                if let Some(capacity) = smaller_capacity(self.keys.len(), self.keys.capacity()) {
+                    self.keys.shrink_to(capacity);
+                }
+            }
             Waiting::Until { .. } => {}
             Waiting::Ready { priority, ticket, .. } => {
                 self.ready.push(priority, QueuedKey { key: entry.key().clone(), ticket });
@@ -257,6 +262,12 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
     #[cfg(test)]
     pub(super) fn has_no_keys(&self) -> bool {
         self.keys.is_empty() && self.ready.has_no_entries() && self.delayed.len() == 0 && self.running == 0
+    }
+
+    /// Returns the number of keys and of ready entries for which there is room.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> (usize, usize) {
+        (self.keys.capacity(), self.ready.capacity())
     }
 
     /// Removes all waiting keys; keys with a worker stay until it is done.

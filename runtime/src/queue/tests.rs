@@ -313,6 +313,17 @@ async fn key_woken_while_its_backoff_runs_waits_for_the_end_of_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn memory_of_the_first_listing_is_returned() {
+    let queue = Queue::new();
+    (0..10_000).for_each(|key| queue.add(key, Low));
+    let (keys, ready) = queue.state.lock().capacity();
+    assert!(keys >= 10_000 && ready >= 10_000);
+    assert_eq!(drain(&queue).len(), 10_000);
+    let (keys, ready) = queue.state.lock().capacity();
+    assert!(keys < 1_000 && ready < 1_000, "{keys} keys, {ready} entries");
+}
+
+#[tokio::test(start_paused = true)]
 async fn request_ends_a_hold() {
     let queue = Queue::new();
     queue.hold("later", SECOND, Normal);

@@ -37,8 +37,6 @@ pub(super) struct ObjectState {
     pub(super) orphaning: bool,
     /// A status write failed without an answer, so the stored status may differ from the cached one.
     pub(super) status_uncertain: bool,
-    /// The stored status was searched for fields that only an earlier release of the operator wrote, and they were removed.
-    pub(super) status_searched: bool,
     /// The time of the first of the consecutive passes that did not end ready.
     pub(super) unready_since: Option<Instant>,
     /// The number of consecutive passes that ended with an error.
@@ -57,22 +55,27 @@ pub(super) struct ObjectState {
 
 /// The state of all objects of a controller.
 #[derive(Debug, Default)]
-pub(super) struct ObjectStates(Mutex<PerObject<ObjectState>>);
+pub(super) struct ObjectStates {
+    states: Mutex<PerObject<ObjectState>>,
+    /// Whether the stored status was searched for fields that only an earlier release of the operator wrote. It is true for all
+    /// objects with a status, most of which have no other state.
+    searched: Mutex<PerObject<bool>>,
+}
 
 impl ObjectStates {
     /// Changes the state of an object, which is created if there is none.
     pub(super) fn update<R>(&self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut ObjectState) -> R) -> R {
-        self.0.lock().update(key, uid, change)
+        self.states.lock().update(key, uid, change)
     }
 
     /// Reads the state of an object; the default state if there is none.
     pub(super) fn read<R>(&self, key: &ObjectKey, uid: &Uid, read: impl FnOnce(&ObjectState) -> R) -> R {
-        read(self.0.lock().get(key, uid).unwrap_or(&ObjectState::default()))
+        read(self.states.lock().get(key, uid).unwrap_or(&ObjectState::default()))
     }
 
     /// Returns the uid of the object with this key, which the cache may no longer have; `None` if no state is stored for it.
     pub(super) fn uid_of(&self, key: &ObjectKey) -> Option<Uid> {
-        self.0.lock().uid_of(key).cloned()
+        self.states.lock().uid_of(key).cloned()
     }
 
     pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
@@ -107,11 +110,11 @@ impl ObjectStates {
     /// Returns whether the status was searched for fields of an earlier release. Once per object is enough, because this release
     /// writes no such fields.
     pub(super) fn is_status_searched(&self, header: &Header) -> bool {
-        self.read(&header.key, &header.uid, |state| state.status_searched)
+        self.searched.lock().get(&header.key, &header.uid).is_some()
     }
 
     pub(super) fn set_status_searched(&self, header: &Header) {
-        self.update(&header.key, &header.uid, |state| state.status_searched = true);
+        self.searched.lock().update(&header.key, &header.uid, |searched| *searched = true);
     }
 
     /// Stores the reason of an event, and returns the reason of the one before; `None` if there is none.
@@ -124,12 +127,13 @@ impl ObjectStates {
     }
 
     pub(super) fn forget(&self, key: &ObjectKey) {
-        self.0.lock().forget(key);
+        self.states.lock().forget(key);
+        self.searched.lock().forget(key);
     }
 
     /// Records whether a pass over the object ended ready.
     pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
-        let mut states = self.0.lock();
+        let mut states = self.states.lock();
         match states.get(key, uid).and_then(|state| state.unready_since) {
             Some(_) if is_ready => states.update(key, uid, |state| state.unready_since = None),
             None if !is_ready => states.update(key, uid, |state| state.unready_since = Some(Instant::now())),
@@ -153,7 +157,7 @@ impl ObjectStates {
 
     /// Returns the number of objects whose last pass did not end ready, and the earliest time since when one of them has been so.
     pub(super) fn unconverged(&self) -> (usize, Option<Instant>) {
-        let states = self.0.lock();
+        let states = self.states.lock();
         let unready = states.values().filter_map(|state| state.unready_since);
         unready.fold((0, None), |(count, first), since| (count + 1, first.into_iter().chain([since]).min()))
     }
