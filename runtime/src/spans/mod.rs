@@ -11,6 +11,7 @@ pub(crate) mod convergence;
 pub(crate) mod export;
 pub(crate) mod node;
 pub(crate) mod pass;
+mod sampling;
 pub(crate) mod target;
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,18 @@
 //! `PassSpan`: the span of one pass over a primary.
 
-use super::{bridge, context::TraceContext, convergence::Lineage, target::TARGET};
+use super::{bridge, context::TraceContext, convergence::Lineage, sampling, target::TARGET};
 use crate::{cache::Header, kind::Kind, queue::Trigger};
 use std::fmt::Display;
 use tracing::{Level, Span, field::Empty};
+
+/// The attribute that every span of a pass has, and no other span.
+pub(super) const PASS_NUMBER: &str = "opgen.pass.number";
 
 /// The span of a pass; disabled while nothing records spans.
 #[derive(Debug)]
 pub(crate) struct PassSpan {
     pub(crate) span: Span,
-    /// Its context; `None` if the span has none.
+    /// Its context, also of a disabled span whose trace is not recorded; `None` if the span has none.
     pub(crate) context: Option<TraceContext>,
 }
 
@@ -24,8 +27,12 @@ impl PassSpan {
         Self { span: Span::none(), context: None }
     }
 
-    /// Starts the span of a pass over an object. It has the given parent and link, and never one of the current task.
+    /// Starts the span of a pass over an object. It has the given parent and link, and never one of the current task. The span is
+    /// disabled if its trace is not recorded.
     pub(crate) fn begin(kind: &Kind, header: &Header, trigger: Trigger, lineage: &Lineage) -> Self {
+        if let Some(context) = sampling::unrecorded_context(lineage.parent.as_ref()) {
+            return Self { span: Span::none(), context: Some(context) };
+        }
         let Header { key, uid, resource_version, .. } = header;
         let span = tracing::debug_span!(
             target: TARGET,
@@ -38,7 +45,7 @@ impl PassSpan {
             opgen.object.uid = %uid,
             opgen.object.resource_version = %resource_version,
             opgen.pass.trigger = trigger_name(trigger),
-            opgen.pass.number = lineage.number,
+            { PASS_NUMBER } = lineage.number,
             opgen.pass.result = Empty,
             opgen.pass.reason = Empty,
             error.type = Empty,

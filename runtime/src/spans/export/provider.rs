@@ -6,14 +6,17 @@ use super::{
     settings::{ExportError, ExportSettings, NO_URL, is_collector_url},
     transport::CollectorClient,
 };
-use crate::spans::target::TARGET;
-use opentelemetry::{InstrumentationScope, KeyValue, trace::TracerProvider as _};
+use crate::spans::{pass::PASS_NUMBER, sampling, target::TARGET};
+use opentelemetry::{
+    Context, InstrumentationScope, KeyValue,
+    trace::{Link, SpanKind, TraceId, TracerProvider as _},
+};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig as _, WithHttpConfig as _};
 use opentelemetry_sdk::{
     Resource,
     error::OTelSdkError,
     resource::TelemetryResourceDetector,
-    trace::{Sampler, SdkTracerProvider},
+    trace::{Sampler, SamplingResult, SdkTracerProvider, ShouldSample},
 };
 use std::{sync::OnceLock, time::Duration};
 use tokio::sync::oneshot;
@@ -44,9 +47,10 @@ pub(crate) fn start(settings: &ExportSettings) -> Result<BoxedLayer, ExportError
         .build()
         .map_err(|error| ExportError::Invalid(error.to_string()))?;
     let ratio = settings.sampling_ratio.unwrap_or(1.0);
+    sampling::set_ratio(ratio);
     let provider = SdkTracerProvider::builder()
         .with_batch_exporter(ReportedExporter::new(exporter, &settings.endpoint))
-        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(ratio))))
+        .with_sampler(PassSampler { others: Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(ratio))) })
         .with_resource(resource(settings))
         .build();
     let scope = InstrumentationScope::builder("opgen").with_version(env!("CARGO_PKG_VERSION")).build();
@@ -60,6 +64,28 @@ pub(crate) fn start(settings: &ExportSettings) -> Result<BoxedLayer, ExportError
         .with_target(false)
         .with_tracked_inactivity(false);
     Ok(layer.with_filter(filter_fn(is_exported).with_max_level_hint(LevelFilter::DEBUG)).boxed())
+}
+
+/// Records the spans of passes, for those of unrecorded traces do not exist, and a fraction of the traces that other code begins.
+#[derive(Clone, Debug)]
+struct PassSampler {
+    others: Sampler,
+}
+
+impl ShouldSample for PassSampler {
+    fn should_sample(
+        &self,
+        parent: Option<&Context>,
+        trace_id: TraceId,
+        name: &str,
+        kind: &SpanKind,
+        attributes: &[KeyValue],
+        links: &[Link],
+    ) -> SamplingResult {
+        let is_pass = attributes.iter().any(|attribute| attribute.key.as_str() == PASS_NUMBER);
+        let sampler = if is_pass { &Sampler::AlwaysOn } else { &self.others };
+        sampler.should_sample(parent, trace_id, name, kind, attributes, links)
+    }
 }
 
 /// Returns whether a span is exported: those of the runtime, and those of other code from the level info on. Log lines are not part of

@@ -1,0 +1,52 @@
+//! Decides which traces of passes are recorded, before any span is created: the span of a pass that nobody gets still costs time.
+
+use super::context::TraceContext;
+use std::sync::OnceLock;
+
+/// The fraction of traces that the export of the process records; unset without an export.
+static RATIO: OnceLock<f64> = OnceLock::new();
+
+/// Sets the fraction of traces that are recorded. Only the first call of the process has an effect, as for the export.
+#[cfg(feature = "otlp")]
+pub(super) fn set_ratio(ratio: f64) {
+    // A second export of the process is refused, and the first ratio stays.
+    let _ = RATIO.set(ratio);
+}
+
+/// Returns the context of a pass that is not recorded, given its parent; `None` for a pass that needs a span. Without an export by
+/// opgen, the program has its own subscriber, which decides by itself.
+pub(super) fn unrecorded_context(parent: Option<&TraceContext>) -> Option<TraceContext> {
+    context_of_ratio(*RATIO.get()?, parent)
+}
+
+/// A pass with a parent is recorded if its parent is. Of the others, this fraction is.
+fn context_of_ratio(ratio: f64, parent: Option<&TraceContext>) -> Option<TraceContext> {
+    match parent {
+        Some(parent) => (!parent.is_sampled).then(|| parent.clone()),
+        None if fastrand::f64() < ratio => None,
+        None => {
+            let (trace_id, span_id) = (fastrand::u128(1..), fastrand::u64(1..));
+            Some(TraceContext { trace_id, span_id, is_sampled: false, state: None })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_follows_its_parent_and_the_others_the_ratio() {
+        let parent = |is_sampled| TraceContext { trace_id: 7, span_id: 8, is_sampled, state: None };
+        assert_eq!(context_of_ratio(0.0, Some(&parent(true))), None);
+        assert_eq!(context_of_ratio(1.0, Some(&parent(false))), Some(parent(false)));
+        let recorded = |ratio| (0..2_000).filter(|_| context_of_ratio(ratio, None).is_none()).count();
+        assert_eq!((recorded(0.0), recorded(1.0)), (0, 2_000));
+        assert!((400..600).contains(&recorded(0.25)), "a deviation by five standard deviations");
+    }
+
+    #[test]
+    fn without_an_export_the_subscriber_decides() {
+        assert_eq!(unrecorded_context(None), None);
+    }
+}
