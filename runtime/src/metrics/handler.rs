@@ -1,6 +1,9 @@
 //! `MetricsHandler`: a path of the user on the server of the metrics.
 
-use super::reviews::METRICS_PATH;
+use super::{
+    profiling::{MEMORY_PATH, PROFILE_PATH},
+    reviews::METRICS_PATH,
+};
 use crate::{
     counters::Counters,
     panic::{Closure, Panicked},
@@ -21,7 +24,7 @@ pub(crate) struct MetricsHandler {
 
 impl MetricsHandler {
     /// The paths of the server itself.
-    pub(crate) const RESERVED: [&'static str; 1] = [METRICS_PATH];
+    pub(crate) const RESERVED: [&'static str; 3] = [METRICS_PATH, PROFILE_PATH, MEMORY_PATH];
 
     pub(crate) fn new<F>(
         path: impl Into<String>,

@@ -13,6 +13,7 @@ pub(crate) mod label;
 pub(crate) mod live;
 pub(crate) mod panel;
 mod process;
+mod profiling;
 mod registry;
 mod reviews;
 mod sample;

@@ -4,6 +4,7 @@
 
 use super::{
     handler::MetricsHandler,
+    profiling,
     registry::Metrics,
     reviews::{METRICS_PATH, Reviews, TokenAccess},
     text::Format,
@@ -57,12 +58,13 @@ pub struct MetricsServer {
     address: SocketAddr,
     secure: Option<bool>,
     files: Option<CertificateFiles>,
+    profiling: bool,
 }
 
 impl MetricsServer {
     /// Serves the metrics at this address. An unspecified IPv6 address (`[::]`) stands for all addresses of the machine.
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, secure: None, files: None }
+        Self { address, secure: None, files: None, profiling: false }
     }
 
     /// Returns the same server at another address.
@@ -88,6 +90,20 @@ impl MetricsServer {
         self
     }
 
+    /// Sets whether to serve CPU profiles and memory statistics as well. Default: no.
+    ///
+    /// - `/debug/pprof/profile?seconds=N` samples the stacks of all threads that run, 99 times a second, for `N` seconds (1 to 300,
+    ///   default 30), and responds in the format of [pprof](https://github.com/google/pprof). It needs the feature `profiling`, and a
+    ///   binary that is not stripped of its symbols.
+    /// - `/debug/memory` responds with the memory of the process, in KiB, as Linux counts it. The caches are in the metrics.
+    ///
+    /// A client needs the right to `get` the path, as for `/metrics`. Stacks name the functions of a program, and none of its data.
+    #[must_use]
+    pub fn profiling(mut self, profiling: bool) -> Self {
+        self.profiling = profiling;
+        self
+    }
+
     /// Loads or creates the certificate, and binds the address, before anything of the operator starts.
     ///
     /// # Errors
@@ -102,7 +118,7 @@ impl MetricsServer {
             (true, None) => Some(Certificate::self_signed(names).map_err(MetricsError::Certificate)?),
         };
         let listener = bind(address).await.map_err(|source| MetricsError::Listen { address, source })?;
-        Ok(BoundServer { listener, certificate: certificate.map(Arc::new) })
+        Ok(BoundServer { listener, certificate: certificate.map(Arc::new), profiling: self.profiling })
     }
 }
 
@@ -168,12 +184,15 @@ impl MetricsError {
 pub(crate) struct BoundServer {
     listener: TcpListener,
     certificate: Option<Arc<Certificate>>,
+    profiling: bool,
 }
 
 impl BoundServer {
     /// Serves the metrics and the paths of `handlers`. It never returns; a dropped future ends its connections.
     pub(crate) async fn serve(&self, metrics: Metrics, handlers: Vec<MetricsHandler>, client: kube::Client) {
         let reviews = self.certificate.is_some().then(|| Reviews::new(client));
+        let of_process = self.profiling.then(profiling::handlers).into_iter().flatten();
+        let handlers = handlers.into_iter().chain(of_process).collect();
         let handler = Arc::new(Handler { metrics, handlers, reviews });
         let (permits, mut connections) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), JoinSet::new());
         loop {

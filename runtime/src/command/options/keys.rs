@@ -1,7 +1,7 @@
 //! The table of options: the flag of each option and its key in the configuration file.
 
 /// The name of each flag, and the path of its key in the file.
-pub(super) const KEYS: [(&str, &str); 34] = [
+pub(super) const KEYS: [(&str, &str); 35] = [
     ("namespace", "namespaces"),
     ("shutdown-timeout", "shutdownTimeout"),
     ("probe-address", "probes.address"),
@@ -10,6 +10,7 @@ pub(super) const KEYS: [(&str, &str); 34] = [
     ("metrics-cert-path", "metrics.certPath"),
     ("metrics-cert-name", "metrics.certName"),
     ("metrics-cert-key", "metrics.certKey"),
+    ("profiling", "metrics.profiling"),
     ("log", "log.filter"),
     ("log-format", "log.format"),
     ("otlp-endpoint", "otlp.endpoint"),

@@ -32,6 +32,10 @@ pub(super) struct MetricsOptions {
     #[arg(long, env = "METRICS_CERT_KEY", value_name = "FILE")]
     #[serde(rename = "certKey")]
     metrics_cert_key: Option<String>,
+    /// Serve CPU profiles (/debug/pprof/profile) and memory statistics (/debug/memory) beside /metrics [default: false]
+    #[arg(long, env = "PROFILING", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    #[serde(rename = "profiling")]
+    profiling: Option<bool>,
 }
 
 overriding!(MetricsOptions {
@@ -40,6 +44,7 @@ overriding!(MetricsOptions {
     metrics_cert_path,
     metrics_cert_name,
     metrics_cert_key,
+    profiling,
 });
 
 impl MetricsOptions {
@@ -60,6 +65,9 @@ impl MetricsOptions {
         if let Some(folder) = self.metrics_cert_path.as_deref().filter(|folder| !folder.is_empty()) {
             let chain = self.metrics_cert_name.as_deref().unwrap_or("tls.crt");
             server = server.certificate(folder, chain, self.metrics_cert_key.as_deref().unwrap_or("tls.key"));
+        }
+        if let Some(profiling) = self.profiling {
+            server = server.profiling(profiling);
         }
         Some(server)
     }
@@ -96,6 +104,7 @@ mod tests {
         assert_eq!(server(&["--metrics-bind-address=:8443", "--metrics-secure"]), Some(all.clone().secure(true)));
         let loopback = MetricsServer::new("127.0.0.1:8080".parse().unwrap()).secure(false);
         assert_eq!(server(&["--metrics-bind-address=127.0.0.1:8080", "--metrics-secure=false"]), Some(loopback));
+        assert_eq!(server(&["--metrics-bind-address=:8443", "--profiling"]), Some(all.clone().profiling(true)));
         let files = all.certificate("/certs", "tls.crt", "key.pem");
         let args = ["--metrics-bind-address=:8443", "--metrics-cert-path=/certs", "--metrics-cert-key=key.pem"];
         assert_eq!(server(&args), Some(files));

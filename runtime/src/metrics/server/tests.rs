@@ -98,3 +98,16 @@ async fn manager_m26_a_handler_of_the_user_responds_at_its_path() {
     assert!(ask(address, "/metrics", "").await.starts_with("HTTP/1.1 200 "));
     serving.abort();
 }
+
+#[tokio::test]
+async fn profiles_are_served_only_if_they_are_requested() {
+    for (profiling, status) in [(false, "HTTP/1.1 404 "), (true, "HTTP/1.1 400 ")] {
+        let server = MetricsServer::new(LOOPBACK).profiling(profiling).bind(Vec::new()).await.unwrap();
+        let address = server.listener.local_addr().unwrap();
+        let serving =
+            tokio::spawn(async move { server.serve(metrics(), Vec::new(), Client::disconnected().kube()).await });
+        let text = ask(address, "/debug/pprof/profile?seconds=none", "").await;
+        assert!(text.starts_with(status), "{text}");
+        serving.abort();
+    }
+}

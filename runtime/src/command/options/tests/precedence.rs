@@ -152,6 +152,9 @@ fn process_rows() -> Vec<Row> {
             .with(CERTIFIED),
         row("metrics-cert-key", "tls.key", ["a", "b", "c"], |e| between(&e.run.metrics, "key: \"/certs/", "\""))
             .with(CERTIFIED),
+        row("profiling", "false", ["true", "false", "true"], |e| between(&e.run.metrics, "profiling: ", " "))
+            .code("true", |operator, run| (operator, server(run, |server| server.profiling(true))))
+            .with(&SERVED[..1]),
         row("log", "info", ["warn", "debug", "trace"], |e| e.log.filter().to_owned()),
         row("log-format", "Text", ["json", "text", "json"], |e| format!("{:?}", e.log.log_format.unwrap_or_default())),
     ]

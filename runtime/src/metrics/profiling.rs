@@ -1,0 +1,205 @@
+//! CPU profiles and memory statistics of the process, at two paths of the server of the metrics.
+
+use super::handler::MetricsHandler;
+use http::{Method, Request, Response, StatusCode, header};
+use std::{fs, time::Duration};
+
+/// The path of a CPU profile, where `go tool pprof` and collectors of profiles look for it.
+pub(super) const PROFILE_PATH: &str = "/debug/pprof/profile";
+/// The path of the memory statistics.
+pub(super) const MEMORY_PATH: &str = "/debug/memory";
+
+/// The duration of a CPU profile in seconds: by default, as for programs in Go, and at most.
+const DEFAULT_SECONDS: u64 = 30;
+const MAX_SECONDS: u64 = 300;
+
+/// The lines of `/proc/self/status` and `/proc/self/smaps_rollup` that say something about memory.
+const MEMORY_LINES: [&str; 8] =
+    ["VmPeak:", "VmSize:", "VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "VmData:", "Private_Dirty:"];
+
+/// Returns the handlers of both paths.
+pub(super) fn handlers() -> [MetricsHandler; 2] {
+    [MetricsHandler::new(PROFILE_PATH, respond_with_profile), MetricsHandler::new(MEMORY_PATH, respond_with_memory)]
+}
+
+/// Takes a CPU profile for as long as the request asks for, and responds with it.
+async fn respond_with_profile(request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+    let duration = match (request.method(), seconds_of(request.uri().query())) {
+        (&Method::GET, Ok(seconds)) => Duration::from_secs(seconds),
+        (&Method::GET, Err(message)) => return text(StatusCode::BAD_REQUEST, &message),
+        _ => return text(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed"),
+    };
+    match cpu::profile(duration).await {
+        Ok(profile) => response(StatusCode::OK, "application/octet-stream", profile),
+        Err(cpu::ProfileError::Busy) => text(StatusCode::CONFLICT, "another CPU profile is being taken"),
+        Err(cpu::ProfileError::Unavailable(why)) => text(StatusCode::NOT_IMPLEMENTED, &why),
+    }
+}
+
+/// Responds with the memory statistics of Linux, one per line, in KiB.
+async fn respond_with_memory(request: Request<Vec<u8>>) -> Response<Vec<u8>> {
+    if request.method() != Method::GET {
+        return text(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed");
+    }
+    let files =
+        ["/proc/self/status", "/proc/self/smaps_rollup"].map(|path| fs::read_to_string(path).unwrap_or_default());
+    let lines: Vec<_> = files.iter().flat_map(|file| file.lines()).filter(|line| is_about_memory(line)).collect();
+    match lines.is_empty() {
+        true => text(StatusCode::NOT_IMPLEMENTED, "this system has no memory statistics in /proc"),
+        false => text(StatusCode::OK, &lines.join("\n")),
+    }
+}
+
+fn is_about_memory(line: &str) -> bool {
+    MEMORY_LINES.iter().any(|name| line.starts_with(name))
+}
+
+/// Returns the duration in a query such as `seconds=10`. Other parameters are ignored.
+fn seconds_of(query: Option<&str>) -> Result<u64, String> {
+    let parameter = query.unwrap_or_default().split('&').find_map(|parameter| parameter.strip_prefix("seconds="));
+    let Some(value) = parameter else { return Ok(DEFAULT_SECONDS) };
+    let seconds = value.parse().ok().filter(|seconds| (1..=MAX_SECONDS).contains(seconds));
+    seconds.ok_or_else(|| format!("`seconds` must be a number from 1 to {MAX_SECONDS}"))
+}
+
+fn text(status: StatusCode, text: &str) -> Response<Vec<u8>> {
+    response(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
+}
+
+fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Vec<u8>> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static(content_type));
+    response
+}
+
+/// Takes CPU profiles.
+#[cfg(feature = "profiling")]
+mod cpu {
+    use pprof::{ProfilerGuard, ProfilerGuardBuilder, protos::Message as _};
+    use std::time::Duration;
+    use tokio::{sync::Semaphore, task::spawn_blocking, time::sleep};
+
+    /// How often a second each thread that runs is sampled. It is no divisor of a round number, so that no timer is in step with it.
+    const FREQUENCY: i32 = 99;
+
+    /// The signal and the table of samples exist once in a process.
+    static ONLY: Semaphore = Semaphore::const_new(1);
+
+    /// Why there is no profile.
+    pub(super) enum ProfileError {
+        Busy,
+        Unavailable(String),
+    }
+
+    /// Samples the process for a time, and returns the samples in the format of pprof.
+    pub(super) async fn profile(duration: Duration) -> Result<Vec<u8>, ProfileError> {
+        let _only = ONLY.try_acquire().map_err(|_| ProfileError::Busy)?;
+        let builder = ProfilerGuardBuilder::default().frequency(FREQUENCY);
+        // A signal within the unwinder itself would deadlock.
+        let builder = builder.blocklist(&["libc", "libgcc", "pthread", "vdso"]);
+        let guard = builder.build().map_err(|error| unavailable(&error))?;
+        sleep(duration).await;
+        // The names of functions are looked up now, which takes a while.
+        let encoded = spawn_blocking(move || encode(&guard)).await;
+        encoded.unwrap_or_else(|error| Err(unavailable(&error)))
+    }
+
+    fn encode(guard: &ProfilerGuard<'static>) -> Result<Vec<u8>, ProfileError> {
+        let report = guard.report().build().map_err(|error| unavailable(&error))?;
+        let profile = report.pprof().map_err(|error| unavailable(&error))?;
+        profile.write_to_bytes().map_err(|error| unavailable(&error))
+    }
+
+    fn unavailable(error: &dyn std::fmt::Display) -> ProfileError {
+        ProfileError::Unavailable(format!("failed to take a CPU profile: {error}"))
+    }
+}
+
+/// Stands in for the profiles of an operator without the feature `profiling`.
+#[cfg(not(feature = "profiling"))]
+mod cpu {
+    use std::time::Duration;
+
+    /// Why there is no profile.
+    pub(super) enum ProfileError {
+        #[expect(dead_code, reason = "only a build with profiles can be busy")]
+        Busy,
+        Unavailable(String),
+    }
+
+    /// Refuses, since the operator was not built for it.
+    pub(super) async fn profile(_: Duration) -> Result<Vec<u8>, ProfileError> {
+        let why = "this operator was built without the feature `profiling` of the crate opgen";
+        Err(ProfileError::Unavailable(why.to_owned()))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    async fn ask(handler: &MetricsHandler, method: Method, uri: &str) -> (StatusCode, String) {
+        let request = Request::builder().method(method).uri(uri).body(Vec::new()).unwrap();
+        let response = handler.respond(request, &crate::counters::Counters::default()).await.unwrap();
+        (response.status(), String::from_utf8_lossy(response.body()).into_owned())
+    }
+
+    #[test]
+    fn a_profile_takes_thirty_seconds_unless_the_query_says_otherwise() {
+        assert_eq!(
+            (seconds_of(None), seconds_of(Some("debug=1")), seconds_of(Some("a=1&seconds=5"))),
+            (Ok(30), Ok(30), Ok(5))
+        );
+        for query in ["seconds=0", "seconds=301", "seconds=", "seconds=-1", "seconds=1.5"] {
+            assert_eq!(seconds_of(Some(query)), Err("`seconds` must be a number from 1 to 300".to_owned()), "{query}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_that_makes_no_sense_is_refused() {
+        let [profile, memory] = handlers();
+        assert_eq!(ask(&profile, Method::GET, "/debug/pprof/profile?seconds=x").await.0, StatusCode::BAD_REQUEST);
+        for handler in [profile, memory] {
+            assert_eq!(ask(&handler, Method::POST, handler.path()).await.0, StatusCode::METHOD_NOT_ALLOWED);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn the_memory_of_the_process_is_shown() {
+        let (status, text) = ask(&handlers()[1], Method::GET, MEMORY_PATH).await;
+        assert_eq!(status, StatusCode::OK);
+        assert!(text.lines().any(|line| line.starts_with("VmRSS:") && line.ends_with(" kB")), "{text}");
+    }
+
+    #[cfg(not(feature = "profiling"))]
+    #[tokio::test]
+    async fn without_the_feature_a_profile_names_the_feature() {
+        let (status, text) = ask(&handlers()[0], Method::GET, PROFILE_PATH).await;
+        assert_eq!(status, StatusCode::NOT_IMPLEMENTED);
+        assert!(text.contains("the feature `profiling`"), "{text}");
+    }
+
+    #[cfg(feature = "profiling")]
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_profile_names_the_functions_that_ran() {
+        let busy = tokio::task::spawn_blocking(|| busy_function_of_the_test(Duration::from_secs(2)));
+        let request = Request::get("/debug/pprof/profile?seconds=1").body(Vec::new()).unwrap();
+        let response = respond_with_profile(request).await;
+        busy.await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        let profile = String::from_utf8_lossy(response.body()).into_owned();
+        assert!(profile.contains("busy_function_of_the_test"), "{} bytes", profile.len());
+    }
+
+    #[cfg(feature = "profiling")]
+    #[inline(never)]
+    fn busy_function_of_the_test(duration: Duration) {
+        let (end, mut number) = (std::time::Instant::now() + duration, 0_u64);
+        while std::time::Instant::now() < end {
+            number = std::hint::black_box(number.wrapping_mul(31) + 1);
+        }
+    }
+}
