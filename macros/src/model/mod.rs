@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod child;
+mod duration;
 mod key;
 pub(crate) mod kube;
 pub(crate) mod managed;

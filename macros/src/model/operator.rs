@@ -1,6 +1,9 @@
 //! Models the input of `operator!`: the kinds with their trees and options.
 
-use super::key::reject_duplicates;
+use super::{
+    duration::{DURATION_FIX, parse_duration},
+    key::reject_duplicates,
+};
 use crate::{
     attrs::operator::{KindInput, OperatorInput, OperatorOption},
     diag::Diags,
@@ -53,7 +56,6 @@ pub(crate) enum KindOption {
 }
 
 const OPTIONS: [&str; 6] = ["resync_period", "events", "workers", "finalizer", "labels", "options"];
-const DURATION_FIX: &str = "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
 /// Models the input of `operator!`. Reports unknown options and those that belong to a kind.
 pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
@@ -184,26 +186,4 @@ fn crate_path(option: &OperatorOption, diags: &mut Diags) -> Option<Path> {
     let text = string_value(option, FIX, diags)?;
     let path = text.parse_with(Path::parse_mod_style);
     path.map_err(|_| diags.error(&text, format!("`{}` is no path", text.value()), FIX)).ok()
-}
-
-/// Parses a duration like `1h30m` or `500ms`; `None` if it is invalid or too long.
-fn parse_duration(text: &str) -> Option<Duration> {
-    let mut rest = text;
-    let mut total = Duration::ZERO;
-    while !rest.is_empty() {
-        let (number, unit_and_rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
-        let unit =
-            unit_and_rest.get(..unit_and_rest.find(|c: char| c.is_ascii_digit()).unwrap_or(unit_and_rest.len()))?;
-        let number: u64 = number.parse().ok()?;
-        let part = match unit {
-            "ms" => Duration::from_millis(number),
-            "s" => Duration::from_secs(number),
-            "m" => Duration::from_secs(number.checked_mul(60)?),
-            "h" => Duration::from_secs(number.checked_mul(3600)?),
-            _ => return None,
-        };
-        total = total.checked_add(part)?;
-        rest = unit_and_rest.get(unit.len()..)?;
-    }
-    (!text.is_empty()).then_some(total)
 }

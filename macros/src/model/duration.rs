@@ -1,0 +1,29 @@
+//! Parses durations in the values of options, such as `1h30m`.
+
+use std::time::Duration;
+
+/// The fix in messages about an invalid duration.
+pub(super) const DURATION_FIX: &str =
+    "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
+
+/// Parses a duration like `1h30m` or `500ms`; `None` if it is invalid or too long.
+pub(super) fn parse_duration(text: &str) -> Option<Duration> {
+    let mut rest = text;
+    let mut total = Duration::ZERO;
+    while !rest.is_empty() {
+        let (number, unit_and_rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+        let unit =
+            unit_and_rest.get(..unit_and_rest.find(|c: char| c.is_ascii_digit()).unwrap_or(unit_and_rest.len()))?;
+        let number: u64 = number.parse().ok()?;
+        let part = match unit {
+            "ms" => Duration::from_millis(number),
+            "s" => Duration::from_secs(number),
+            "m" => Duration::from_secs(number.checked_mul(60)?),
+            "h" => Duration::from_secs(number.checked_mul(3600)?),
+            _ => return None,
+        };
+        total = total.checked_add(part)?;
+        rest = unit_and_rest.get(unit.len()..)?;
+    }
+    (!text.is_empty()).then_some(total)
+}
