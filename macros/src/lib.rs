@@ -86,6 +86,11 @@ pub fn managed(item: TokenStream) -> TokenStream {
 ///   its Pods. The node is gone only when the object is. `delete = "background"` uses the policy `Background`: an object is
 ///   removed at once, and its dependents later. Without the option, the kinds of the groups `apps` and `batch` are deleted in
 ///   the foreground and others in the background; so are the objects of `manifest` and `retired(...)`.
+/// - `resource(timeout = "10m")`: if an object is not ready for this time, the conditions report the owner as stalled, with the
+///   reason `NodeTimeout` and the node, the object and the time in the message. The passes over the owner continue, and the
+///   conditions change when the object is ready. The time begins again when the desired state of the object changes, and when an
+///   object that was ready is no longer so. It has the units `ms`, `s`, `m` and `h`: `"90s"`, `"1h30m"`. A timeout does not limit
+///   deletions. It is checked in each pass, so it takes effect within the requeue interval (10 s by default).
 /// - `manifest = "manifests/agent.yaml"`: the field is a `Manifest`, the objects of a YAML file of the crate; with the types
 ///   of its custom kinds, `manifest("manifests/agent.yaml", Gauge)`.
 /// - `manifest(ConfigMap, Deployment)`: objects of these kinds, as YAML that the function of the field's name returns.

@@ -92,7 +92,11 @@ mod hostile {
         giver: Giver,
         #[provisioner(from(giver), after(giver))]
         taker: Taker,
-        #[provisioner(resource(once, adopt("helm"), delete = "background"), if_api, when = |hidden| hidden.spec.pause.is_none())]
+        #[provisioner(
+            resource(once, adopt("helm"), delete = "background", timeout = "10m"),
+            if_api,
+            when = |hidden| hidden.spec.pause.is_none()
+        )]
         key: Secret,
         #[provisioner(resource, from(taker.config, giver))]
         note: ConfigMap,

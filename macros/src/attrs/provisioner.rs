@@ -60,7 +60,8 @@ pub(crate) struct NamedType {
     pub(crate) ty: Type,
 }
 
-/// An option of `resource(...)`: `once`, `adopt("helm")`, `grants(Secret: get)`, `pods` or `delete = "foreground"`.
+/// An option of `resource(...)`: `once`, `adopt("helm")`, `grants(Secret: get)`, `pods`, `delete = "foreground"` or
+/// `timeout = "10m"`.
 pub(crate) struct ResourceOption {
     pub(crate) name: Ident,
     pub(crate) texts: Vec<LitStr>,

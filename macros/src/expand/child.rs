@@ -234,7 +234,7 @@ fn options(node: &Provisioner, child: &Child) -> TokenStream {
 fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let krate = &node.paths.krate;
     // Without `..`, so that the compiler reports an option that is not expanded. `edge` expands `grants`.
-    let Resource { key: _, once, adopt, grants: _, pods, delete } = child.resource.as_ref()?;
+    let Resource { key: _, once, adopt, grants: _, pods, delete, timeout } = child.resource.as_ref()?;
     let mut fields = Vec::new();
     if once.is_some() {
         fields.push(quote! { once: true });
@@ -254,6 +254,11 @@ fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream>
             DeletionPropagation::Background => quote! { Background },
         };
         fields.push(quote! { delete: ::core::option::Option::Some(#krate::shape::DeletionPropagation::#policy) });
+    }
+    if let Some(timeout) = timeout {
+        let milliseconds = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let timeout = quote! { ::core::time::Duration::from_millis(#milliseconds) };
+        fields.push(quote! { timeout: ::core::option::Option::Some(#timeout) });
     }
     (!fields.is_empty())
         .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })

@@ -2,6 +2,7 @@
 
 use super::{
     access::{self, Access},
+    duration::{DURATION_FIX, parse_duration},
     key::{
         FIELD_KEYS, RESERVED_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates, reject_reserved,
     },
@@ -11,6 +12,7 @@ use crate::{
     diag::Diags,
 };
 use proc_macro2::Ident;
+use std::time::Duration;
 use syn::{Expr, ExprLit, Lit, LitStr, Type, ext::IdentExt};
 
 /// A child of a group.
@@ -44,6 +46,8 @@ pub(crate) struct Resource {
     pub(crate) pods: Option<Ident>,
     /// The propagation policy of deletions; `None` for the default policy of the kind.
     pub(crate) delete: Option<DeletionPropagation>,
+    /// The time after which an object that is not ready makes the owner stalled; `None` for never.
+    pub(crate) timeout: Option<Duration>,
 }
 
 /// The propagation policy with which the operator deletes the objects of a resource.
@@ -158,7 +162,7 @@ impl Child {
 
 impl Resource {
     fn without_options(key: Ident) -> Self {
-        Self { key, once: None, adopt: None, grants: None, pods: None, delete: None }
+        Self { key, once: None, adopt: None, grants: None, pods: None, delete: None, timeout: None }
     }
 
     /// Models `resource(...)` with its options. Reports unknown options.
@@ -172,6 +176,7 @@ impl Resource {
             let word = name.to_string();
             match (word.as_str(), value) {
                 ("delete", value) => resource.delete = resolve_delete(&name, &texts, value, diags),
+                ("timeout", value) => resource.timeout = resolve_timeout(&name, &texts, value, diags),
                 (option, Some(value)) if RESOURCE_OPTIONS.contains(&option) => {
                     diags.error(
                         value,
@@ -204,20 +209,7 @@ fn resolve_delete(
     diags: &mut Diags,
 ) -> Option<DeletionPropagation> {
     let fix = r#"write `delete = "foreground"` or `delete = "background"`"#;
-    let text = match value.map(without_parentheses) {
-        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => text,
-        Some(other) => {
-            diags.error(other, "the value of `delete` is not a string literal", fix);
-            return None;
-        }
-        None => {
-            match texts.first() {
-                Some(text) => diags.error(text, "the value of `delete` follows `=`", fix),
-                None => diags.error(name, "`delete` has no value", fix),
-            }
-            return None;
-        }
-    };
+    let text = string_value(name, texts, value, fix, diags)?;
     match text.value().as_str() {
         "foreground" => Some(DeletionPropagation::Foreground),
         "background" => Some(DeletionPropagation::Background),
@@ -227,6 +219,35 @@ fn resolve_delete(
             None
         }
     }
+}
+
+/// Returns the duration of `timeout = "..."`. Reports a missing value, one that is no duration, and zero.
+fn resolve_timeout(name: &Ident, texts: &[LitStr], value: Option<Expr>, diags: &mut Diags) -> Option<Duration> {
+    let text = string_value(name, texts, value, r#"write for example `timeout = "10m"`"#, diags)?;
+    match parse_duration(&text.value()) {
+        Some(Duration::ZERO) => {
+            diags.error(text, "the value of `timeout` is zero", r#"use a longer time, for example `"10m"`"#);
+            None
+        }
+        None => {
+            diags.error(&text, format!("`\"{}\"` is not a duration", text.value()), DURATION_FIX);
+            None
+        }
+        timeout => timeout,
+    }
+}
+
+/// Returns the string literal after the `=` of an option. Reports a missing value, and one that is no string literal.
+fn string_value(name: &Ident, texts: &[LitStr], value: Option<Expr>, fix: &str, diags: &mut Diags) -> Option<LitStr> {
+    match value.map(without_parentheses) {
+        Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => return Some(text),
+        Some(other) => diags.error(other, format!("the value of `{name}` is not a string literal"), fix),
+        None => match texts.first() {
+            Some(text) => diags.error(text, format!("the value of `{name}` follows `=`"), fix),
+            None => diags.error(name, format!("`{name}` has no value"), fix),
+        },
+    }
+    None
 }
 
 /// Returns the closure without parentheses, also without the invisible ones of a macro.

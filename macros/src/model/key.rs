@@ -9,7 +9,7 @@ pub(super) const STRUCT_KEYS: [&str; 10] =
 /// The keys of a field, for messages.
 pub(super) const FIELD_KEYS: [&str; 8] = ["resource", "manifest", "when", "each", "key", "after", "from", "if_api"];
 /// The options of `resource(...)`, for messages.
-pub(super) const RESOURCE_OPTIONS: [&str; 5] = ["once", "adopt", "grants", "pods", "delete"];
+pub(super) const RESOURCE_OPTIONS: [&str; 6] = ["once", "adopt", "grants", "pods", "delete", "timeout"];
 /// Keys reserved for future node kinds.
 pub(super) const RESERVED_KEYS: [&str; 2] = ["remote", "application"];
 
@@ -19,6 +19,7 @@ pub(super) fn example_of_option(option: &str) -> &str {
         "adopt" => r#"adopt("helm")"#,
         "grants" => "grants(ConfigMap: get)",
         "delete" => r#"delete = "foreground""#,
+        "timeout" => r#"timeout = "10m""#,
         flag => flag,
     }
 }

@@ -52,6 +52,12 @@ impl PassCore<'_> {
         }
         let claimed = built.iter().try_for_each(|object| self.claim(kind, &object.key, node));
         self.mark_claims_complete(node);
+        // Not before it is certain that the node doesn't run: its objects could become ready then.
+        for object in built.iter().filter(|_| options.timeout.is_some()) {
+            if let Some(entry) = children.store.get(&object.key) {
+                self.check_timeout(node, options, children, object, &entry.value.readiness);
+            }
+        }
         self.shared.metrics.unchanged_children.add(u64::try_from(built.len()).unwrap_or(u64::MAX));
         Some(claimed.and_then(|()| pending.into_result()))
     }

@@ -5,6 +5,7 @@ use crate::{
     engine::{
         hand_written::{NodeWrites, WriteEffect},
         identity::Identity,
+        readiness_history::ReadinessHistory,
         repair::{Fight, RepairReason, Repairs},
     },
     kind::Kind,
@@ -27,6 +28,8 @@ struct OwnerState {
     pending_deletions: Vec<PendingDeletion>,
     /// Hash of the fields that an apply of ours owned afterwards, for each child of which it did not own all applied fields.
     accepted_fields: BTreeMap<Kind, PerObject<Option<u64>>>,
+    /// Since when the children of nodes with a timeout have not been ready.
+    readiness: BTreeMap<Kind, PerObject<Option<ReadinessHistory>>>,
     /// The last build of each resource node.
     builds: Vec<NodeBuild>,
     /// Hashes of kind and key of the objects that the operator has written for the owner.
@@ -125,6 +128,19 @@ impl OwnerStates {
     pub(crate) fn are_fields_of_last_apply(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
         let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
         accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))
+    }
+
+    /// Changes the record since when a child has not been ready.
+    pub(crate) fn update_readiness<R>(
+        &mut self,
+        owner: &Identity,
+        kind: &Kind,
+        child: &Header,
+        change: impl FnOnce(&mut Option<ReadinessHistory>) -> R,
+    ) -> R {
+        self.update(owner, |state| {
+            state.readiness.entry(kind.clone()).or_default().update(&child.key, &child.uid, change)
+        })
     }
 
     /// Records that the operator writes an object for the owner. Returns whether it has written that object before, so that this

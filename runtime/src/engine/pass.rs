@@ -29,6 +29,7 @@ use crate::{
     shape::Shape,
 };
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::{
@@ -148,6 +149,8 @@ pub(crate) struct PassCore<'a> {
     /// The objects that the owner's spec references.
     pub(crate) spec_references: Vec<(Kind, ObjectKey)>,
     pub(crate) trigger: PassTrigger,
+    /// Since when the stored status reports the owner as not available. `None` if it is available, or if that is unknown.
+    pub(crate) unavailable_since: Option<Timestamp>,
     /// The claims of the nodes that have run in this pass.
     pub(crate) claims: Mutex<Claims>,
     /// Computes a plan of the tree. `None` in a teardown, where no node wants an object, and in the pass of a plan.
@@ -178,6 +181,7 @@ impl<'a> PassCore<'a> {
             inputs: hasher.finish(),
             spec_references: Vec::new(),
             trigger: PassTrigger::default(),
+            unavailable_since: None,
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),
@@ -199,6 +203,7 @@ impl<'a> PassCore<'a> {
             inputs: self.inputs,
             spec_references: Vec::new(),
             trigger: self.trigger,
+            unavailable_since: None,
             claims: Mutex::default(),
             planner: None,
             plan: Mutex::default(),

@@ -73,7 +73,9 @@ impl PassCore<'_> {
                 outcome => outcome?,
             };
             pending.add(kind, &key, &readiness);
-            built.push(BuiltObject { key, digest: desired.digest.into() });
+            let object = BuiltObject { key, digest: desired.digest.into() };
+            self.check_timeout(node, options, children, &object, &readiness);
+            built.push(object);
         }
         let mut unwanted = self.children_of_node(children, node);
         unwanted.retain(|entry| !built.iter().any(|built| built.key == entry.header.key));

@@ -5,7 +5,7 @@ use crate::{
     kind::Kind,
 };
 use serde_json::Value;
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 /// What the nodes of a pass have requested and written. The loop reads it after the tree has run.
 #[derive(Debug, Default)]
@@ -13,6 +13,9 @@ pub(crate) struct SideEffects {
     pub(crate) requeue: RequeueRequest,
     /// Reason and message for the conditions of a pass that succeeds.
     pub(crate) report: Option<(String, String)>,
+    /// A sentence for each object that has not been ready for longer than the timeout of its node, sorted so that the status
+    /// does not depend on the order of the nodes.
+    pub(crate) timeouts: BTreeSet<String>,
     /// The objects that hand-written nodes have referenced.
     pub(crate) added_references: Vec<(Kind, ObjectKey)>,
     /// Whether a hand-written node has deleted the owner.

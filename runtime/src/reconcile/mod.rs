@@ -232,7 +232,13 @@ impl Loop {
         let is_status_of_nodes = status.is_some() || matches!(outcome, Ok(()) | Err(Error::Yield { .. }));
         let report = OutcomeReport::new(entry, Direction::Up, &outcome, primary);
         let is_written = self
-            .report_outcome(OutcomeReport { version: &version, message: side_effects.report, status, ..report })
+            .report_outcome(OutcomeReport {
+                version: &version,
+                message: side_effects.report,
+                timeouts: side_effects.timeouts,
+                status,
+                ..report
+            })
             .await?;
         // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
         if is_written && is_status_of_nodes && trigger.event == Trigger::Own {
@@ -278,6 +284,7 @@ impl Loop {
         let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
         core.spec_references = references.iter().map(|named| (named.kind.clone(), named.key.clone())).collect();
         core.trigger = trigger;
+        core.unavailable_since = self.unavailable_since(primary);
         core.is_recorded = bridge::is_recorded();
         let result = primary.run_tree(core, direction).await;
         TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, result.outcome), ..result }

@@ -9,13 +9,13 @@ use crate::{
         panics,
         repetition::Repeated,
         stored_status::StoredStatus,
-        verdict::{Direction, verdict_of},
+        verdict::{Direction, timeout_verdict, verdict_of},
     },
     spans::pass,
 };
 use opgen_api::__private::Verdict;
 use serde_json::Value;
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 /// The outcome of a pass, with the facts that its report needs.
 pub(super) struct OutcomeReport<'a> {
@@ -26,6 +26,8 @@ pub(super) struct OutcomeReport<'a> {
     pub(super) outcome: &'a Result<()>,
     /// Reason and message that nodes set for the condition of a pass that succeeds.
     pub(super) message: Option<(String, String)>,
+    /// The sentences about objects that have not been ready for longer than the timeouts of their nodes.
+    pub(super) timeouts: BTreeSet<String>,
     /// The status as it is stored.
     pub(super) stored: &'a dyn StoredStatus,
     /// The status that the nodes set; `None` if it is the stored one.
@@ -33,7 +35,7 @@ pub(super) struct OutcomeReport<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// Creates a report without own writes, message and status of nodes.
+    /// Creates a report without own writes, message, timeouts and status of nodes.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,
@@ -41,7 +43,7 @@ impl<'a> OutcomeReport<'a> {
         stored: &'a dyn StoredStatus,
     ) -> Self {
         let version = &entry.header.resource_version;
-        Self { entry, version, direction, outcome, message: None, stored, status: None }
+        Self { entry, version, direction, outcome, message: None, timeouts: BTreeSet::new(), stored, status: None }
     }
 }
 
@@ -51,6 +53,11 @@ impl Loop {
     pub(super) async fn report_outcome(&self, report: OutcomeReport<'_>) -> Result<bool> {
         let header = &report.entry.header;
         let Some(mut verdict) = verdict_of(report.direction, report.outcome) else { return Ok(false) };
+        // An error is reported rather than a timeout.
+        if !report.timeouts.is_empty() && matches!(report.outcome, Err(Error::Yield { .. })) {
+            let sentences: Vec<_> = report.timeouts.iter().map(String::as_str).collect();
+            verdict = timeout_verdict(&sentences.join("; "));
+        }
         verdict.prefix.clone_from(&self.condition_prefix);
         if report.outcome.is_ok()
             && let Some((reason, message)) = &report.message
@@ -84,7 +91,9 @@ impl Loop {
             }
             return;
         };
-        let (is_failure, text) = (verdict.is_failure(), error.to_string());
+        let is_failure = verdict.is_failure();
+        // The verdict of a yield may be that of a timeout.
+        let text = if let Error::Yield { .. } = error { verdict.message.clone() } else { error.to_string() };
         let repeated = self.states.count_report(object, uid, is_failure, (reason, &text));
         match (repeated, repeated.times()) {
             (Repeated::Silent, _) => {}

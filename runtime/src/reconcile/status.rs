@@ -9,7 +9,7 @@ use crate::{
     condition::Status,
     error::{Error, Result},
     informer::source::StatusFields,
-    reconcile::stored_status::RawStatus,
+    reconcile::stored_status::{RawStatus, StoredStatus},
 };
 use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Condition, jiff::Timestamp};
 use opgen_api::__private::Verdict;
@@ -67,6 +67,17 @@ impl Loop {
             self.record_outcome(header, verdict);
         }
         Ok(true)
+    }
+
+    /// Returns since when the stored conditions report an object as not available. `None` if it is available, if it has no such
+    /// condition, or if the operator doesn't own the status.
+    pub(super) fn unavailable_since(&self, stored: &dyn StoredStatus) -> Option<Timestamp> {
+        if !self.reconciler.owns_status() {
+            return None;
+        }
+        let is_available = |type_: &str| type_.strip_prefix(&*self.condition_prefix) == Some("Available");
+        let available = stored.conditions().conditions.iter().find(|condition| is_available(&condition.type_))?;
+        (available.status != "True").then_some(available.last_transition_time.0)
     }
 
     /// Reads the status of an object that can't be decoded as a whole.

@@ -37,6 +37,12 @@ pub(crate) fn verdict_of(direction: Direction, outcome: &Result<()>) -> Option<V
     })
 }
 
+/// Returns the verdict for a pass that yields because objects have not been ready for longer than the timeouts of their nodes.
+/// The conditions report the owner as stalled, although further passes run as after any yield.
+pub(crate) fn timeout_verdict(message: &str) -> Verdict {
+    Verdict::new(Truth::False, VerdictState::Stalled, "NodeTimeout", message)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -60,6 +66,10 @@ mod tests {
         assert_eq!(read(Err(Error::user_action("Edit", "m"))).unwrap(), stalled);
         assert_eq!(read(Err(Error::terminal("Never", "m"))).unwrap(), stalled);
         assert_eq!(read(Err(Error::Conflict("409".into()))), None);
+        let mut conditions = Vec::new();
+        timeout_verdict("m").set(&mut conditions, 1, Timestamp::UNIX_EPOCH);
+        let types: Vec<_> = conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect();
+        assert_eq!(types.join(" "), stalled);
     }
 
     #[test]

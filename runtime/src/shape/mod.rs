@@ -11,6 +11,7 @@ mod yaml;
 
 pub(crate) use builtin::rank;
 pub use location::SourceLocation;
+pub(crate) use node::duration_text;
 pub use node::{
     Cardinality, DeletionPropagation, Edge, EmbeddedManifest, Node, NodeVisit, Order, ResourceOptions, Shape,
 };

@@ -14,7 +14,8 @@ use crate::{
     },
 };
 
-use std::fmt;
+use jiff::SignedDuration;
+use std::{fmt, time::Duration};
 
 /// The order in which a group provisions or deprovisions its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,14 +168,32 @@ pub struct ResourceOptions {
     /// The propagation policy of deletions. `None` for the default: `Foreground` for the groups `apps` and `batch`, `Background`
     /// for others.
     pub delete: Option<DeletionPropagation>,
+    /// The time after which an object that is not ready makes the owner stalled. `None` for never.
+    pub timeout: Option<Duration>,
 }
 
 impl ResourceOptions {
     /// The options of a plain resource node: objects are applied if they differ, and foreign objects are not touched.
-    pub const DEFAULT: Self =
-        Self { once: false, adopt: false, adopt_from: &[], if_api: false, pods: false, retired: false, delete: None };
+    pub const DEFAULT: Self = Self {
+        once: false,
+        adopt: false,
+        adopt_from: &[],
+        if_api: false,
+        pods: false,
+        retired: false,
+        delete: None,
+        timeout: None,
+    };
     /// The options of a retired node: its remaining objects are removed.
     pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
+}
+
+/// Formats a duration with units, for example `10m` or `1h 30m`.
+pub(crate) fn duration_text(duration: Duration) -> String {
+    match SignedDuration::try_from(duration) {
+        Ok(duration) => format!("{duration:#}"),
+        Err(_) => format!("{}s", duration.as_secs()),
+    }
 }
 
 /// A node that a walk visits through a tree.
@@ -320,6 +339,13 @@ mod tests {
             Edge::plain("config", &LEAF, SourceLocation::UNKNOWN),
         ],
     };
+
+    #[test]
+    fn a_duration_is_written_with_units() {
+        assert_eq!(duration_text(Duration::from_secs(600)), "10m");
+        assert_eq!(duration_text(Duration::from_millis(5_400_500)), "1h 30m 500ms");
+        assert_eq!(duration_text(Duration::MAX), format!("{}s", u64::MAX));
+    }
 
     #[test]
     fn the_options_of_a_node_are_found_by_its_path_with_keys() {

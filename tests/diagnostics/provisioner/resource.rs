@@ -178,6 +178,68 @@ struct Tree {
     key: Secret,
 }
 
+//# timeout that is no duration
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(timeout = "10 minutes"))]
+    config: ConfigMap,
+    #[provisioner(resource(once, timeout = "600"))]
+    key: Secret,
+    #[provisioner(resource(timeout = ""))]
+    service: Service,
+    #[provisioner(resource(timeout = "0s"))]
+    web: Deployment,
+}
+
+//# timeout without a duration
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(timeout))]
+    config: ConfigMap,
+}
+
+//# timeout with the duration in parentheses
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(timeout("10m")))]
+    config: ConfigMap,
+}
+
+//# timeout with a number
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(timeout = 600))]
+    config: ConfigMap,
+}
+
+//# timeout twice
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource(timeout = "5m", timeout = "10m"))]
+    config: ConfigMap,
+}
+
+//# timeout outside of resource
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, timeout = "10m")]
+    config: ConfigMap,
+}
+
+//# timeout of a manifest
+#[provisioner(serial, owner = WebApp)]
+struct WebAppTree {
+    #[provisioner(manifest = "manifests/agent.yaml", timeout = "10m")]
+    agent: Manifest,
+}
+
+//# timeout above the struct
+#[provisioner(serial, owner = WebApp, timeout = "10m")]
+struct Tree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+}
+
 //# retired without types
 #[provisioner(serial, owner = WebApp, retired(config))]
 struct Tree {

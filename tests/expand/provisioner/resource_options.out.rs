@@ -53,12 +53,27 @@ impl ::opgen::Provisioner for WebAppTree {
             },
             ::opgen::shape::Edge {
                 resource: ::opgen::shape::ResourceOptions {
+                    timeout: ::core::option::Option::Some(
+                        ::core::time::Duration::from_millis(5400000u64),
+                    ),
+                    ..::opgen::shape::ResourceOptions::DEFAULT
+                },
+                ..::opgen::__private::resource_edge::<
+                    PersistentVolumeClaim,
+                    _,
+                >("data", ::core::line!())
+            },
+            ::opgen::shape::Edge {
+                resource: ::opgen::shape::ResourceOptions {
                     once: true,
                     adopt: true,
                     adopt_from: &[],
                     if_api: true,
                     delete: ::core::option::Option::Some(
                         ::opgen::shape::DeletionPropagation::Background,
+                    ),
+                    timeout: ::core::option::Option::Some(
+                        ::core::time::Duration::from_millis(600000u64),
                     ),
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
@@ -153,6 +168,26 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     },
                 ),
                 ::opgen::__private::apply_with::<
+                    PersistentVolumeClaim,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "data",
+                    ::opgen::shape::ResourceOptions {
+                        timeout: ::core::option::Option::Some(
+                            ::core::time::Duration::from_millis(5400000u64),
+                        ),
+                        ..::opgen::shape::ResourceOptions::DEFAULT
+                    },
+                    ::opgen::__private::inputs_digest(cx, &[]),
+                    |draft| {
+                        let built = Self::data(draft);
+                        ::opgen::__private::wanted::<PersistentVolumeClaim, _>(built)
+                    },
+                ),
+                ::opgen::__private::apply_with::<
                     Deployment,
                     _,
                     _,
@@ -167,6 +202,9 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         if_api: true,
                         delete: ::core::option::Option::Some(
                             ::opgen::shape::DeletionPropagation::Background,
+                        ),
+                        timeout: ::core::option::Option::Some(
+                            ::core::time::Duration::from_millis(600000u64),
                         ),
                         ..::opgen::shape::ResourceOptions::DEFAULT
                     },
@@ -241,6 +279,21 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     },
                 ),
                 ::opgen::__private::remove_with::<
+                    PersistentVolumeClaim,
+                    _,
+                    _,
+                    _,
+                >(
+                    cx,
+                    "data",
+                    ::opgen::shape::ResourceOptions {
+                        timeout: ::core::option::Option::Some(
+                            ::core::time::Duration::from_millis(5400000u64),
+                        ),
+                        ..::opgen::shape::ResourceOptions::DEFAULT
+                    },
+                ),
+                ::opgen::__private::remove_with::<
                     Deployment,
                     _,
                     _,
@@ -255,6 +308,9 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                         if_api: true,
                         delete: ::core::option::Option::Some(
                             ::opgen::shape::DeletionPropagation::Background,
+                        ),
+                        timeout: ::core::option::Option::Some(
+                            ::core::time::Duration::from_millis(600000u64),
                         ),
                         ..::opgen::shape::ResourceOptions::DEFAULT
                     },
@@ -279,6 +335,7 @@ const _: () = {
             &node.config,
             &node.key,
             &node.service,
+            &node.data,
             &node.web,
         );
     }
@@ -288,6 +345,7 @@ const _: () = {
         pub const config: ::opgen::__private::Resource<ConfigMap> = ::opgen::__private::Resource::CHILD;
         pub const key: ::opgen::__private::Resource<Option<Secret>> = ::opgen::__private::Resource::CHILD;
         pub const service: ::opgen::__private::Resource<Service> = ::opgen::__private::Resource::CHILD;
+        pub const data: ::opgen::__private::Resource<PersistentVolumeClaim> = ::opgen::__private::Resource::CHILD;
         pub const web: ::opgen::__private::Several<Deployment> = ::opgen::__private::Several::CHILD;
     }
     #[automatically_derived]

@@ -8,6 +8,8 @@ pub struct WebAppTree {
     key: Option<Secret>,
     #[provisioner(resource(delete = "foreground"))]
     service: Service,
-    #[provisioner(resource(once, adopt, delete = "background"), if_api)]
+    #[provisioner(resource(timeout = "1h30m"))]
+    data: PersistentVolumeClaim,
+    #[provisioner(resource(once, adopt, delete = "background", timeout = "10m"), if_api)]
     web: Deployment,
 }

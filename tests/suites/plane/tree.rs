@@ -15,6 +15,7 @@ mod once;
 mod orphans;
 mod readiness;
 mod retired;
+mod timeout;
 mod undecodable;
 mod when;
 
@@ -38,6 +39,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         enforced::cases(),
         undecodable::cases(),
         readiness::cases(),
+        timeout::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

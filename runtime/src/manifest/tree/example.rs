@@ -12,6 +12,7 @@ use crate::{
     },
 };
 use serde_json::json;
+use std::time::Duration;
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
 
@@ -102,6 +103,7 @@ static TREE: Shape = Shape {
             resource: ResourceOptions {
                 if_api: true,
                 delete: Some(DeletionPropagation::Foreground),
+                timeout: Some(Duration::from_secs(600)),
                 ..ResourceOptions::DEFAULT
             },
             ..Edge::plain("monitor", &MONITOR, line(20))
@@ -150,13 +152,13 @@ pub(crate) fn project() -> Project {
 
 #[test]
 fn every_option_of_a_resource_is_used() {
-    let mut used = [false; 7];
+    let mut used = [false; 8];
     TREE.walk(&mut |visit| {
         let Some(edge) = visit.edge else { return };
         // Without `..`, so that the compiler reports an option that the tree may lack.
-        let ResourceOptions { once, adopt, adopt_from, if_api, pods, retired, delete } = edge.resource;
-        let set = [once, adopt, !adopt_from.is_empty(), if_api, pods, retired, delete.is_some()];
+        let ResourceOptions { once, adopt, adopt_from, if_api, pods, retired, delete, timeout } = edge.resource;
+        let set = [once, adopt, !adopt_from.is_empty(), if_api, pods, retired, delete.is_some(), timeout.is_some()];
         used.iter_mut().zip(set).for_each(|(used, set)| *used |= set);
     });
-    assert_eq!(used, [true; 7]);
+    assert_eq!(used, [true; 8]);
 }

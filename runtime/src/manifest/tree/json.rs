@@ -4,7 +4,7 @@ use super::{
     diagram::{Diagram, DiagramNode, DiagramObject},
     labels,
 };
-use crate::shape::{Access, AccessTarget, Cardinality, Edge, Node, ResourceOptions, Verb};
+use crate::shape::{Access, AccessTarget, Cardinality, Edge, Node, ResourceOptions, Verb, duration_text};
 use serde_json::{Value, json};
 
 pub(super) fn diagrams_json(diagrams: &[Diagram]) -> Value {
@@ -75,7 +75,7 @@ fn add_terms(edge: &Edge, value: &mut Value) {
         }
     }
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
-    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete } = edge.resource;
+    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = edge.resource;
     for (name, list) in [("after", edge.after), ("reads", edge.reads), ("adoptsFrom", adopt_from)] {
         if !list.is_empty() {
             value[name] = json!(list);
@@ -87,6 +87,9 @@ fn add_terms(edge: &Edge, value: &mut Value) {
     }
     if let Some(propagation) = delete {
         value["delete"] = json!(propagation.as_str());
+    }
+    if let Some(timeout) = timeout {
+        value["timeout"] = json!(duration_text(timeout));
     }
     if !edge.access.is_empty() {
         value["grants"] = edge.access.iter().map(access_json).collect();
@@ -145,7 +148,8 @@ mod tests {
         );
         let old = find("legacy").unwrap_or_default();
         assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
-        assert_eq!(find("monitor").unwrap_or_default()["delete"], json!("foreground"));
+        let monitor = find("monitor").unwrap_or_default();
+        assert_eq!((&monitor["delete"], &monitor["timeout"]), (&json!("foreground"), &json!("10m")));
         let config = find("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
         assert_eq!((config.get("when"), config.get("delete")), (None, None));

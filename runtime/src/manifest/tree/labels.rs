@@ -2,7 +2,10 @@
 
 use crate::{
     kind::Kind,
-    shape::{Access, AccessTarget, Cardinality, DeletionPropagation, Edge, Node, Order, ResourceOptions, Shape, Verb},
+    shape::{
+        Access, AccessTarget, Cardinality, DeletionPropagation, Edge, Node, Order, ResourceOptions, Shape, Verb,
+        duration_text,
+    },
 };
 
 /// One option of a node as a child: a label and its value.
@@ -43,7 +46,7 @@ pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
 /// Returns the options of a resource node that differ from the default.
 pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
-    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete } = edge.resource;
+    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = edge.resource;
     let count = match edge.cardinality {
         Cardinality::One => "",
         Cardinality::Optional => "optional",
@@ -59,6 +62,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         (adopt, "adopts", from),
         (if_api, "if its API is there", String::new()),
         (delete.is_some(), "deleted in the", propagation.to_owned()),
+        (timeout.is_some(), "timeout", timeout.map(duration_text).unwrap_or_default()),
         (retired, "retired", String::new()),
         (!edge.access.is_empty(), access_label, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];

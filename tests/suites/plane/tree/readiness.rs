@@ -53,7 +53,7 @@ impl PlainTree {
 }
 
 /// Two Pods that fare as the text says.
-fn deployment(fate: &str) -> Result<Deployment> {
+pub(super) fn deployment(fate: &str) -> Result<Deployment> {
     let labels = json!({"app": "web"});
     Ok(serde_json::from_value(json!({
         "metadata": {"name": "web"},
@@ -68,7 +68,7 @@ fn deployment(fate: &str) -> Result<Deployment> {
     }))?)
 }
 
-fn spec(fate: &str) -> ShopSpec {
+pub(super) fn spec(fate: &str) -> ShopSpec {
     ShopSpec { text: fate.to_owned(), ..ShopSpec::default() }
 }
 
@@ -81,7 +81,7 @@ async fn waits(site: &Site, sentence: &str) {
 }
 
 /// All Pods of the site fare so.
-async fn pods_fare(site: &Site, fate: &str) {
+pub(super) async fn pods_fare(site: &Site, fate: &str) {
     let patch = json!({"metadata": {"annotations": {ANNOTATION: fate}}});
     for pod in site.api::<Pod>().list(&ListParams::default()).await.unwrap() {
         site.patch::<Pod>(pod.metadata.name.as_deref().unwrap_or_default(), &patch).await;
