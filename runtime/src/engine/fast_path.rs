@@ -1,4 +1,6 @@
-//! Skips the build of a resource node if its inputs and children are unchanged since its last successful pass.
+//! Skips the build of a resource node if its inputs and children are unchanged since its last build.
+//!
+//! The children may be not ready: such a node yields without a build.
 
 use crate::{
     cache::Entry,

@@ -1,4 +1,4 @@
-//! What the nodes of a tree can be told, on a real control plane.
+//! Cases about the options of nodes, and about the objects that nodes create, change and delete.
 
 mod adopt;
 mod data;

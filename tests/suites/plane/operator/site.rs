@@ -48,7 +48,7 @@ impl Site {
         Operator::new(NAME).namespace(&self.namespace).namespaced().environment(self.environment())
     }
 
-    /// The clock of the plane, and dice that fall alike in every run.
+    /// Returns an environment with the clock of the plane, and with random numbers that are the same in every run.
     pub(crate) fn environment(&self) -> Environment {
         let (plane, dice) = (self.plane.clone(), Seeded::new(1));
         Environment::new(move || plane.now(), move || dice.bits())

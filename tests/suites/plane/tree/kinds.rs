@@ -1,4 +1,4 @@
-//! The kinds of these cases, and what their objects are asked.
+//! The owner `Shop` of these cases, and functions that wait for its conditions.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResource, api::ObjectMeta};
@@ -65,7 +65,7 @@ pub(crate) fn shop(spec: ShopSpec) -> Shop {
     Shop::new(SHOP, spec)
 }
 
-/// Waits until the shop's condition has this reason, for the latest spec; gives the sentence.
+/// Waits until the condition `Available` of the shop has this reason for the latest generation. Returns its message.
 pub(crate) async fn says(site: &Site, reason: &str) -> String {
     let fits = |shop: &Shop| {
         let observed = shop.status.as_ref().and_then(|status| status.observed_generation);
@@ -76,7 +76,7 @@ pub(crate) async fn says(site: &Site, reason: &str) -> String {
     available(shop.status.as_ref()).map(|(_, _, sentence)| sentence.to_owned()).unwrap_or_default()
 }
 
-/// Waits until all is as wanted.
+/// Waits until the shop is provisioned.
 pub(crate) async fn done(site: &Site) {
     says(site, "Provisioned").await;
 }

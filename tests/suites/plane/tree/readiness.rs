@@ -1,4 +1,4 @@
-//! What keeps a child from getting ready is said of its owner.
+//! Reports in the conditions of an owner why a child is not ready.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl PlainTree {
     }
 }
 
-/// Two Pods that fare as the text says.
+/// Returns a Deployment of two Pods with a scenario of `tests/sandbox/src/fate.rs`, for example `ready` or `crashing`.
 pub(super) fn deployment(fate: &str) -> Result<Deployment> {
     let labels = json!({"app": "web"});
     Ok(serde_json::from_value(json!({
@@ -72,7 +72,7 @@ pub(super) fn spec(fate: &str) -> ShopSpec {
     ShopSpec { text: fate.to_owned(), ..ShopSpec::default() }
 }
 
-/// Waits until the owner waits with this sentence.
+/// Waits until the owner has the reason `WaitingFor` with this message.
 async fn waits(site: &Site, sentence: &str) {
     let fits = |shop: &Shop| {
         available(shop.status.as_ref()).is_some_and(|(_, reason, said)| reason == "WaitingFor" && said == sentence)
@@ -80,7 +80,7 @@ async fn waits(site: &Site, sentence: &str) {
     until_object(&site.api::<Shop>(), SHOP, &format!("says `{sentence}`"), fits).await;
 }
 
-/// All Pods of the site fare so.
+/// Sets the scenario of all Pods of the site.
 pub(super) async fn pods_fare(site: &Site, fate: &str) {
     let patch = json!({"metadata": {"annotations": {ANNOTATION: fate}}});
     for pod in site.api::<Pod>().list(&ListParams::default()).await.unwrap() {
