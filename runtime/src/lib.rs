@@ -111,6 +111,7 @@ pub mod readiness;
 mod reconcile;
 pub mod reference;
 pub mod shape;
+mod shard;
 mod spans;
 pub mod testing;
 

@@ -104,6 +104,7 @@ where
             counters: Default::default(),
             metrics: Default::default(),
             watches: Default::default(),
+            shards: None,
             tree_harness: Some(cluster.clone()),
         });
         Self { object: Mutex::new(object), options, shared, cluster, tree: PhantomData }

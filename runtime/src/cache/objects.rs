@@ -41,6 +41,22 @@ impl PrimaryCache {
         self.apply_keeping(json, &[ANNOTATION_PREFIX])
     }
 
+    /// Stores an object as [`PrimaryCache::apply`] does, if `is_own` selects it. Another one is removed.
+    ///
+    /// # Errors
+    /// As [`PrimaryCache::apply`].
+    pub(crate) fn apply_own(
+        &self,
+        json: &[u8],
+        is_own: impl Fn(&Header) -> bool,
+    ) -> Result<Change<Encoded>, ObjectError> {
+        let header = Header::parse(json)?;
+        if !is_own(&header) {
+            return Ok(self.store.delete(&header));
+        }
+        Ok(self.store.try_apply(header, || self.codec.encode(json))?)
+    }
+
     /// Returns an object as an entry of its own, without storing it.
     ///
     /// # Errors

@@ -178,6 +178,15 @@ impl<V> Store<V> {
         }
     }
 
+    /// Removes and returns the objects that `is_removed` selects, sorted by key. They are not deleted, so no version is recorded.
+    pub(crate) fn remove_where(&self, is_removed: impl Fn(&Header) -> bool) -> Vec<Arc<Entry<V>>> {
+        let mut state = self.state.write();
+        let removed = state.entries.extract_if(|entry| is_removed(&entry.0.header));
+        let removed = sorted_by_key(removed.map(|entry| entry.0).collect());
+        removed.iter().for_each(|entry| state.children.remove(entry));
+        removed
+    }
+
     /// Begins a relist: objects that are not applied until [`Store::finish_replace`] will be removed.
     ///
     /// A relist that broke off needs no end; the next one begins again.

@@ -16,6 +16,7 @@ use crate::{
         control_loop::Loop,
         next::{AFTER_CONFLICT, CATCH_UP, DEFAULT_REQUEUE, Next},
     },
+    shard::hash::ShardCount,
     spans::context::TraceContext,
 };
 use futures::FutureExt;
@@ -81,7 +82,11 @@ impl RunningController {
                 let significance = self.control_loop.significance_of(old, new);
                 self.enqueue_changed(new.header.key.clone(), significance, from_list);
             }
-            Change::Deleted { old } => self.queue.add(old.header.key.clone(), priority_of(Priority::High, from_list)),
+            Change::Deleted { old } => {
+                if self.control_loop.note_deleted(&old.header) {
+                    self.queue.add(old.header.key.clone(), priority_of(Priority::High, from_list));
+                }
+            }
             Change::Unchanged => {}
         }
     }
@@ -143,6 +148,20 @@ impl RunningController {
             }
             self.queue.add_for(key, Priority::Low, if is_output { Trigger::Children } else { Trigger::Related });
         }
+    }
+
+    /// Enqueues the primaries of a shard whose objects are cached now.
+    pub(crate) fn enqueue_shard(&self, count: ShardCount, shard: u16) {
+        for entry in self.control_loop.source.objects().store().entries() {
+            if count.shard_of(&entry.header.uid) == shard {
+                self.queue.add(entry.header.key.clone(), Priority::Low);
+            }
+        }
+    }
+
+    /// Forgets a primary that left the cache because this replica no longer holds its shard. A pass that is still enqueued is skipped.
+    pub(crate) fn on_primary_dropped(&self, key: &ObjectKey) {
+        self.control_loop.forget_dropped(key);
     }
 
     /// Enqueues all primaries and ends their backoffs, because the cause of their failures may be gone.
@@ -276,11 +295,12 @@ impl RunningController {
     /// the trace of the pass, if it is exported.
     async fn process(&self, item: &Item<ObjectKey>) -> (Next, Option<TraceContext>) {
         let key = &item.key;
+        let trigger = self.begin_pass(item);
+        let Some(shard) = self.control_loop.begin_shard_pass(key).await else { return (Next::OtherShard, None) };
         let environment = &self.control_loop.shared.environment;
         let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
-        let trigger = self.begin_pass(item);
         let PassResult { next, earlier_failures, significance, trace } =
-            self.control_loop.reconcile(key, trigger).await;
+            shard.run(self.control_loop.reconcile(key, trigger)).await;
         if next == Next::CatchUp {
             self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain_length);
         }
@@ -307,7 +327,7 @@ impl RunningController {
         // A change by a user has high priority once: it had its pass.
         let repeated = priority.min(Priority::Normal);
         let (after, priority) = match next {
-            Next::AwaitChange | Next::Parked => return,
+            Next::AwaitChange | Next::Parked | Next::OtherShard => return,
             Next::Resync => match self.settings.resync_period {
                 Some(period) => (self.backoff.spread(period), Priority::Low),
                 None => return,

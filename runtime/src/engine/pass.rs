@@ -27,6 +27,7 @@ use crate::{
     queue::Trigger,
     reference::{Graph, Referrers, Targets},
     shape::Shape,
+    shard::gate::Shards,
 };
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -69,6 +70,8 @@ pub(crate) struct ControllerState {
     pub(crate) metrics: Arc<ControllerMetrics>,
     /// All watches of the controller; unset until the watches start.
     pub(crate) watches: OnceLock<Vec<Arc<dyn WatchedRevisions>>>,
+    /// The shards of this replica; `None` if it reconciles all objects.
+    pub(crate) shards: Option<Shards>,
     /// Replaces the cluster in a test of the tree (`opgen::testing::TreeHarness`).
     pub(crate) tree_harness: Option<Arc<FakeCluster>>,
 }

@@ -29,6 +29,7 @@ use crate::{
     },
     kind::Kind,
     shape::DeletionPropagation,
+    shard::gate::{ShardPass, Shards},
 };
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{sync::mpsc, time::Instant};
@@ -101,6 +102,8 @@ pub(crate) struct OrphanCollector {
     pub(crate) children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
     pub(crate) controllers: Vec<Arc<RunningController>>,
     pub(crate) counters: Counters,
+    /// The shards of this replica; `None` if it collects all orphans.
+    pub(crate) shards: Option<Shards>,
 }
 
 /// A task of the collection, which fails and is retried independently of the others.
@@ -267,11 +270,25 @@ impl OrphanCollector {
         if let Some(mark) = OwnerMark::of(&child.header)
             && let Some(kind) = self.uncached_owner_kind(&mark)
             && !child.header.deleting
-            && self.is_owner_deleted(&kind, &mark).await?
+            && let Some(pass) = self.begin_shard_pass(&mark)
         {
-            self.delete_orphan(&children.kind, child, &mark).await?;
+            let delete = async {
+                if self.is_owner_deleted(&kind, &mark).await? {
+                    self.delete_orphan(&children.kind, child, &mark).await?;
+                }
+                Ok(())
+            };
+            return pass.run(delete).await;
         }
         Ok(())
+    }
+
+    /// Begins the deletion of a child; `None` if another replica holds the shard of its owner.
+    fn begin_shard_pass(&self, mark: &OwnerMark<'_>) -> Option<ShardPass> {
+        match &self.shards {
+            Some(shards) => shards.begin_pass(&mark.uid()),
+            None => Some(ShardPass::without_shards()),
+        }
     }
 
     /// Releases the references of primaries that were deleted while no operator ran, and enqueues the primaries that left the

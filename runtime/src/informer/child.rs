@@ -13,11 +13,13 @@ use crate::{
         event_handler::EventHandler,
         namespaces::Namespaces,
         reflector::{self, WatchScope},
+        sharded,
         watch::{Health, WatchedKind},
     },
     kind::Kind,
     readiness::is_ready_once_created,
     shape::{ResourceOptions, Shape},
+    shard::{gate::Shards, watch::ShardedWatch},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -75,20 +77,25 @@ impl OwnerRef {
 
 /// Runs the watch of one kind of children and fills its store. It never returns.
 ///
-/// The watch selects by the operator's label, so it sees only objects that this operator applied.
+/// The watch selects by the operator's label, so it sees only objects that this operator applied. With shards, the store has only
+/// children of owners in the shards that this replica holds.
 pub(crate) async fn run(
     client: &Client,
     children: &WatchedKind<Child>,
     operator: &str,
     namespaces: &Namespaces,
     on_owner: OnOwner<'_>,
+    shards: Option<&(Shards, Arc<ShardedWatch>)>,
 ) {
     let labels = format!("{MANAGED_BY_LABEL}={operator}");
     let scope = WatchScope { labels: Some(&labels), ..WatchScope::all(client, namespaces) };
-    let sink = ChildHandler { children, operator, on_owner };
+    let sink = ChildHandler { children, operator, on_owner, shards: shards.map(|(shards, _)| shards) };
     // Of a kind without a status to wait for, the metadata is enough; so the cache never holds the content of a Secret.
     let client = client.watch_client(is_ready_once_created(&children.kind) && !children.keeps_objects);
-    reflector::run(client, &children.kind, scope, &sink, &children.health).await;
+    match shards {
+        Some((_, watch)) => sharded::run(client, &children.kind, scope, (&sink, &children.health), watch).await,
+        None => reflector::run(client, &children.kind, scope, &sink, &children.health).await,
+    }
 }
 
 /// Stores children of one kind and reports each change to their owners.
@@ -96,6 +103,7 @@ struct ChildHandler<'a> {
     children: &'a WatchedKind<Child>,
     operator: &'a str,
     on_owner: OnOwner<'a>,
+    shards: Option<&'a Shards>,
 }
 
 impl EventHandler for ChildHandler<'_> {
@@ -111,6 +119,9 @@ impl EventHandler for ChildHandler<'_> {
 
     fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Child>> {
         let header = child_header(json)?;
+        if !self.is_own(&header) {
+            return Ok(self.store().delete(&header));
+        }
         let keeps_objects = self.children.keeps_objects;
         let project = |header: &Header| Child::project(self.kind(), self.operator, header, json, keeps_objects);
         Ok(self.store().try_project(header, project)?)
@@ -133,6 +144,12 @@ impl EventHandler for ChildHandler<'_> {
             }
         }
         owners.iter().for_each(|owner| (self.on_owner)(owner, from_list));
+    }
+
+    /// A child without an owner is an own one: the pass that finds it by its name decides about it.
+    fn is_own(&self, header: &Header) -> bool {
+        let Some(shards) = self.shards else { return true };
+        header.owners.is_empty() || header.owners.iter().any(|owner| shards.contains(&owner.uid))
     }
 }
 
@@ -174,7 +191,7 @@ mod tests {
     #[test]
     fn a_child_that_is_listed_again_as_it_was_is_not_projected_again() {
         let children = WatchedKind::new(kind_of::<ConfigMap>(), false);
-        let sink = ChildHandler { children: &children, operator: "web", on_owner: &|_, _| {} };
+        let sink = ChildHandler { children: &children, operator: "web", on_owner: &|_, _| {}, shards: None };
         let json = |status: &str| format!(r#"{{"metadata":{{"name":"a","uid":"u","resourceVersion":"1"}}{status}}}"#);
         let first = sink.store_object(json("").as_bytes(), true).unwrap();
         assert!(matches!(first, Change::Added { .. }));

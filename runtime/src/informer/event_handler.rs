@@ -41,6 +41,17 @@ pub(crate) trait EventHandler: Send + Sync {
 
     /// Handles the end of a list, after all its changes.
     fn on_listed(&self) {}
+
+    /// Returns whether this replica holds the shard of an object. Default: without shards, or for a kind that each replica needs.
+    fn is_own(&self, header: &Header) -> bool {
+        let _ = header;
+        true
+    }
+
+    /// Handles an object that left the store because this replica no longer holds its shard. The object still exists.
+    fn on_dropped(&self, header: &Header) {
+        let _ = header;
+    }
 }
 
 impl<F: EventHandler> Sink for F {
@@ -70,6 +81,12 @@ impl<F: EventHandler> Sink for F {
             self.on_change_catching_panics(&Change::Deleted { old }, true);
         }
         self.on_listed();
+    }
+
+    fn drop_foreign(&self) {
+        for entry in self.store().remove_where(|header| !self.is_own(header)) {
+            self.on_dropped(&entry.header);
+        }
     }
 }
 

@@ -8,6 +8,10 @@ use std::sync::Arc;
 pub(crate) struct FanOut<'a>(Vec<Arc<dyn Sink + 'a>>);
 
 impl<'a> FanOut<'a> {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn push(&mut self, sink: Arc<dyn Sink + 'a>) {
         self.0.push(sink);
     }
@@ -28,5 +32,9 @@ impl Sink for FanOut<'_> {
 
     fn finish(&self) {
         self.0.iter().for_each(|sink| sink.finish());
+    }
+
+    fn drop_foreign(&self) {
+        self.0.iter().for_each(|sink| sink.drop_foreign());
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod projection;
 pub(crate) mod reference;
 pub(crate) mod reflector;
 pub(crate) mod selection;
+pub(crate) mod sharded;
 pub(crate) mod shared_watch;
 pub(crate) mod source;
 pub(crate) mod watch;

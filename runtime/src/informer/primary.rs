@@ -8,11 +8,13 @@ use crate::{
         event_handler::EventHandler,
         fan_out::FanOut,
         namespaces::Namespaces,
-        reflector::WatchScope,
+        reflector::{self, WatchScope},
+        sharded,
         source::{OnChange, Selection, Source, StatusFields, UncachedObject},
         watch::Health,
     },
     kind::Kind,
+    shard::{gate::Shards, watch::ShardedWatch},
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde_json::{Value, value::RawValue};
@@ -30,7 +32,12 @@ pub(crate) struct KubernetesSource {
     /// Shared with the sources of other operators of the process.
     objects: Arc<PrimaryCache>,
     health: Health,
+    /// The shards of this replica; `None` if it has all objects.
+    shards: Option<Shards>,
 }
+
+/// The callback for a primary that left the cache because this replica no longer holds its shard.
+pub(crate) type OnDropped<'a> = &'a (dyn Fn(&ObjectKey) + Send + Sync);
 
 impl KubernetesSource {
     /// Creates the source of the selected objects of `kind` in these namespaces.
@@ -42,7 +49,8 @@ impl KubernetesSource {
         selection: Selection,
     ) -> Self {
         let (objects, health) = (Arc::default(), Health::new(kind.clone()));
-        Self { kind, client, operator: operator.to_owned(), namespaces, selection, objects, health }
+        let operator = operator.to_owned();
+        Self { kind, client, operator, namespaces, selection, objects, health, shards: None }
     }
 
     /// Returns the source for another operator of the process: it shares the cache and the watch, and writes with that operator's field
@@ -56,6 +64,7 @@ impl KubernetesSource {
             selection: self.selection.clone(),
             objects: self.objects.clone(),
             health: self.health.clone(),
+            shards: self.shards.clone(),
         }
     }
 
@@ -69,11 +78,21 @@ impl KubernetesSource {
         Self { health, ..self }
     }
 
+    /// Caches only objects of the shards that this replica holds.
+    pub(crate) fn with_shards(self, shards: Option<Shards>) -> Self {
+        Self { shards, ..self }
+    }
+
     /// Runs the watch and fills the cache. It never returns.
     ///
     /// `other_sinks` share the watch. Each gets an event before the cache and `on_change` do, so a pass that `on_change` enqueues
     /// finds their stores up to date.
-    pub(crate) async fn run(&self, on_change: OnChange<'_>, other_sinks: &FanOut<'static>) {
+    pub(crate) async fn run(
+        &self,
+        (on_change, on_dropped): (OnChange<'_>, OnDropped<'_>),
+        other_sinks: &FanOut<'static>,
+        sharded_watch: Option<&Arc<ShardedWatch>>,
+    ) {
         let (labels, fields) = (self.selection.label_selector(), self.selection.field_selector());
         let scope = WatchScope {
             labels: labels.as_deref(),
@@ -81,8 +100,13 @@ impl KubernetesSource {
             ..WatchScope::all(&self.client, &self.namespaces)
         };
         let mut sinks: FanOut<'_> = other_sinks.clone();
-        sinks.push(Arc::new(PrimaryHandler { health: &self.health, objects: &self.objects, on_change }));
-        crate::informer::reflector::run(self.client.kube(), &self.kind, scope, &sinks, &self.health).await;
+        let (health, objects, shards) = (&self.health, &self.objects, self.shards.as_ref());
+        sinks.push(Arc::new(PrimaryHandler { health, objects, shards, on_change, on_dropped }));
+        let client = self.client.kube();
+        match sharded_watch {
+            Some(watch) => sharded::run(client, &self.kind, scope, (&sinks, health), watch).await,
+            None => reflector::run(client, &self.kind, scope, &sinks, health).await,
+        }
     }
 
     /// Returns whether the source has exactly these objects, so that another controller of the kind can use its cache.
@@ -93,6 +117,12 @@ impl KubernetesSource {
     /// Returns the name of the operator.
     pub(crate) fn operator(&self) -> &str {
         &self.operator
+    }
+
+    /// Returns the state of its watch, if it has only objects of held shards. `is_shared` is true if other handlers need all
+    /// objects, so that the server selects none.
+    pub(crate) fn sharded_watch(&self, is_shared: bool) -> Option<Arc<ShardedWatch>> {
+        self.shards.as_ref().map(|shards| shards.add_watch(&self.health, !is_shared))
     }
 
     /// Returns the field manager of status writes.
@@ -231,7 +261,9 @@ impl Source for KubernetesSource {
 struct PrimaryHandler<'a> {
     health: &'a Health,
     objects: &'a PrimaryCache,
+    shards: Option<&'a Shards>,
     on_change: OnChange<'a>,
+    on_dropped: OnDropped<'a>,
 }
 
 impl EventHandler for PrimaryHandler<'_> {
@@ -246,10 +278,18 @@ impl EventHandler for PrimaryHandler<'_> {
     }
 
     fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Encoded>> {
-        Ok(self.objects.apply(json)?)
+        Ok(self.objects.apply_own(json, |header| self.is_own(header))?)
     }
 
     fn on_change(&self, change: &Change<Encoded>, from_list: bool) {
         (self.on_change)(change, from_list);
+    }
+
+    fn is_own(&self, header: &Header) -> bool {
+        self.shards.is_none_or(|shards| shards.contains(&header.uid))
+    }
+
+    fn on_dropped(&self, header: &Header) {
+        (self.on_dropped)(&header.key);
     }
 }

@@ -47,6 +47,8 @@ pub(crate) trait Sink: Send + Sync {
     fn delete(&self, json: &[u8]);
     /// Ends the list, which is complete.
     fn finish(&self);
+    /// Removes the objects of shards that this replica no longer holds. They still exist.
+    fn drop_foreign(&self) {}
 }
 
 /// Lists and watches a kind. It never returns: it resumes a watch that broke, lists again after an expired one, and retries while

@@ -4,7 +4,7 @@
 //! write reach the socket, they would be sent when it continues. So each connection checks the deadline again, directly before it
 //! writes to its socket. It checks the bytes of all requests: the run ends when the deadline has passed.
 
-use super::lead::Lead;
+use super::leads::Leads;
 use crate::error::not_leading::NotLeading;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_timeout::TimeoutConnector;
@@ -32,7 +32,7 @@ use tower::{ServiceBuilder, ServiceExt as _};
 ///
 /// # Errors
 /// Fails if the configuration can't be used.
-pub(crate) fn client(config: Config, lead: Lead) -> kube::Result<kube::Client> {
+pub(crate) fn client(config: Config, leads: Leads) -> kube::Result<kube::Client> {
     if config.proxy_url.is_some() {
         return kube::Client::try_from(config);
     }
@@ -42,7 +42,7 @@ pub(crate) fn client(config: Config, lead: Lead) -> kube::Result<kube::Client> {
     }
     let mut sockets = HttpConnector::new();
     sockets.enforce_http(false);
-    let sockets = sockets.map_response(move |socket| GuardedSocket { socket, lead: lead.clone() });
+    let sockets = sockets.map_response(move |socket| GuardedSocket { socket, leads: leads.clone() });
     let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(sockets)?);
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
@@ -58,10 +58,10 @@ pub(crate) fn client(config: Config, lead: Lead) -> kube::Result<kube::Client> {
     Ok(kube::Client::new(service, config.default_namespace))
 }
 
-/// A socket to which nothing is written after the deadline of the lead.
+/// A socket to which nothing is written after the deadline of a lead.
 struct GuardedSocket<S> {
     socket: S,
-    lead: Lead,
+    leads: Leads,
 }
 
 impl<S: Unpin> GuardedSocket<S> {
@@ -70,7 +70,7 @@ impl<S: Unpin> GuardedSocket<S> {
     /// # Errors
     /// Fails if the deadline has passed.
     fn writable(&mut self) -> io::Result<Pin<&mut S>> {
-        if self.lead.has_expired() {
+        if self.leads.has_expired() {
             return Err(io::Error::other(NotLeading::NotSent));
         }
         Ok(Pin::new(&mut self.socket))
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{
         error::Chain,
-        lease::lead::{LeadState, Tenure},
+        lease::lead::{Lead, LeadState, Tenure},
     };
     use axum::Router;
     use http::Request;
@@ -141,6 +141,7 @@ mod tests {
     /// A server that counts its requests, and a client of it. Nothing above the connections checks the lead.
     struct Site {
         client: kube::Client,
+        leads: Leads,
         lead: Lead,
         requests: Arc<AtomicUsize>,
     }
@@ -149,14 +150,15 @@ mod tests {
         async fn start() -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let config = Config::new(format!("http://{}", listener.local_addr().unwrap()).parse().unwrap());
-            let (lead, requests) = (Lead::new(), Arc::new(AtomicUsize::new(0)));
+            let (leads, requests) = (Leads::new(), Arc::new(AtomicUsize::new(0)));
+            let lead = leads.process().clone();
             let counter = requests.clone();
             let server = Router::new().fallback(move || {
                 counter.fetch_add(1, Ordering::SeqCst);
                 std::future::ready("{}")
             });
             tokio::spawn(async move { axum::serve(listener, server).await });
-            Self { client: client(config, lead.clone()).unwrap(), lead, requests }
+            Self { client: client(config, leads.clone()).unwrap(), leads, lead, requests }
         }
 
         /// Sends a write, and returns the number of requests that the server received, or the error.
@@ -186,6 +188,17 @@ mod tests {
             assert_eq!(site.requests.load(Ordering::SeqCst), 2, "{state}");
             site.lead.set(LeadState::Ended);
         }
+    }
+
+    #[tokio::test]
+    async fn nothing_is_sent_after_the_deadline_of_a_shard_until_it_is_handed_over() {
+        let (site, shard) = (Site::start().await, Lead::new());
+        site.lead.set(held_until(Instant::now() + Duration::from_secs(3600)));
+        site.leads.add(shard.clone());
+        shard.set(held_until(Instant::now()));
+        assert!(site.write().await.is_err());
+        site.leads.remove(&shard);
+        assert_eq!(site.write().await, Ok(1));
     }
 
     #[tokio::test]

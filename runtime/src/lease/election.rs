@@ -9,6 +9,7 @@ use super::{
 };
 use crate::environment::Environment;
 use kube::Api;
+use std::collections::BTreeSet;
 use tokio::{
     sync::oneshot,
     task::{JoinError, JoinSet},
@@ -36,8 +37,14 @@ impl Election {
     /// Starts a candidate, which publishes its state to `lead`.
     pub(crate) fn start(lock: Lock<'_>, lead: Lead) -> Self {
         let identity = CandidateIdentity::of_process(lock.environment);
+        Self::start_as(lock, lead, identity, BTreeSet::new())
+    }
+
+    /// Starts a candidate with an identity that other candidates of the process have as well. A Lease of one of the `ended` processes
+    /// is free.
+    pub(crate) fn start_as(lock: Lock<'_>, lead: Lead, identity: CandidateIdentity, ended: BTreeSet<String>) -> Self {
         let candidate = Candidate {
-            elector: Elector::new(identity, lock.options),
+            elector: Elector::new(identity, lock.options).with_ended(ended),
             leases: Api::namespaced(lock.client, &lock.options.namespace_or(lock.namespace)),
             name: lock.options.name_of(lock.operator),
             operator: lock.operator.to_owned(),

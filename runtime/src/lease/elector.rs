@@ -13,7 +13,10 @@ use k8s_openapi::{
     api::coordination::v1::{Lease, LeaseSpec},
     jiff::Timestamp,
 };
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 use tokio::time::Instant;
 
 /// The next action of a candidate.
@@ -71,6 +74,8 @@ pub(super) struct Elector {
     retry_at: Option<Instant>,
     /// The number of conflicts in a row.
     conflicts: u32,
+    /// The identities of processes that are known to have ended, so that their Leases are free.
+    ended: BTreeSet<String>,
     #[cfg(test)]
     pub(super) defects: super::simulation::Defects,
 }
@@ -104,9 +109,16 @@ impl Elector {
             loss: None,
             retry_at: None,
             conflicts: 0,
+            ended: BTreeSet::new(),
             #[cfg(test)]
             defects: super::simulation::Defects::default(),
         }
+    }
+
+    /// Takes a Lease of one of these processes without waiting for its expiry. Each has lost another Lease without which it does not
+    /// write.
+    pub(super) fn with_ended(self, ended: BTreeSet<String>) -> Self {
+        Self { ended, ..self }
     }
 
     pub(super) fn identity(&self) -> &str {
@@ -171,7 +183,7 @@ impl Elector {
         match holder {
             Some(holder) if self.identity.is(&holder) => self.other = None,
             Some(holder) if self.held.is_some() => self.loss = Some(LeadLoss::Taken(holder)),
-            Some(holder) if self.identity.is_predecessor(&holder) => self.other = None,
+            Some(holder) if self.identity.is_predecessor(&holder) || self.ended.contains(&holder) => self.other = None,
             Some(_) => self.observe_other(lease.as_ref(), now),
             // The holder of a Lease that was deleted may still write.
             None if lease.is_none() => {}

@@ -1,27 +1,30 @@
 //! Wraps a client in a layer that sends writes only while the lead is held.
 
-use super::lead::Lead;
+use super::leads::Leads;
 use crate::error::not_leading::NotLeading;
 use http::{Method, Request};
 use kube::client::Body;
 
-/// Wraps a client so that it refuses writes without the lead, and gives up writes in flight before another replica can lead.
+/// Wraps a client so that it refuses writes without the lead, and gives up writes in flight before another replica can lead. A write
+/// of a pass over an object of a shard needs the lead of the shard as well.
 ///
 /// It must be the lowest layer: a layer below it that waits before it sends would send after the check.
-pub(crate) fn wrap(client: kube::Client, lead: Lead) -> kube::Client {
+pub(crate) fn wrap(client: kube::Client, leads: Leads) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (client, lead) = (client.clone(), lead.clone());
+        let (client, leads) = (client.clone(), leads.clone());
         async move {
             if !changes_objects(&request) {
                 return client.send(request).await;
             }
             let refuse = |reason: NotLeading| kube::Error::Service(reason.into());
-            lead.check().map_err(refuse)?;
+            // Read here and not before: the task of the caller polls this future, and another one calls the service.
+            let leads = leads.of_write();
+            leads.check().map_err(refuse)?;
             tokio::select! {
                 biased;
                 // First, since a process that was stopped may still be connecting when it continues.
-                () = lead.wait_until_given_up() => Err(refuse(NotLeading::GivenUp)),
+                () = leads.wait_until_given_up() => Err(refuse(NotLeading::GivenUp)),
                 response = client.send(request) => response,
             }
         }
@@ -51,7 +54,10 @@ mod tests {
         client::{Client, Target},
         error::Error,
         kind::kind_of,
-        lease::lead::{LeadState, Tenure},
+        lease::{
+            lead::{Lead, LeadState, Tenure},
+            leads::with_lead,
+        },
     };
     use http::Response;
     use k8s_openapi::api::core::v1::ConfigMap;
@@ -72,8 +78,9 @@ mod tests {
             sleep_until(Instant::now() + after).await;
             Ok::<_, Infallible>(Response::new(Body::from(b"{}".to_vec())))
         });
-        let lead = Lead::new();
-        (Client::new(wrap(kube::Client::new(service, "default"), lead.clone())), lead)
+        let leads = Leads::new();
+        let lead = leads.process().clone();
+        (Client::new(wrap(kube::Client::new(service, "default"), leads)), lead)
     }
 
     async fn delete(client: &Client) -> Result<(), String> {
@@ -123,6 +130,23 @@ mod tests {
         lead.set(LeadState::Ended);
         lead.set(tenure());
         assert!(delete(&client).await.is_err(), "an ended lead does not come back");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_of_a_pass_needs_the_lead_of_its_shard_and_that_of_the_process() {
+        let (client, process) = client(Duration::ZERO);
+        let shard = Lead::new();
+        process.set(tenure());
+        assert!(with_lead(shard.clone(), delete(&client)).await.is_err(), "the shard is not held");
+        shard.set(tenure());
+        assert_eq!(with_lead(shard.clone(), delete(&client)).await, Ok(()));
+        advance(SECOND * 10).await;
+        process.set(tenure());
+        assert!(with_lead(shard.clone(), delete(&client)).await.is_err(), "the deadline of the shard has passed");
+        assert_eq!(delete(&client).await, Ok(()));
+        shard.set(tenure());
+        process.set(LeadState::Ended);
+        assert!(with_lead(shard, delete(&client)).await.is_err(), "the process has lost its lead");
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,6 +1,6 @@
 //! `CandidateIdentity`: the name of a candidate in the Lease, unique per process, from which its Pod can be recognized.
 
-use crate::environment::Environment;
+use crate::{environment::Environment, shard::hash::Fnv1a};
 
 /// The identity of a candidate: `<host>_<uid of the Pod>_<random>`, without the uid outside a Pod.
 ///
@@ -32,6 +32,13 @@ impl CandidateIdentity {
 
     pub(crate) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Returns a name for the Lease of this member: the same for all processes of a Pod, so that a container that was restarted is the
+    /// same member.
+    pub(crate) fn member_name(&self) -> String {
+        let text = self.pod.as_ref().unwrap_or(&self.text);
+        format!("{:016x}", Fnv1a::new().add(text.as_bytes()).value())
     }
 
     /// Returns whether a holder is this process.

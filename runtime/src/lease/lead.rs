@@ -47,6 +47,11 @@ impl Lead {
         Self { state: watch::Sender::new(LeadState::Waiting { holder: None }), last_deadline: Arc::default() }
     }
 
+    /// Returns whether both are the same lead.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.last_deadline, &other.last_deadline)
+    }
+
     /// Sets the state. An ended lead stays ended.
     pub(crate) fn set(&self, state: LeadState) {
         self.state.send_if_modified(|current| {
@@ -69,7 +74,7 @@ impl Lead {
     ///
     /// # Errors
     /// Fails if the lead is not held or its deadline has passed.
-    pub(super) fn check(&self) -> Result<(), NotLeading> {
+    pub(crate) fn check(&self) -> Result<(), NotLeading> {
         // The process may have been stopped for any time, so only the clock counts and not a task that watches it.
         match *self.state.borrow() {
             LeadState::Held(tenure) if Instant::now() < tenure.deadline => Ok(()),

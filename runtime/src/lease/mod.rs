@@ -24,7 +24,8 @@ pub(crate) mod elector;
 pub(crate) mod guard;
 pub(crate) mod identity;
 pub(crate) mod lead;
+pub(crate) mod leads;
 pub(crate) mod options;
-mod record;
+pub(crate) mod record;
 #[cfg(test)]
 mod simulation;

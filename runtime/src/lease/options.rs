@@ -20,7 +20,7 @@ pub struct LeaderElection {
     lease_name: Option<String>,
     namespace: Option<String>,
     labels: BTreeMap<String, String>,
-    pub(super) times: LeaseTimes,
+    pub(crate) times: LeaseTimes,
 }
 
 /// The times of leader election.

@@ -8,12 +8,12 @@ use k8s_openapi::{
 use std::{collections::BTreeMap, time::Duration};
 
 /// Returns the holder of a Lease; `None` if it was released or never held.
-pub(super) fn holder(lease: &Lease) -> Option<&str> {
+pub(crate) fn holder(lease: &Lease) -> Option<&str> {
     lease.spec.as_ref()?.holder_identity.as_deref().filter(|holder| !holder.is_empty())
 }
 
 /// Returns the lease duration that the holder has written; `None` if there is none or it is not positive.
-pub(super) fn duration(lease: &Lease) -> Option<Duration> {
+pub(crate) fn duration(lease: &Lease) -> Option<Duration> {
     let seconds = u64::try_from(lease.spec.as_ref()?.lease_duration_seconds?).ok()?;
     Some(Duration::from_secs(seconds)).filter(|duration| !duration.is_zero())
 }

@@ -1,30 +1,41 @@
-//! `Leadership`: the leader election of a run, or the lead of an operator that runs without election.
+//! `Leadership`: the leader election or the shards of a run, or the lead of an operator that runs without election.
 
 use super::{
     health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
     operator::Operator,
+    probed_lead::ProbedLead,
     run_error::RunError,
+    sharded_lead::ShardedLead,
     wiring::Wiring,
 };
 use crate::{
     environment::Environment,
     lease::{
         election::{Election, Lock},
+        elector::LeadLoss,
         guard,
-        lead::Lead,
+        leads::Leads,
         options::{LeaderElection, LeaderElectionError},
     },
     metrics::Metrics,
+    shard::{coordinator::MemberFacts, gate::Shards, hash::ShardCount},
 };
 use futures::future::join_all;
 use std::sync::Arc;
 
 /// The election of a run, if there is one.
-pub(super) struct Leadership(Option<ElectedLead>);
+pub(super) enum Leadership {
+    /// This replica is the only one.
+    Alone,
+    /// One of several replicas writes.
+    Elected(Box<ElectedLead>),
+    /// Several replicas write, each the objects of its shards.
+    Sharded(Box<ShardedLead>),
+}
 
 /// The lead of a run with election.
-struct ElectedLead {
-    lead: Lead,
+pub(super) struct ElectedLead {
+    leads: Leads,
     election: Option<Election>,
     options: LeaderElection,
     client: kube::Client,
@@ -39,24 +50,66 @@ impl ElectedLead {
     fn set_leader(&self, leads: bool) {
         self.metrics.set_leader(&self.options.name_of(&self.operator), leads);
     }
+
+    /// Waits for the lead.
+    async fn acquire(&mut self) -> Result<(), LeadLoss> {
+        let lock = Lock {
+            options: &self.options,
+            client: self.client.clone(),
+            operator: &self.operator,
+            namespace: &self.namespace,
+            environment: &self.environment,
+        };
+        let election = self.election.insert(Election::start(lock, self.leads.process().clone()));
+        let acquired = election.wait_until_leading().await;
+        self.set_leader(acquired.is_ok());
+        acquired
+    }
+
+    async fn wait_until_lost(&mut self) -> LeadLoss {
+        let Some(election) = &mut self.election else { return std::future::pending().await };
+        let loss = election.wait_until_lost().await;
+        self.set_leader(false);
+        loss
+    }
+
+    async fn release(self) {
+        self.set_leader(false);
+        if let Some(election) = self.election {
+            election.release().await;
+        }
+    }
 }
 
 impl Leadership {
-    /// Prepares the election of `lead` with these options, if there are any. `client` reads and writes the Lease.
+    /// Prepares the election of the lead of `leads` with these options, or the shards, if there are any. `client` reads and writes the
+    /// Leases.
     ///
     /// # Errors
     /// Fails if an option can't be used.
     pub(super) fn new(
         operator: &Operator,
         options: Option<&LeaderElection>,
-        lead: Lead,
+        leads: Leads,
         client: kube::Client,
         namespace: &str,
     ) -> Result<Self, LeaderElectionError> {
-        let Some(options) = options else { return Ok(Self(None)) };
+        let count = operator.shards.and_then(ShardCount::new);
+        let default = LeaderElection::default();
+        let Some(options) = options.or(count.map(|_| &default)) else { return Ok(Self::Alone) };
         options.check()?;
+        if let Some(count) = count {
+            let facts = MemberFacts {
+                options: options.clone(),
+                client,
+                operator: operator.name.clone(),
+                namespace: namespace.to_owned(),
+                environment: operator.environment.clone(),
+            };
+            return Ok(Self::Sharded(Box::new(ShardedLead::new(facts, Shards::new(count, leads), &operator.metrics))));
+        }
         let elected = ElectedLead {
-            lead,
+            leads,
             election: None,
             options: options.clone(),
             client,
@@ -66,43 +119,72 @@ impl Leadership {
             metrics: operator.metrics.clone(),
         };
         elected.set_leader(false);
-        Ok(Self(Some(elected)))
+        Ok(Self::Elected(Box::new(elected)))
     }
 
-    /// Returns the lead; `None` without leader election.
-    pub(super) fn lead(&self) -> Option<Lead> {
-        self.0.as_ref().map(|elected| elected.lead.clone())
+    /// Returns the leads; `None` without leader election and shards.
+    fn leads(&self) -> Option<&Leads> {
+        match self {
+            Self::Alone => None,
+            Self::Elected(elected) => Some(&elected.leads),
+            Self::Sharded(sharded) => Some(sharded.leads()),
+        }
+    }
+
+    /// Returns the lead as the probes see it.
+    pub(super) fn probed(&self) -> ProbedLead {
+        ProbedLead { leads: self.leads().cloned(), shards: self.shards().cloned() }
+    }
+
+    /// Returns the shards, if there are any.
+    pub(super) fn shards(&self) -> Option<&Shards> {
+        match self {
+            Self::Sharded(sharded) => Some(sharded.shards()),
+            Self::Alone | Self::Elected(_) => None,
+        }
+    }
+
+    /// Refuses parts that need the lead, if there are shards. `part` names one.
+    pub(super) fn check(&self, part: impl FnOnce() -> Option<String>) -> Result<(), RunError> {
+        match self {
+            Self::Sharded(_) => part().map_or(Ok(()), |part| Err(RunError::NeedsLead { part })),
+            Self::Alone | Self::Elected(_) => Ok(()),
+        }
     }
 
     /// Wraps a client so that it writes only with the lead.
     pub(super) fn guard(&self, client: kube::Client) -> kube::Client {
-        match &self.0 {
-            Some(elected) => guard::wrap(client, elected.lead.clone()),
+        match self.leads() {
+            Some(leads) => guard::wrap(client, leads.clone()),
             None => client,
         }
     }
 
-    /// Waits for the watches, at most for [`SYNC_TIMEOUT`], and then for the lead. Requested searches for orphans are dropped
-    /// meanwhile: with the lead, all children are searched. Returns at once without leader election.
+    /// Waits for the watches, at most for [`SYNC_TIMEOUT`], and then for the lead, or until this replica may take shards. Requested
+    /// searches for orphans are dropped meanwhile: with the lead, all children are searched. Returns at once without both.
     ///
     /// # Errors
     /// Fails if the lead is lost at once.
-    pub(super) async fn acquire(&mut self, watches: &[Arc<dyn HasHealth>], wirings: &[Wiring]) -> Result<(), RunError> {
-        let Some(elected) = &mut self.0 else { return Ok(()) };
+    pub(super) async fn acquire(
+        &mut self,
+        watches: &[Arc<dyn HasHealth>],
+        wirings: &Arc<[Wiring]>,
+    ) -> Result<(), RunError> {
+        if matches!(self, Self::Alone) {
+            return Ok(());
+        }
         let acquired = async {
             // The leader should be a replica that can begin at once. But a kind that can't be listed delays no other.
             let _ = tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(watches)).await;
-            let lock = Lock {
-                options: &elected.options,
-                client: elected.client.clone(),
-                operator: &elected.operator,
-                namespace: &elected.namespace,
-                environment: &elected.environment,
-            };
-            let election = elected.election.insert(Election::start(lock, elected.lead.clone()));
-            let acquired = election.wait_until_leading().await;
-            elected.set_leader(acquired.is_ok());
-            acquired
+            match self {
+                Self::Alone => Ok(()),
+                Self::Elected(elected) => elected.acquire().await,
+                Self::Sharded(sharded) => {
+                    let wirings = wirings.clone();
+                    let on_open = move |shard| wirings.iter().for_each(|wiring| wiring.on_shard_open(shard));
+                    sharded.join(Arc::new(on_open)).await
+                }
+            }
         };
         let drop_searches = join_all(wirings.iter().map(Wiring::drop_searches));
         tokio::select! {
@@ -112,22 +194,36 @@ impl Leadership {
         }
     }
 
-    /// Waits until the lead is lost; forever without leader election.
+    /// Drops `led`, so that runnables with the lead start. With shards it is returned: there is no leader, so such runnables that are
+    /// added later never start.
+    pub(super) fn announce<T>(&self, led: T) -> Option<T> {
+        self.shards().map(|_| led)
+    }
+
+    /// Takes and hands over shards while the operator runs, until a Lease is lost; forever without leader election and shards.
+    pub(super) async fn hold(&mut self) -> RunError {
+        match self {
+            Self::Sharded(sharded) => RunError::LeadLost(sharded.hold().await),
+            Self::Alone | Self::Elected(_) => self.wait_until_lost().await,
+        }
+    }
+
+    /// Waits until a Lease is lost, during the shutdown; forever without leader election and shards.
     pub(super) async fn wait_until_lost(&mut self) -> RunError {
-        let Some(elected) = &mut self.0 else { return std::future::pending().await };
-        let Some(election) = &mut elected.election else { return std::future::pending().await };
-        let loss = election.wait_until_lost().await;
-        elected.set_leader(false);
+        let loss = match self {
+            Self::Alone => std::future::pending().await,
+            Self::Elected(elected) => elected.wait_until_lost().await,
+            Self::Sharded(sharded) => sharded.wait_until_lost().await,
+        };
         RunError::LeadLost(loss)
     }
 
-    /// Releases the lead, after the last write of the operator.
-    pub(super) async fn release(self) -> Result<(), RunError> {
-        let Some(elected) = self.0 else { return Ok(()) };
-        elected.set_leader(false);
-        if let Some(election) = elected.election {
-            election.release().await;
+    /// Releases the Leases, after the last write of the operator.
+    pub(super) async fn release(self) {
+        match self {
+            Self::Alone => {}
+            Self::Elected(elected) => elected.release().await,
+            Self::Sharded(sharded) => sharded.release().await,
         }
-        Ok(())
     }
 }

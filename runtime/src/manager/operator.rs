@@ -66,6 +66,7 @@ pub struct Operator {
     pub(crate) counters: Counters,
     pub(crate) metrics: Metrics,
     pub(crate) leader_election: Option<LeaderElection>,
+    pub(crate) shards: Option<u16>,
     pub(crate) extensions: Extensions,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
     /// Settings of controllers by kind, from outside the code.
@@ -98,6 +99,7 @@ impl Operator {
             environment: Environment::system(),
             counters,
             leader_election: None,
+            shards: None,
             extensions: Extensions::default(),
             factories: Vec::new(),
             overrides: BTreeMap::new(),
@@ -188,17 +190,6 @@ impl Operator {
     #[must_use]
     pub fn objects(mut self, objects: u32) -> Self {
         self.objects = objects;
-        self
-    }
-
-    /// Elects one of several replicas, which alone writes; the others wait with warm caches. Default: off, but the generated
-    /// Deployment turns it on by the flag `--leader-elect`. The flags of the binary take precedence over these options.
-    ///
-    /// With leader election, the hooks of factories, the workers and the collection of orphans start when the lead is won. An
-    /// operator that loses the lead ends with [`RunError::LeadLost`](crate::RunError::LeadLost).
-    #[must_use]
-    pub fn leader_election(mut self, options: LeaderElection) -> Self {
-        self.leader_election = Some(options);
         self
     }
 
@@ -309,6 +300,7 @@ impl Describe for Operator {
             objects: self.objects,
             lease: self.leader_election.clone().unwrap_or_default().name_of(&self.name),
             priority_class: self.priority_class.clone(),
+            shards: self.shards.is_some(),
             is_release: false,
             controllers,
         })

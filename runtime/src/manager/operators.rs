@@ -31,6 +31,13 @@ impl<'o> Operators<'o> {
         self.iter().flat_map(|operator| operator.factories.iter().map(|factory| factory.kind())).collect()
     }
 
+    /// Returns the first upgrade hook, which needs the lead.
+    pub(super) fn upgrade_hook(self) -> Option<String> {
+        let mut factories = self.iter().flat_map(|operator| &operator.factories);
+        let hooked = factories.find(|factory| factory.settings().upgrade.is_some());
+        hooked.map(|factory| format!("the upgrade hook of the controller of {}", factory.kind()))
+    }
+
     /// Checks the names, conditions, manifests and extensions of the operators. Returns the extensions of all.
     ///
     /// # Errors

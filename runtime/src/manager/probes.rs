@@ -11,15 +11,12 @@ use super::{
     checks::{CheckReport, CheckResult, HealthCheck, Probe, ProbeQuery},
     extensions::Extensions,
     health::HasHealth,
+    probed_lead::ProbedLead,
     run_error::RunError,
     tasks::FailedTasks,
 };
 use crate::{
-    controller::worker::RunningController,
-    counters::Counters,
-    informer::watch::WatchState,
-    lease::lead::{Lead, LeadState},
-    manager::wiring::Wiring,
+    controller::worker::RunningController, counters::Counters, informer::watch::WatchState, manager::wiring::Wiring,
 };
 use axum::{
     Router,
@@ -39,8 +36,7 @@ pub(crate) struct ProbeTargets {
     watches: Vec<Arc<dyn HasHealth>>,
     controllers: Vec<(Arc<RunningController>, RequiredWatches)>,
     failed_tasks: FailedTasks,
-    /// The lead, if the operator elects one of several replicas.
-    lead: Option<Lead>,
+    lead: ProbedLead,
     /// The checks of the user.
     readyz: Vec<HealthCheck>,
     livez: Vec<HealthCheck>,
@@ -93,7 +89,7 @@ impl axum::serve::Listener for Listener {
 
 impl ProbeTargets {
     /// Returns the targets of operators without checks of the user. `counters` counts the panics of such checks.
-    pub(super) fn new(wirings: &[Wiring], failed_tasks: FailedTasks, lead: Option<Lead>, counters: Counters) -> Self {
+    pub(super) fn new(wirings: &[Wiring], failed_tasks: FailedTasks, lead: ProbedLead, counters: Counters) -> Self {
         let required = |wiring: &Wiring| {
             let required =
                 |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
@@ -139,10 +135,9 @@ impl ProbeTargets {
     async fn report(&self, probe: Probe, is_wanted: impl Fn(&str) -> bool) -> CheckReport {
         let failed_tasks = CheckResult::of_failures("tasks", self.failed_tasks.lines());
         let (mut results, checks) = match probe {
-            Probe::Live => (vec![failed_tasks, self.check_workers(), self.check_lead()], &self.livez),
+            Probe::Live => (vec![failed_tasks, self.check_workers(), self.lead.check_live()], &self.livez),
             Probe::Ready => {
-                let lines = self.describe_waiting().unwrap_or_default();
-                let lead = CheckResult { name: "lead".to_owned(), is_ok: true, lines };
+                let lead = self.lead.check_ready();
                 (vec![failed_tasks, self.check_watches(), lead, self.check_controllers()], &self.readyz)
             }
         };
@@ -152,13 +147,6 @@ impl ProbeTargets {
         };
         results.extend(join_all(checks.iter().map(run)).await);
         CheckReport { probe, results }
-    }
-
-    /// Fails if the lead was not renewed in time although it is held: the candidate or the clock is stuck.
-    fn check_lead(&self) -> CheckResult {
-        let is_overdue = self.lead.as_ref().is_some_and(Lead::is_overdue);
-        let line = if is_overdue { "leader election: the lead was not renewed in time\n" } else { "" };
-        CheckResult::of_failures("lead", line.to_owned())
     }
 
     /// Fails if a pass exceeds the limit of its controller.
@@ -193,7 +181,7 @@ impl ProbeTargets {
 
     /// Returns a line for each controller that has not started. One that waits for the lead alone does not fail.
     fn check_controllers(&self) -> CheckResult {
-        let is_waiting = self.describe_waiting().is_some();
+        let is_waiting = self.lead.describe_waiting().is_some();
         let mut text = String::new();
         for (controller, required) in &self.controllers {
             let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
@@ -209,17 +197,6 @@ impl ProbeTargets {
             text.push('\n');
         }
         CheckResult::of_failures("controllers", text)
-    }
-}
-
-impl ProbeTargets {
-    /// Returns the line of a replica that waits for the lead; `None` if it leads, or without leader election.
-    fn describe_waiting(&self) -> Option<String> {
-        match self.lead.as_ref()?.state() {
-            LeadState::Waiting { holder: Some(holder) } => Some(format!("waiting for the lead, held by {holder}\n")),
-            LeadState::Waiting { holder: None } => Some("waiting for the lead\n".to_owned()),
-            LeadState::Held(_) | LeadState::Ended => None,
-        }
     }
 }
 
@@ -242,7 +219,10 @@ mod tests {
     use super::*;
     use crate::{
         counters::Counters,
-        lease::lead::Tenure,
+        lease::{
+            lead::{LeadState, Tenure},
+            leads::Leads,
+        },
         manager::tasks::{OnEnd, Tasks},
     };
     use futures::FutureExt;
@@ -251,11 +231,12 @@ mod tests {
         time::Duration,
     };
 
-    fn targets_of(lead: &Lead) -> ProbeTargets {
-        targets(&Tasks::new(Counters::default()), Some(lead.clone()))
+    fn targets_of(leads: &Leads) -> ProbeTargets {
+        let lead = ProbedLead { leads: Some(leads.clone()), shards: None };
+        targets(&Tasks::new(Counters::default()), lead)
     }
 
-    fn targets(tasks: &Tasks, lead: Option<Lead>) -> ProbeTargets {
+    fn targets(tasks: &Tasks, lead: ProbedLead) -> ProbeTargets {
         let (failed_tasks, counters) = (tasks.failed_tasks(), Counters::default());
         let (watches, controllers) = (Vec::new(), Vec::new());
         ProbeTargets { watches, controllers, failed_tasks, lead, readyz: Vec::new(), livez: Vec::new(), counters }
@@ -268,8 +249,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_replica_that_waits_for_the_lead_is_ready_and_an_overdue_lead_is_not_healthy() {
-        let lead = Lead::new();
-        let targets = targets_of(&lead);
+        let leads = Leads::new();
+        let (lead, targets) = (leads.process().clone(), targets_of(&leads));
         assert_eq!(targets.respond("/readyz", "").await, (StatusCode::OK, "waiting for the lead\n".to_owned()));
         lead.set(LeadState::Waiting { holder: Some("other".to_owned()) });
         let waiting = (StatusCode::OK, "waiting for the lead, held by other\n".to_owned());
@@ -287,7 +268,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_task_that_ended_fails_both_probes_until_it_is_started_again() {
         let mut tasks = Tasks::new(Counters::default());
-        let targets = targets(&tasks, None);
+        let targets = targets(&tasks, ProbedLead::default());
         assert_eq!(statuses(&targets).await, [200, 200]);
         let mut starts = 0;
         tasks.spawn("informer of Pod", None, OnEnd::Restart, move || {
@@ -319,7 +300,7 @@ mod tests {
             count.fetch_add(1, Ordering::Relaxed);
             std::future::ready(crate::error::yield_because("Closed", "closed"))
         });
-        let mut targets = targets(&Tasks::new(Counters::default()), None);
+        let mut targets = targets(&Tasks::new(Counters::default()), ProbedLead::default());
         targets.readyz.push(closed);
         assert_eq!(
             targets.respond("/readyz", "").await,

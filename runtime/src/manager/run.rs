@@ -6,6 +6,7 @@
 //!    the lead. The other runnables start with the lead.
 //! 2. The upgrade hook of a controller runs, and then its workers start, when the first list of each required watch is complete, or
 //!    its kind is missing or forbidden. So a kind that can't be listed delays only the controllers that require it.
+//!    With shards, the replica joins the members instead; then it works on the objects of the shards that it holds.
 //! 3. After a signal, and after an error of a runnable or a controller, no new pass starts. The operator waits for runnables and
 //!    running passes, then writes the queued events within the shutdown timeout, and then ends the watches. It releases the lead
 //!    last. If the lead is lost, the run ends at once.
@@ -14,7 +15,7 @@ use crate::{
     client::Client,
     controller::worker::RunningController,
     informer::namespaces::Namespaces,
-    lease::{connection, lead::Lead, options::LeaderElection},
+    lease::{connection, leads::Leads, options::LeaderElection},
     manager::run_error::RunError,
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
@@ -26,6 +27,7 @@ use tokio::{sync::oneshot, task::JoinSet};
 use {
     super::{
         conditions::StoredConditionsCheck,
+        extensions::Extensions,
         health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
         informers::Informers,
         leadership::Leadership,
@@ -59,8 +61,8 @@ pub struct RunOptions {
     pub(super) runnables: Runnables,
     /// The client of leader election. Default: that of the run.
     pub(crate) election_client: Option<Client>,
-    /// The lead that the connections of the client check. Default: a new one, which only the guard checks.
-    lead: Option<Lead>,
+    /// The leads that the connections of the client check. Default: new ones, which only the guard checks.
+    leads: Option<Leads>,
 }
 
 impl RunOptions {
@@ -195,13 +197,14 @@ pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptio
     let base = operators.first;
     let config = kube::Config::infer().await.map_err(RunError::Config)?;
     base.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
-    let lead = options.leader_election.as_ref().or(base.leader_election.as_ref()).map(|_| Lead::new());
-    let client = match &lead {
-        Some(lead) => connection::client(base.timeouts.configure(config), lead.clone()),
+    let has_leases = options.leader_election.is_some() || base.leader_election.is_some() || base.shards.is_some();
+    let leads = has_leases.then(Leads::new);
+    let client = match &leads {
+        Some(leads) => connection::client(base.timeouts.configure(config), leads.clone()),
         None => base.timeouts.client(config),
     };
     let client = client.map_err(RunError::Client)?;
-    let options = RunOptions { lead, ..options };
+    let options = RunOptions { leads, ..options };
     let mut signals = super::signals::register().map_err(RunError::Signals)?;
     let (stop, stopped) = oneshot::channel::<()>();
     let running = run_until(operators, client, options, async {
@@ -235,13 +238,12 @@ pub(super) async fn run_until(
     let bound_servers = Servers::bind(options.probes, options.metrics, &base.name, &own_namespace).await?;
     let election = options.leader_election.as_ref().or(base.leader_election.as_ref());
     let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
-    let lead = options.lead.unwrap_or_else(Lead::new);
-    let leadership = Leadership::new(base, election, lead, election_client, &own_namespace);
+    let leads = options.leads.unwrap_or_else(Leads::new);
+    let leadership = Leadership::new(base, election, leads, election_client, &own_namespace);
     let mut leadership = leadership.map_err(RunError::LeaderElection)?;
     let client = base.wrap_client(leadership.guard(client));
     let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
-    let runnables = RunnableGroups::new(options.runnables, &extensions.runnables, facts, base.counters.clone());
-    let mut runnables = runnables.ok_or(RunError::AlreadyStarted)?;
+    let mut runnables = begin_runnables(options.runnables, &extensions, facts, (&leadership, operators))?;
     for operator in operators.iter() {
         operator.initialize(&client.kube()).await?;
     }
@@ -249,14 +251,15 @@ pub(super) async fn run_until(
     let mut servers = Tasks::new(base.counters.clone());
     let mut tasks = servers.sibling();
     let mut informers = Informers::new(&operators.kinds());
+    let scope = (own_namespace.clone(), namespaces.clone());
     let wire = |operator: &Operator| {
-        operator.wire(client.clone(), own_namespace.clone(), namespaces.clone(), &mut informers, &mut tasks)
+        operator.wire(client.clone(), scope.clone(), &mut informers, &mut tasks, leadership.shards())
     };
-    let wirings: Vec<_> = operators.iter().map(wire).collect();
+    let wirings: Arc<[_]> = operators.iter().map(wire).collect();
     // The metrics read it as long as the operators run.
     let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
     base.metrics.observe(&observed);
-    let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.lead(), base.counters.clone());
+    let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone());
     bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
     operators
         .iter()
@@ -274,14 +277,14 @@ pub(super) async fn run_until(
             if let Err(loss) = leadership.acquire(&watches, &wirings).await {
                 return loss;
             }
-            drop(led);
-            for (operator, wiring) in operators.iter().zip(&wirings) {
+            let _unled = leadership.announce(led);
+            for (operator, wiring) in operators.iter().zip(wirings.iter()) {
                 wiring.spawn_orphan_collector(&mut tasks);
                 operator.spawn_controllers(client.clone(), &own_namespace, wiring, &mut controllers);
             }
             tokio::select! {
                 biased;
-                loss = leadership.wait_until_lost() => loss,
+                loss = leadership.hold() => loss,
                 error = first_error(&mut controllers) => error,
             }
         } => Err(error),
@@ -297,11 +300,26 @@ pub(super) async fn run_until(
         stopped = shutdown.run() => stopped,
     };
     // Nothing writes any more.
-    leadership.release().await?;
+    leadership.release().await;
     // After the release, so that a collector that does not answer delays no other replica.
     export::flush(timeout.saturating_sub(stop_time.elapsed())).await;
     tracing::info!("stopped");
     ended.and(stopped)
+}
+
+/// Begins the run of the runnables; none has started. With shards, it refuses runnables and upgrade hooks that need the lead.
+fn begin_runnables(
+    handle: Runnables,
+    extensions: &Extensions,
+    facts: RunFacts,
+    (leadership, operators): (&Leadership, Operators<'_>),
+) -> Result<RunnableGroups, RunError> {
+    let counters = operators.first.counters.clone();
+    let runnables = RunnableGroups::new(handle, &extensions.runnables, facts, counters);
+    let runnables = runnables.ok_or(RunError::AlreadyStarted)?;
+    let led_runnable = || runnables.name_of_led().map(|name| format!("runnable {name}"));
+    leadership.check(|| led_runnable().or_else(|| operators.upgrade_hook()))?;
+    Ok(runnables)
 }
 
 /// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, runs the upgrade hook, and

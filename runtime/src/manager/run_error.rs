@@ -91,6 +91,14 @@ pub enum RunError {
     /// An option of leader election can't be used; nothing was started.
     #[error("failed to start leader election: {0}")]
     LeaderElection(LeaderElectionError),
+    /// The operator has shards, and a part that runs in the leader only; nothing was started.
+    #[error(
+        "{part} needs the lead, but an operator with shards has no leader; remove it, or run without shards (`--shards=0`)"
+    )]
+    NeedsLead {
+        /// The runnable or the upgrade hook.
+        part: String,
+    },
     /// Another replica may write now. The process must exit at once; the binary does so with status
     /// [`LEAD_LOST_STATUS`](crate::command::LEAD_LOST_STATUS).
     #[error("leader election lost: {0}")]

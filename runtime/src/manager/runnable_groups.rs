@@ -64,6 +64,11 @@ impl RunnableGroups {
         Some(groups)
     }
 
+    /// Returns the name of a runnable that needs the lead.
+    pub(super) fn name_of_led(&self) -> Option<&str> {
+        self.lead.waiting.first().map(Runnable::name)
+    }
+
     /// Starts a group: the runnables that wait for it, and later those that are added to it.
     pub(super) fn start(&mut self, group: RunnableGroup) {
         let group = self.group(group);

@@ -97,7 +97,9 @@ impl Shutdown<'_> {
 async fn report(passes: Vec<InterruptedPass>) {
     let count = passes.len();
     let reports = stream::iter(passes).for_each_concurrent(CONCURRENT_REPORTS, |(controller, key)| async move {
-        if let Err(error) = controller.control_loop.report_interrupted(&key).await {
+        // Another replica can hold its shard only if the pass had ended before.
+        let Some(shard) = controller.control_loop.begin_shard_pass(&key).await else { return };
+        if let Err(error) = shard.run(controller.control_loop.report_interrupted(&key)).await {
             let kind = controller.control_loop.source.kind();
             tracing::warn!(%kind, object = %key, %error, "failed to report the interrupted pass");
         }

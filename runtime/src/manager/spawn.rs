@@ -7,7 +7,7 @@ use super::{
     wiring::Wiring,
 };
 use crate::{
-    cache::{Change, Encoded},
+    cache::{Change, Encoded, ObjectKey},
     client::Client,
     controller::worker::RunningController,
     garbage::orphans::OrphanRequests,
@@ -65,16 +65,20 @@ fn spawn_primary_informer(
     let controllers = users.iter().flat_map(|wiring| wiring.controllers.iter().filter(uses_cache).cloned());
     let controllers: Arc<[_]> = controllers.collect();
     let orphan_requests: Arc<[OrphanRequests]> = users.iter().map(|wiring| wiring.orphan_requests.clone()).collect();
+    let sharded_watch = source.sharded_watch(!other_sinks.is_empty());
     let (name, health, source) = (format!("informer of {}", source.kind()), source.health().clone(), source.clone());
     tasks.spawn(name, Some(health), OnEnd::Restart, move || {
         let (source, orphan_requests) = (source.clone(), orphan_requests.clone());
         let (controllers, other_sinks) = (controllers.clone(), other_sinks.clone());
+        let sharded_watch = sharded_watch.clone();
         let run = async move {
             let on_change = |change: &Change<Encoded>, from_list| {
                 orphan_requests.iter().for_each(|requests| requests.on_primary_change(change));
                 controllers.iter().for_each(|controller| controller.on_primary_change(change, from_list));
             };
-            source.run(&on_change, &other_sinks).await;
+            let on_dropped =
+                |key: &ObjectKey| controllers.iter().for_each(|controller| controller.on_primary_dropped(key));
+            source.run((&on_change, &on_dropped), &other_sinks, sharded_watch.as_ref()).await;
         };
         run.boxed()
     });

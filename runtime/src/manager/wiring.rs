@@ -29,6 +29,7 @@ use crate::{
     },
     reconcile::control_loop::{Loop, LoopOptions},
     reference::Targets,
+    shard::gate::Shards,
 };
 use futures::{FutureExt, future::BoxFuture};
 use std::{
@@ -42,10 +43,10 @@ impl Operator {
     pub(crate) fn wire(
         &self,
         client: Client,
-        operator_namespace: String,
-        namespaces: Namespaces,
+        (operator_namespace, namespaces): (String, Namespaces),
         informers: &mut Informers,
         tasks: &mut Tasks,
+        shards: Option<&Shards>,
     ) -> Wiring {
         let (orphan_requests, searches) = OrphanRequests::new();
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
@@ -76,6 +77,7 @@ impl Operator {
                 counters: self.counters.clone(),
                 metrics: self.metrics.controller(&name, settings.workers),
                 watches: OnceLock::new(),
+                shards: shards.cloned(),
                 tree_harness: None,
             };
             let selection = settings.selection.clone();
@@ -85,6 +87,7 @@ impl Operator {
                 let (kind, selection) = (kind.clone(), selection.clone());
                 let is_all = selection.is_all();
                 let source = KubernetesSource::new(client.clone(), kind, &self.name, namespaces, selection);
+                let source = source.with_shards(shards.cloned());
                 if is_all { source.with_health(health) } else { source }
             });
             let reconciler = factory.reconciler(source.objects().codec()).0;
@@ -112,6 +115,7 @@ impl Operator {
             orphan_requests,
             searches: Arc::new(Mutex::new(searches)),
             recorder,
+            shards: shards.cloned(),
         }
     }
 }
@@ -177,6 +181,8 @@ pub(crate) struct Wiring {
     /// The requested searches, for the collector.
     searches: Arc<Mutex<mpsc::UnboundedReceiver<OrphanSearch>>>,
     pub(crate) recorder: EventRecorder,
+    /// The shards of this replica; `None` if it reconciles all objects.
+    shards: Option<Shards>,
 }
 
 impl Wiring {
@@ -213,13 +219,15 @@ impl Wiring {
         });
         let (client, operator, namespaces) = (self.client.clone(), self.operator.clone(), self.namespaces.clone());
         let (watched, controllers) = (children.clone(), self.controllers.clone());
+        // The shard of a child is that of its owner, so the server can't select.
+        let shards = self.shards.clone().map(|shards| (shards.clone(), shards.add_watch(&children.health, false)));
         let name = format!("informer of {kind} with the operator's label");
         tasks.spawn(name, Some(children.health.clone()), OnEnd::Restart, move || {
             let (client, operator, namespaces) = (client.clone(), operator.clone(), namespaces.clone());
-            let (watched, controllers) = (watched.clone(), controllers.clone());
+            let (watched, controllers, shards) = (watched.clone(), controllers.clone(), shards.clone());
             let run = async move {
                 let on_owner = |owner: &OwnerRef, from_list| enqueue_owner(&controllers, owner, from_list);
-                child::run(&client, &watched, &operator, &namespaces, &on_owner).await;
+                child::run(&client, &watched, &operator, &namespaces, &on_owner, shards.as_ref()).await;
             };
             run.boxed()
         });
@@ -253,13 +261,21 @@ impl Wiring {
     pub(crate) fn spawn_orphan_collector(&self, tasks: &mut Tasks) {
         let (client, namespaces) = (self.client.clone(), self.namespaces.clone());
         let (children, controllers) = (self.children.clone(), self.controllers.clone());
-        let counters = self.counters.clone();
-        let collector = Arc::new(OrphanCollector { client, namespaces, children, controllers, counters });
+        let (counters, shards) = (self.counters.clone(), self.shards.clone());
+        let collector = Arc::new(OrphanCollector { client, namespaces, children, controllers, counters, shards });
         let searches = self.searches.clone();
         tasks.spawn("collection of orphans", None, OnEnd::Finish, move || {
             let (collector, searches) = (collector.clone(), searches.clone());
             async move { collector.run(&mut *searches.lock().await).await }.boxed()
         });
+    }
+
+    /// Starts the work on a shard whose objects are cached now: enqueues its primaries, and searches for orphans whose owner was
+    /// deleted while nobody held the shard.
+    pub(super) fn on_shard_open(&self, shard: u16) {
+        let Some(shards) = &self.shards else { return };
+        self.controllers.iter().for_each(|controller| controller.enqueue_shard(shards.count(), shard));
+        self.orphan_requests.request_all();
     }
 
     /// Drops the requested searches, for ever.

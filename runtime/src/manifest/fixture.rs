@@ -114,6 +114,7 @@ pub(crate) fn project() -> Project {
         namespaced: false,
         lease: "demo.opgen.dev".into(),
         priority_class: None,
+        shards: false,
         is_release: false,
         controllers: vec![
             controlled(&widget, &spec("image"), "demo.example.com/widget", true, &TREE),

@@ -34,6 +34,8 @@ pub struct Project {
     pub lease: String,
     /// The priority class of the operator's Pods; `None` for the default class of the cluster.
     pub priority_class: Option<String>,
+    /// Whether the replicas share the objects by shards, so that each reads the Leases of all.
+    pub(crate) shards: bool,
     /// Whether the objects belong to a Helm release, of which a cluster may have several.
     pub(crate) is_release: bool,
     /// The kinds it controls; their order does not change the manifests.
@@ -146,6 +148,7 @@ mod tests {
             objects: DEFAULT_OBJECTS,
             lease: "webapp.opgen.dev".into(),
             priority_class: None,
+            shards: false,
             is_release: false,
             controllers: Vec::new(),
         }

@@ -10,15 +10,16 @@ use super::{
     table::{
         ACTIVE_WORKERS, CACHE_BYTES, CACHE_OBJECTS, CALL_DURATION, CALLS_AVOIDED, ERRORS, FIGHTS, LONGEST_RUNNING,
         MASTER_STATUS, MAX_CONCURRENT, ORPHANS, PANICS, QUEUE_ADDS, QUEUE_DEPTH, QUEUE_DURATION, QUEUE_RETRIES,
-        RECONCILE_ERRORS, RECONCILE_PANICS, RECONCILE_TIME, RECONCILE_TOTAL, REST_DURATION, REST_REQUESTS, SKIPPED,
-        TASK_RESTARTS, TERMINAL_ERRORS, THROTTLED, TIMEOUTS, UNCONVERGED, UNCONVERGED_OBJECTS, UNFINISHED_WORK,
-        WATCH_RESTARTS, WATCHES, WORK_DURATION, YIELDS,
+        RECONCILE_ERRORS, RECONCILE_PANICS, RECONCILE_TIME, RECONCILE_TOTAL, REST_DURATION, REST_REQUESTS, SHARDS_HELD,
+        SKIPPED, TASK_RESTARTS, TERMINAL_ERRORS, THROTTLED, TIMEOUTS, UNCONVERGED, UNCONVERGED_OBJECTS,
+        UNFINISHED_WORK, WATCH_RESTARTS, WATCHES, WORK_DURATION, YIELDS,
     },
     text,
 };
 use crate::{
     counters::{Counters, Orphans},
     panic::Closure,
+    shard::gate::Shards,
 };
 use parking_lot::Mutex;
 use prometheus_client::{encoding, registry::Registry};
@@ -52,6 +53,8 @@ struct Values {
     controllers: Mutex<BTreeMap<String, Arc<ControllerMetrics>>>,
     /// Whether this process leads, by the name of the lock.
     leaderships: Mutex<BTreeMap<String, bool>>,
+    /// The shards of this process, if the operator has any.
+    shards: Mutex<Option<Shards>>,
     live: Mutex<Option<Weak<dyn LiveOperator>>>,
     registries: Mutex<Vec<Arc<Registry>>>,
 }
@@ -66,6 +69,7 @@ impl Metrics {
             host: Mutex::default(),
             controllers: Mutex::default(),
             leaderships: Mutex::default(),
+            shards: Mutex::default(),
             live: Mutex::new(None),
             registries: Mutex::default(),
         }))
@@ -131,6 +135,11 @@ impl Metrics {
         self.0.leaderships.lock().insert(lock.to_owned(), leads);
     }
 
+    /// Sets the shards of this process.
+    pub(crate) fn set_shards(&self, shards: Shards) {
+        *self.0.shards.lock() = Some(shards);
+    }
+
     /// Sets the host of the API server.
     pub(crate) fn set_host(&self, host: &str) {
         *self.0.host.lock() = Some(host.to_owned());
@@ -161,7 +170,7 @@ impl Metrics {
         samples
     }
 
-    /// Adds whether this process leads, by the name of each lock.
+    /// Adds whether this process leads, by the name of each lock, and the number of its shards.
     fn add_leaderships(&self, samples: &mut MetricSamples) {
         let leaderships = self.0.leaderships.lock();
         if leaderships.is_empty() {
@@ -170,6 +179,8 @@ impl Metrics {
         for (lock, leads) in leaderships.iter() {
             samples.add(&MASTER_STATUS, &[lock], u64::from(*leads));
         }
+        let held = self.0.shards.lock().as_ref().map_or(0, Shards::held_number);
+        samples.add(&SHARDS_HELD, &[], u64::from(held));
     }
 
     /// Adds the counts and durations of the calls to the API server.

@@ -179,6 +179,12 @@ pub(super) const MASTER_STATUS: Metric = gauge(
     &["name"],
     "Whether this process may act: 1 for the leader, or without leader election, else 0",
 );
+pub(super) const SHARDS_HELD: Metric = gauge(
+    "opgen_shards_held",
+    "Held shards",
+    &[],
+    "Shards whose Leases this process holds; 0 if the operator has no shards",
+);
 pub(super) const PROCESS_CPU: Metric =
     counter("process_cpu_seconds_total", "CPU", &[], "User and system CPU time of the process").unit("seconds");
 pub(super) const PROCESS_START: Metric =
@@ -314,6 +320,7 @@ pub const TABLE: &[Metric] = &[
     REST_REQUESTS,
     REST_DURATION,
     MASTER_STATUS,
+    SHARDS_HELD,
     PROCESS_CPU,
     PROCESS_START,
     PROCESS_RESIDENT,

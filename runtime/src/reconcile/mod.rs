@@ -32,6 +32,7 @@ pub(crate) mod reconciler;
 mod reference;
 mod repetition;
 mod settled;
+mod shard;
 mod state;
 mod status;
 mod status_merge;

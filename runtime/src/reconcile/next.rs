@@ -35,6 +35,8 @@ pub(crate) enum Next {
     Retry,
     /// As soon as the cache shows the operator's own writes. The pass was skipped.
     CatchUp,
+    /// Only after a change. The pass was skipped, since another replica holds the shard of the object.
+    OtherShard,
 }
 
 impl Next {
@@ -48,13 +50,14 @@ impl Next {
             Self::Failed | Self::FailedAtMost(_) => "failed, next pass after the backoff",
             Self::Retry => "conflict, next pass after a short delay",
             Self::CatchUp => "next pass once the cache is up to date",
+            Self::OtherShard => "next pass by another replica",
         }
     }
 
     /// Returns the result of a pass for metrics and spans; `None` if the pass was skipped.
     pub(crate) fn kind(self) -> Option<PassKind> {
         match self {
-            Self::CatchUp => None,
+            Self::CatchUp | Self::OtherShard => None,
             Self::AwaitChange | Self::Resync => Some(PassKind::Success),
             Self::Requeue | Self::After(_) => Some(PassKind::RequeueAfter),
             Self::Retry => Some(PassKind::Requeue),

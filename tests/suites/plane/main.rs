@@ -17,6 +17,7 @@ mod operator;
 mod permissions;
 mod reference;
 mod scaffolded;
+mod shards;
 mod shop;
 mod traces;
 mod tree;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         permissions::cases(),
         reference::cases(),
         scaffolded::cases(),
+        shards::cases(),
         shop::cases(),
         traces::cases(),
         tree::cases(),

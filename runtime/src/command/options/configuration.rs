@@ -47,6 +47,9 @@ impl OperatorConfiguration {
         };
         run.metrics = options.metrics.override_server(run.metrics);
         operator.shutdown = options.shutdown_timeout.unwrap_or(operator.shutdown);
+        if let Some(shards) = options.shards {
+            operator = operator.shards(shards);
+        }
         options.client.apply_to(&mut operator);
         let election = run.leader_election.take().or(operator.leader_election.take());
         operator.leader_election = options.leader_election.override_options(election);

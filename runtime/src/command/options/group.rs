@@ -37,6 +37,10 @@ pub(super) struct ManagerOptions {
     #[serde(deserialize_with = "optional_or_zero")]
     #[schemars(with = "Option<String>")]
     pub(super) shutdown_timeout: Option<Duration>,
+    /// Number of shards by which the objects are spread over the replicas, at most 256; `0` is none [default: the operator's, else 0]
+    #[arg(long, env = "SHARDS", value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(0..=256))]
+    #[schemars(range(max = 256))]
+    pub(super) shards: Option<u16>,
     #[command(flatten)]
     pub(super) probes: ProbeOptions,
     #[command(flatten)]
@@ -60,6 +64,7 @@ pub(super) struct ManagerOptions {
 overriding!(ManagerOptions {
     namespaces,
     shutdown_timeout,
+    shards,
     probes,
     metrics,
     log,

@@ -4,6 +4,7 @@
 pub(super) const KEYS: [(&str, &str); 35] = [
     ("namespace", "namespaces"),
     ("shutdown-timeout", "shutdownTimeout"),
+    ("shards", "shards"),
     ("probe-address", "probes.address"),
     ("metrics-bind-address", "metrics.address"),
     ("metrics-secure", "metrics.secure"),

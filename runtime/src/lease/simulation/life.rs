@@ -8,7 +8,8 @@ use super::{
 use crate::{
     environment::Environment,
     lease::{
-        candidate::Candidate, elector::Elector, guard, identity::CandidateIdentity, lead::Lead, options::LeaderElection,
+        candidate::Candidate, elector::Elector, guard, identity::CandidateIdentity, lead::Lead, leads::Leads,
+        options::LeaderElection,
     },
 };
 use http::Request;
@@ -83,7 +84,8 @@ impl Process {
         dice: &Arc<Dice>,
     ) -> (Self, oneshot::Sender<()>) {
         let client = network.client(index, identity.as_str());
-        let lead = Lead::new();
+        let leads = Leads::new();
+        let lead = leads.process().clone();
         let mut elector = Elector::new(identity, &LeaderElection::default());
         elector.defects = defects;
         let (error, random) = (schedule.candidates[index].wall_clock_error, dice.clone());
@@ -104,7 +106,7 @@ impl Process {
             last_failure: None,
         };
         let (stop, stopped) = oneshot::channel();
-        let client = if defects.is_unguarded { client } else { guard::wrap(client, lead.clone()) };
+        let client = if defects.is_unguarded { client } else { guard::wrap(client, leads) };
         (Self { candidate, lead, client, stopped, dice: dice.clone() }, stop)
     }
 

@@ -51,6 +51,7 @@ fn crd(definition: &Definition, placeholders: &Placeholders<'_>) -> Template {
 fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
     let template = |document: Value| {
         let is_account = document["kind"] == "ServiceAccount";
+        let has_leases = document["kind"] == "Role" && document["metadata"]["namespace"] == release.namespace;
         let is_binding = document["subjects"].is_array();
         let mut template = Template::from(placeholders.relabel(document));
         if is_account {
@@ -60,6 +61,9 @@ fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
         }
         if is_binding {
             template.set(&["subjects", "0", "name"], json!(SERVICE_ACCOUNT));
+        }
+        if has_leases && !release.shards {
+            template.push(&["rules"], Template::when(".Values.config.shards", rbac::shard_rule()));
         }
         Template::when(".Values.rbac.create", template)
     };

@@ -64,6 +64,10 @@ const RETIRED_VERBS: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Delet
 /// Verbs on the Lease of the operator. A new Lease has no name that a rule could contain.
 const LEASE_VERBS: &[&str] = &["get", "update", "watch"];
 
+/// Verbs on Leases if the operator has shards: each member and each shard has a Lease, the members watch each other, and delete the
+/// Leases of those that have ended.
+const SHARD_VERBS: &[&str] = &["create", "delete", "get", "list", "update", "watch"];
+
 /// Verbs on the ConfigMap that records upgrades.
 const RECORD_VERBS: &[&str] = &["get", "patch"];
 
@@ -90,15 +94,25 @@ fn grants_of_process() -> [Grant; 2] {
     ]
 }
 
-/// Returns the rules of leader election, in the namespace of the operator.
-fn grants_of_election(project: &Project) -> [Grant; 2] {
-    let lease = Rule::on("coordination.k8s.io", "leases", LEASE_VERBS);
-    let create = Rule::on("coordination.k8s.io", "leases", &["create"]);
-    [Rule { resource_names: vec![project.lease.clone()], ..lease }, create].map(|rule| Grant {
+/// Returns the rules of leader election or of shards, in the namespace of the operator.
+fn grants_of_election(project: &Project) -> Vec<Grant> {
+    let grant = |rule, action| Grant {
         rule,
         scope: RuleScope::OperatorNamespace,
-        source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process("elects a leader") },
-    })
+        source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process(action) },
+    };
+    if project.shards {
+        return vec![grant(shard_rule(), "shares the objects between replicas")];
+    }
+    let lease = Rule::on("coordination.k8s.io", "leases", LEASE_VERBS);
+    let create = Rule::on("coordination.k8s.io", "leases", &["create"]);
+    let lease = Rule { resource_names: vec![project.lease.clone()], ..lease };
+    [lease, create].map(|rule| grant(rule, "elects a leader")).into()
+}
+
+/// Returns the rule of shards, for the namespace of the operator.
+pub(super) fn shard_rule() -> Rule {
+    Rule::on("coordination.k8s.io", "leases", SHARD_VERBS)
 }
 
 /// Returns the rules of upgrade hooks: those that they declare, and those of the ConfigMap that records them, in the namespace of

@@ -40,6 +40,11 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     documents
 }
 
+/// Returns the rule that shards need in the namespace of the operator.
+pub(crate) fn shard_rule() -> Value {
+    grant::shard_rule().to_value()
+}
+
 /// Reports declared permissions that can't work in the cluster.
 pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     let mut report = Vec::new();

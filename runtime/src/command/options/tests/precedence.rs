@@ -129,6 +129,10 @@ fn process_rows() -> Vec<Row> {
             .code("own", |operator, run| (operator, run.namespace("own"))),
         row("shutdown-timeout", "30s", ["1s", "2s", "3s"], |e| format!("{:?}", e.operator.shutdown))
             .code("9s", |operator, run| (operator.shutdown_timeout(SECONDS(9)), run)),
+        row("shards", "None", ["1", "2", "3"], |e| {
+            e.operator.shards.map_or_else(|| "None".to_owned(), |count| count.to_string())
+        })
+        .code("9", |operator, run| (operator.shards(9), run)),
         row("probe-address", "0.0.0.0:8081", ["1.1.1.1:1", "2.2.2.2:2", "3.3.3.3:3"], |e| {
             e.run.probes.unwrap().to_string()
         })

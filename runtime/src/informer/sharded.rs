@@ -1,0 +1,158 @@
+//! Runs a watch with only the objects of held shards, and lists again when there are more of them.
+
+use crate::{
+    cache::Uid,
+    informer::{
+        reflector::{self, Sink, WatchScope},
+        watch::{Health, WatchState},
+    },
+    kind::Kind,
+    shard::watch::{CachedShards, ShardedWatch},
+};
+use http::{Request, Uri, uri::PathAndQuery};
+use kube::client::Body;
+use serde::Deserialize;
+use std::{borrow::Cow, fmt::Write as _, pin::pin, sync::Arc};
+
+/// Lists and watches a kind as [`reflector::run`] does, with only the objects of held shards. It never returns.
+///
+/// Without shards it sends no request, and the store is complete and empty.
+pub(crate) async fn run(
+    client: kube::Client,
+    kind: &Kind,
+    scope: WatchScope<'_>,
+    (sink, health): (&dyn Sink, &Health),
+    shards: &Arc<ShardedWatch>,
+) {
+    loop {
+        let mut current = shards.cached();
+        sink.drop_foreign();
+        if current.set.is_empty() {
+            sink.begin();
+            sink.finish();
+            health.set(WatchState::Following);
+            shards.note_listed(&current);
+            shards.changed_since(&current).await;
+            continue;
+        }
+        let selector = shards.selector(&current.set);
+        let selecting = selector.map_or_else(|| client.clone(), |selector| select(client.clone(), selector, shards));
+        let sharded_sink = ShardedSink { sink, shards, listed: current.clone() };
+        let mut follow = pin!(reflector::run(selecting, kind, scope, &sharded_sink, health));
+        loop {
+            tokio::select! {
+                biased;
+                changed = shards.changed_since(&current) => {
+                    let is_smaller = changed.additions == current.additions && !changed.set.is_empty();
+                    current = changed;
+                    if !is_smaller || shards.selects() {
+                        break;
+                    }
+                    // The watch already has all objects of the remaining shards.
+                    sink.drop_foreign();
+                }
+                () = &mut follow => return,
+            }
+        }
+    }
+}
+
+/// Passes the events of one list and watch on, and records the end of the list.
+struct ShardedSink<'a> {
+    sink: &'a dyn Sink,
+    shards: &'a ShardedWatch,
+    /// The shards for which the list was requested.
+    listed: CachedShards,
+}
+
+impl Sink for ShardedSink<'_> {
+    fn begin(&self) {
+        self.sink.begin();
+    }
+
+    fn apply(&self, json: &[u8], from_list: bool) {
+        if from_list && self.shards.selects() && !self.is_selected(json) {
+            self.shards.stop_selecting("its response has objects of other shards");
+        }
+        self.sink.apply(json, from_list);
+    }
+
+    fn delete(&self, json: &[u8]) {
+        self.sink.delete(json);
+    }
+
+    fn finish(&self) {
+        self.sink.finish();
+        self.shards.note_listed(&self.listed);
+    }
+}
+
+impl ShardedSink<'_> {
+    /// Returns whether an object is of a shard that the request selects. The store reports an object that can't be decoded.
+    fn is_selected(&self, json: &[u8]) -> bool {
+        let object: Result<IdentifiedObject<'_>, _> = serde_json::from_slice(json);
+        let shard = object.map(|object| self.shards.count().shard_of(&Uid::from(&*object.metadata.uid)));
+        shard.map_or(true, |shard| self.listed.set.contains(shard))
+    }
+}
+
+/// The part of an object that decides about its shard.
+#[derive(Deserialize)]
+struct IdentifiedObject<'a> {
+    #[serde(borrow)]
+    metadata: UidOnly<'a>,
+}
+
+#[derive(Deserialize)]
+struct UidOnly<'a> {
+    #[serde(borrow, default)]
+    uid: Cow<'a, str>,
+}
+
+/// Wraps a client so that its requests select by shard. If the server refuses the parameter, the request is sent without it.
+fn select(client: kube::Client, selector: String, shards: &Arc<ShardedWatch>) -> kube::Client {
+    let (namespace, shards) = (client.default_namespace().to_owned(), shards.clone());
+    let parameter: Arc<str> = format!("shardSelector={}", encode(&selector)).into();
+    let service = tower::service_fn(move |request: Request<Body>| {
+        let (client, shards, parameter) = (client.clone(), shards.clone(), parameter.clone());
+        async move {
+            let Some(uri) = with_parameter(request.uri(), &parameter).filter(|_| shards.selects()) else {
+                return client.send(request).await;
+            };
+            let (parts, body) = request.into_parts();
+            let mut selecting = Request::from_parts(parts.clone(), Body::empty());
+            *selecting.uri_mut() = uri;
+            let response = client.send(selecting).await?;
+            if response.status() != http::StatusCode::BAD_REQUEST {
+                return Ok(response);
+            }
+            shards.stop_selecting("it refuses the parameter shardSelector");
+            client.send(Request::from_parts(parts, body)).await
+        }
+    });
+    kube::Client::new(service, namespace)
+}
+
+/// Returns a URI with one more parameter; `None` if it is no list or watch.
+fn with_parameter(uri: &Uri, parameter: &str) -> Option<Uri> {
+    let query = uri.query()?;
+    let separator = if query.is_empty() || query.ends_with('&') { "" } else { "&" };
+    let path: PathAndQuery = format!("{}?{query}{separator}{parameter}", uri.path()).parse().ok()?;
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(path);
+    Uri::from_parts(parts).ok()
+}
+
+/// Percent-encodes a value of a query.
+fn encode(value: &str) -> String {
+    let mut encoded = String::with_capacity(value.len() * 2);
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(byte.into());
+        } else {
+            // Writing to a string can't fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}

@@ -1,0 +1,87 @@
+//! `Leads`: the leads on which the writes of a process depend, and the lead of the pass that runs.
+
+use super::lead::Lead;
+use crate::error::not_leading::NotLeading;
+use parking_lot::Mutex;
+use std::sync::Arc;
+
+tokio::task_local! {
+    /// The lead of the pass that the current task runs.
+    static PASS_LEAD: Lead;
+}
+
+/// The lead of the process, and with shards also the leads of the shards that it holds. Clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Leads {
+    process: Lead,
+    shards: Arc<Mutex<Vec<Lead>>>,
+}
+
+impl Leads {
+    /// Returns the leads of a process that holds none.
+    pub(crate) fn new() -> Self {
+        Self { process: Lead::new(), shards: Arc::default() }
+    }
+
+    /// Returns the lead of the process: that of the leader election, or with shards that of the member.
+    pub(crate) fn process(&self) -> &Lead {
+        &self.process
+    }
+
+    /// Adds the lead of a shard that was taken.
+    pub(crate) fn add(&self, lead: Lead) {
+        self.shards.lock().push(lead);
+    }
+
+    /// Removes the lead of a shard that is handed over.
+    pub(crate) fn remove(&self, lead: &Lead) {
+        self.shards.lock().retain(|other| !other.is_same(lead));
+    }
+
+    /// Returns the leads that a write of the current task needs: that of the process, and in a pass that of its shard.
+    pub(super) fn of_write(&self) -> WriteLeads {
+        WriteLeads { process: self.process.clone(), shard: PASS_LEAD.try_with(Lead::clone).ok() }
+    }
+
+    /// Returns whether the deadline of any lead has passed. Then the run ends, so not even a read is needed.
+    pub(super) fn has_expired(&self) -> bool {
+        self.process.has_expired() || self.shards.lock().iter().any(Lead::has_expired)
+    }
+
+    /// Returns whether any lead is held although it should have been renewed or lost long ago.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.process.is_overdue() || self.shards.lock().iter().any(Lead::is_overdue)
+    }
+}
+
+/// The leads that one write needs.
+pub(super) struct WriteLeads {
+    process: Lead,
+    shard: Option<Lead>,
+}
+
+impl WriteLeads {
+    /// Checks that the write may be sent now.
+    ///
+    /// # Errors
+    /// Fails if a lead is not held or its deadline has passed.
+    pub(super) fn check(&self) -> Result<(), NotLeading> {
+        self.process.check()?;
+        self.shard.as_ref().map_or(Ok(()), Lead::check)
+    }
+
+    /// Waits until the write must be given up.
+    pub(super) async fn wait_until_given_up(&self) {
+        let Some(shard) = &self.shard else { return self.process.wait_until_given_up().await };
+        tokio::select! {
+            biased;
+            () = self.process.wait_until_given_up() => {}
+            () = shard.wait_until_given_up() => {}
+        }
+    }
+}
+
+/// Runs the work of a pass, whose writes need this lead.
+pub(crate) async fn with_lead<F: Future>(lead: Lead, work: F) -> F::Output {
+    PASS_LEAD.scope(lead, work).await
+}

@@ -1,0 +1,60 @@
+//! Limits the passes of a controller to the objects of the shards that this replica holds.
+
+use crate::{
+    cache::{Header, ObjectKey, Uid},
+    informer::source::UncachedObject,
+    reconcile::control_loop::Loop,
+    shard::gate::ShardPass,
+};
+
+impl Loop {
+    /// Begins a pass over an object; `None` if another replica holds the shard of the object, or if its shard is unknown. A key of
+    /// another replica may be in the queue: an event handler maps objects to it, or the object left the cache with its shard.
+    pub(crate) async fn begin_shard_pass(&self, key: &ObjectKey) -> Option<ShardPass> {
+        let Some(shards) = &self.shared.shards else { return Some(ShardPass::without_shards()) };
+        let cached = self.source.objects().store().get(key).map(|entry| entry.header.uid.clone());
+        // The state of a deleted object has its uid.
+        let uid = match cached.or_else(|| self.states.uid_of(key)) {
+            Some(uid) => uid,
+            None => self.uid_of_deselected(key).await?,
+        };
+        shards.begin_pass(&uid)
+    }
+
+    /// Keeps the uid of a deleted primary for its last pass. Returns false, and forgets the primary, if it only left the cache because
+    /// another replica holds its shard.
+    pub(crate) fn note_deleted(&self, header: &Header) -> bool {
+        let Some(shards) = &self.shared.shards else { return true };
+        let is_own = shards.contains(&header.uid);
+        if is_own {
+            self.states.update(&header.key, &header.uid, |_| {});
+        } else {
+            self.forget_dropped(&header.key);
+        }
+        is_own
+    }
+
+    /// Forgets a primary that left the cache because this replica no longer holds its shard. It still exists, so nothing is written.
+    pub(crate) fn forget_dropped(&self, key: &ObjectKey) {
+        self.forget(key);
+        self.settled.forget(key);
+        let mut referrers = self.shared.referrers.lock();
+        referrers.set_selectors(key, &[]);
+        referrers.set(key, Vec::new());
+    }
+
+    /// Reads the uid of an object outside the selection of the controller, which has to be torn down.
+    async fn uid_of_deselected(&self, key: &ObjectKey) -> Option<Uid> {
+        if !self.source.has_selector() {
+            return None;
+        }
+        match self.source.read_uncached(key).await {
+            Ok(UncachedObject::Deselected(json)) => Header::parse(&json).ok().map(|header| header.uid),
+            Ok(UncachedObject::Deleted | UncachedObject::Selected) => None,
+            Err(error) => {
+                tracing::warn!(kind = %self.source.kind(), object = %key, %error, "failed to read an object");
+                None
+            }
+        }
+    }
+}

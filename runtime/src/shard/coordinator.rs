@@ -1,0 +1,214 @@
+//! `ShardCoordinator`: joins the members, takes the shards that this member should hold, and hands over the others.
+
+use super::{
+    assignment,
+    claim::{Claim, OnShardOpen},
+    gate::Shards,
+    members::SHARDS_LABEL,
+    membership::Membership,
+};
+use crate::{
+    environment::Environment,
+    error::Chain,
+    lease::{
+        election::{Election, Lock},
+        elector::LeadLoss,
+        identity::CandidateIdentity,
+        lead::Lead,
+        options::LeaderElection,
+    },
+};
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{Api, api::DeleteParams};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio::{
+    sync::oneshot,
+    task::{JoinError, JoinSet},
+    time::timeout,
+};
+
+/// The maximum time of the deletion of the own Lease at the end.
+const DELETION_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The facts of a member that its elections need.
+pub(crate) struct MemberFacts {
+    /// The options of leader election; the names of all Leases begin with its name.
+    pub(crate) options: LeaderElection,
+    pub(crate) client: kube::Client,
+    pub(crate) operator: String,
+    /// The namespace of the operator.
+    pub(crate) namespace: String,
+    pub(crate) environment: Environment,
+}
+
+/// A member of the group of replicas that share the shards.
+pub(crate) struct ShardCoordinator {
+    facts: MemberFacts,
+    shards: Shards,
+    identity: CandidateIdentity,
+    /// The election of the own Lease, for which there is no other candidate.
+    member: Election,
+    /// The name of the own Lease, and the prefix of the names of all members' Leases.
+    names: (String, String),
+    /// The members, once this one has joined them.
+    membership: Option<Membership>,
+    on_open: OnShardOpen,
+    /// The claims by shard. A claim ends when its sender is dropped.
+    claims: BTreeMap<u16, Option<oneshot::Sender<()>>>,
+    tasks: JoinSet<Result<u16, LeadLoss>>,
+}
+
+impl MemberFacts {
+    /// Returns the name from which the names of all Leases are made.
+    pub(crate) fn lease_name(&self) -> String {
+        self.options.name_of(&self.operator)
+    }
+
+    fn leases(&self) -> Api<Lease> {
+        Api::namespaced(self.client.clone(), &self.options.namespace_or(&self.namespace))
+    }
+
+    /// Starts a candidate for a Lease.
+    fn elect(
+        &self,
+        options: LeaderElection,
+        lead: Lead,
+        identity: &CandidateIdentity,
+        ended: BTreeSet<String>,
+    ) -> Election {
+        let lock = Lock {
+            options: &options,
+            client: self.client.clone(),
+            operator: &self.operator,
+            namespace: &self.namespace,
+            environment: &self.environment,
+        };
+        Election::start_as(lock, lead, identity.clone(), ended)
+    }
+}
+
+impl ShardCoordinator {
+    /// Begins to take the own Lease. `on_open` is called for each shard whose objects are cached.
+    pub(crate) fn start(facts: MemberFacts, shards: Shards, on_open: OnShardOpen) -> Self {
+        let identity = CandidateIdentity::of_process(&facts.environment);
+        let prefix = format!("{}-member-", facts.lease_name());
+        let own = format!("{prefix}{}", identity.member_name());
+        let options = facts.options.clone().lease_name(&own).label(SHARDS_LABEL, shards.count().get().to_string());
+        let member = facts.elect(options, shards.leads().process().clone(), &identity, BTreeSet::new());
+        let (claims, tasks) = Default::default();
+        Self { facts, shards, identity, member, names: (own, prefix), membership: None, on_open, claims, tasks }
+    }
+
+    /// Waits for the own Lease, and until this member may take shards.
+    ///
+    /// # Errors
+    /// Fails if the own Lease is lost.
+    pub(crate) async fn join(&mut self) -> Result<(), LeadLoss> {
+        self.member.wait_until_leading().await?;
+        // The others are listed after the own Lease exists. So of two members that start with different numbers of shards, at least
+        // one sees the other.
+        let (facts, shards) = (&self.facts, &self.shards);
+        let mut membership = Membership::new(facts.leases(), self.names.clone(), shards.count(), &facts.options);
+        let mut last_reason = None;
+        let agreed = membership.wait_until_agreed(|reason| {
+            if last_reason.as_ref() != Some(&reason) {
+                tracing::info!("{reason}");
+                shards.set_waiting(Some(reason.clone()));
+                last_reason = Some(reason);
+            }
+        });
+        tokio::select! {
+            biased;
+            loss = self.member.wait_until_lost() => return Err(loss),
+            () = agreed => {}
+        }
+        shards.set_waiting(None);
+        self.membership = Some(membership);
+        Ok(())
+    }
+
+    /// Holds the shards that this member should hold, until a Lease is lost. It may be dropped and called again.
+    pub(crate) async fn run(&mut self) -> LeadLoss {
+        loop {
+            self.claim();
+            let Some(membership) = &mut self.membership else { return self.wait_until_lost().await };
+            tokio::select! {
+                biased;
+                loss = self.member.wait_until_lost() => return loss,
+                Some(ended) = self.tasks.join_next() => match shard_of_ended(ended) {
+                    Ok(shard) => drop(self.claims.remove(&shard)),
+                    Err(loss) => return loss,
+                },
+                () = membership.changed() => {}
+            }
+        }
+    }
+
+    /// Waits until a Lease is lost, and takes or hands over no shard meanwhile.
+    pub(crate) async fn wait_until_lost(&mut self) -> LeadLoss {
+        loop {
+            tokio::select! {
+                biased;
+                loss = self.member.wait_until_lost() => return loss,
+                Some(ended) = self.tasks.join_next() => match shard_of_ended(ended) {
+                    Ok(shard) => drop(self.claims.remove(&shard)),
+                    Err(loss) => return loss,
+                },
+            }
+        }
+    }
+
+    /// Releases all Leases, after the last write of the operator. The own one is the first, so that the others already are candidates
+    /// when the shards are released.
+    pub(crate) async fn release(mut self) {
+        let (leases, own) = (self.facts.leases(), self.names.0);
+        self.member.release().await;
+        self.claims.clear();
+        while self.tasks.join_next().await.is_some() {}
+        match timeout(DELETION_TIMEOUT, leases.delete(&own, &DeleteParams::default())).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => tracing::warn!(lease = own, "failed to delete the Lease: {}", Chain(&error)),
+            Err(_) => tracing::warn!(lease = own, "failed to delete the Lease within {DELETION_TIMEOUT:?}"),
+        }
+    }
+
+    /// Becomes a candidate for the shards that this member should hold, and begins to hand over the others. A shard that is being handed
+    /// over is claimed again after that.
+    fn claim(&mut self) {
+        let Some(membership) = &self.membership else { return };
+        let (wanted, ended) =
+            (assignment::shards_of(&self.names.0, &membership.live(), self.shards.count()), membership.ended());
+        for (shard, stop) in &mut self.claims {
+            if !wanted.contains(*shard) {
+                drop(stop.take());
+            }
+        }
+        for shard in wanted.iter() {
+            if self.claims.contains_key(&shard) {
+                continue;
+            }
+            let (stop, stopped) = oneshot::channel();
+            let lead = Lead::new();
+            let name = format!("{}-shard-{shard}", self.facts.lease_name());
+            let options = self.facts.options.clone().lease_name(name);
+            let election = self.facts.elect(options, lead.clone(), &self.identity, ended.clone());
+            let (shards, on_open) = (self.shards.clone(), self.on_open.clone());
+            self.tasks.spawn(Claim { shard, shards, lead, election, on_open }.run(stopped));
+            self.claims.insert(shard, Some(stop));
+        }
+    }
+}
+
+/// Returns the shard of a claim that ended after its release.
+///
+/// # Errors
+/// Fails if the Lease was lost, or the task panicked.
+fn shard_of_ended(ended: Result<Result<u16, LeadLoss>, JoinError>) -> Result<u16, LeadLoss> {
+    ended.unwrap_or_else(|error| {
+        tracing::error!(%error, "the task of a shard ended unexpectedly");
+        Err(LeadLoss::Stopped)
+    })
+}
