@@ -156,3 +156,103 @@ fn encode(value: &str) -> String {
     }
     encoded
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{
+        client::Client,
+        informer::namespaces::Namespaces,
+        kind::kind_of,
+        lease::{lead::Lead, leads::Leads},
+        shard::{gate::Shards, hash::ShardCount},
+    };
+    use http::Response;
+    use k8s_openapi::api::core::v1::Pod;
+    use parking_lot::Mutex;
+    use serde_json::json;
+    use std::{convert::Infallible, future::pending};
+
+    /// The queries of the requests that a server received.
+    type Queries = Arc<Mutex<Vec<String>>>;
+
+    /// Returns a server of two objects in two shards, which refuses or ignores the selector.
+    fn server(refuses: bool) -> (kube::Client, Queries) {
+        let queries = Queries::default();
+        let log = queries.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let query = request.uri().query().unwrap_or_default().to_owned();
+            log.lock().push(query.clone());
+            async move {
+                if query.contains("watch=true") {
+                    pending::<()>().await;
+                }
+                let item = |name: &str| json!({"metadata": {"name": name, "uid": name, "resourceVersion": "1"}});
+                let (code, body) = if refuses && query.contains("shardSelector") {
+                    (400, json!({"kind": "Status", "code": 400, "message": "unknown parameter"}))
+                } else {
+                    (200, json!({"metadata": {"resourceVersion": "1"}, "items": [item("one"), item("five")]}))
+                };
+                let response = Response::builder().status(code).body(Body::from(body.to_string().into_bytes()));
+                Ok::<_, Infallible>(response.unwrap())
+            }
+        });
+        (kube::Client::new(service, "default"), queries)
+    }
+
+    /// Counts the complete lists.
+    #[derive(Default)]
+    struct Lists(tokio::sync::watch::Sender<usize>);
+
+    impl Sink for Lists {
+        fn begin(&self) {}
+        fn apply(&self, _: &[u8], _: bool) {}
+        fn delete(&self, _: &[u8]) {}
+        fn finish(&self) {
+            self.0.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// Runs a watch with one of two shards, until it has listed the shard, and returns the queries.
+    async fn queries_of(refuses: bool) -> Vec<String> {
+        let count = ShardCount::new(2).unwrap();
+        let [a, b] = ["one", "five"].map(|uid| count.shard_of(&Uid::from(uid)));
+        assert_ne!(a, b, "the objects are in different shards");
+        let ((client, queries), shards) = (server(refuses), Shards::new(count, Leads::new()));
+        let (kind, namespaces, lists) = (kind_of::<Pod>(), Namespaces::default(), Lists::default());
+        let health = Health::new(kind.clone());
+        let watch = shards.add_watch(&health, true);
+        let scope = WatchScope::all(&Client::new(client.clone()), &namespaces);
+        let mut listed = lists.0.subscribe();
+        let work = async {
+            listed.wait_for(|count| *count == 1).await.unwrap();
+            assert!(queries.lock().is_empty(), "no request without a shard");
+            shards.add(a, &Lead::new());
+            listed.wait_for(|count| *count == 2).await.unwrap();
+        };
+        tokio::select! {
+            () = run(client, &kind, scope, (&lists, &health), &watch) => {}
+            () = work => {}
+        }
+        assert!(!watch.selects());
+        let queries = queries.lock().clone();
+        queries
+    }
+
+    #[tokio::test]
+    async fn the_selector_is_not_sent_again_to_a_server_that_refuses_or_ignores_it() {
+        let refused = queries_of(true).await;
+        assert!(refused[0].contains("shardSelector=shardRange%28object.metadata.uid%2C%20%270x"), "{refused:?}");
+        assert!(!refused[1].contains("shardSelector") && refused[1].contains("limit="), "{refused:?}");
+        assert!(queries_of(false).await[0].contains("shardSelector="));
+    }
+
+    #[test]
+    fn a_parameter_is_added_to_the_others() {
+        let added = |uri: &str| with_parameter(&uri.parse().unwrap(), "a=b").map(|uri| uri.to_string());
+        assert_eq!(added("http://server/pods?limit=5").as_deref(), Some("http://server/pods?limit=5&a=b"));
+        assert_eq!(added("/pods?").as_deref(), Some("/pods?a=b"));
+        assert_eq!(added("/pods"), None);
+    }
+}

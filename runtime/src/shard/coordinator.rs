@@ -147,8 +147,14 @@ impl ShardCoordinator {
         }
     }
 
-    /// Waits until a Lease is lost, and takes or hands over no shard meanwhile.
+    /// Waits until a Lease is lost, during the shutdown. It takes no shard that this member does not hold, and keeps the others until
+    /// [`ShardCoordinator::release`].
     pub(crate) async fn wait_until_lost(&mut self) -> LeadLoss {
+        for (shard, stop) in &mut self.claims {
+            if !self.shards.holds(*shard) {
+                drop(stop.take());
+            }
+        }
         loop {
             tokio::select! {
                 biased;

@@ -104,7 +104,7 @@ impl Shards {
 
     /// Adds a shard that was taken: its objects belong into the caches from now on. Returns a number for
     /// [`Shards::wait_until_cached`].
-    pub(super) fn add(&self, shard: u16, lead: &Lead) -> u64 {
+    pub(crate) fn add(&self, shard: u16, lead: &Lead) -> u64 {
         self.0.leads.add(lead.clone());
         let gate = ShardGate { lead: lead.clone(), is_open: false, running_passes: 0 };
         self.0.gates.lock().insert(shard, gate);
@@ -158,6 +158,11 @@ impl Shards {
             cached.set.remove(shard);
             cached.changes += 1;
         });
+    }
+
+    /// Returns whether this replica holds a shard.
+    pub(super) fn holds(&self, shard: u16) -> bool {
+        self.0.gates.lock().contains_key(&shard)
     }
 
     /// Returns the number of held shards.
