@@ -52,7 +52,7 @@ impl OperatorConfiguration {
         }
         options.client.apply_to(&mut operator);
         let election = run.leader_election.take().or(operator.leader_election.take());
-        operator.leader_election = options.leader_election.override_options(election);
+        operator.leader_election = options.leader_election.override_options(election, operator.shards.is_some());
         if let Some(election) = &operator.leader_election {
             election.check().map_err(ConfigurationError::LeaderElection)?;
         }
