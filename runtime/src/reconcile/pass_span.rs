@@ -58,7 +58,7 @@ impl Loop {
         let is_sampled = context.is_sampled;
         self.states.update(&header.key, &header.uid, |state| {
             let is_open = match next {
-                Next::AwaitChange | Next::Parked | Next::Resync => false,
+                Next::AwaitChange | Next::Parked | Next::Resync | Next::OtherShard => false,
                 Next::After(_) => state.unready_since.is_some(),
                 Next::Requeue | Next::Failed | Next::FailedAtMost(_) | Next::Retry | Next::CatchUp => true,
             };

@@ -122,14 +122,16 @@ impl Group {
 
     /// Starts, stops, kills, cuts off or reconnects a process.
     async fn step(&mut self) {
-        let index = self.below(self.processes.len());
-        match (self.below(6), self.processes.get_mut(index)) {
-            (0, Some(process)) => drop(process.stop.take()),
-            (1, Some(process)) => process.task.abort(),
-            (2, Some(process)) => drop(process.is_cut.send_replace(true)),
-            (3, Some(process)) => drop(process.is_cut.send_replace(false)),
-            _ if self.processes.len() < MAX_MEMBERS => self.processes.push(Process::start(self)),
-            _ => {}
+        let (index, action) = (self.below(self.processes.len()), self.below(6));
+        match self.processes.get_mut(index) {
+            Some(process) if action == 0 => drop(process.stop.take()),
+            Some(process) if action == 1 => process.task.abort(),
+            Some(process) if action < 4 => drop(process.is_cut.send_replace(action == 2)),
+            _ => {
+                if self.processes.len() < MAX_MEMBERS {
+                    self.processes.push(Process::start(self));
+                }
+            }
         }
         let time = Duration::from_millis(self.dice.bits() % 9_000);
         self.pass_time(time).await;
