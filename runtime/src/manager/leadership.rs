@@ -96,7 +96,8 @@ impl Leadership {
     ) -> Result<Self, LeaderElectionError> {
         let count = operator.shards.and_then(ShardCount::new);
         let default = LeaderElection::default();
-        let Some(options) = options.or(count.map(|_| &default)) else { return Ok(Self::Alone) };
+        let leases = count.map(|_| operator.shard_leases.as_ref().or(options).unwrap_or(&default));
+        let Some(options) = leases.or(options) else { return Ok(Self::Alone) };
         options.check()?;
         if let Some(count) = count {
             let facts = MemberFacts {

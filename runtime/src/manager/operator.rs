@@ -67,6 +67,8 @@ pub struct Operator {
     pub(crate) metrics: Metrics,
     pub(crate) leader_election: Option<LeaderElection>,
     pub(crate) shards: Option<u16>,
+    /// The names and times of the Leases of shards. Default: those of leader election.
+    pub(crate) shard_leases: Option<LeaderElection>,
     pub(crate) extensions: Extensions,
     pub(crate) factories: Vec<Arc<dyn Factory>>,
     /// Settings of controllers by kind, from outside the code.
@@ -100,6 +102,7 @@ impl Operator {
             counters,
             leader_election: None,
             shards: None,
+            shard_leases: None,
             extensions: Extensions::default(),
             factories: Vec::new(),
             overrides: BTreeMap::new(),

@@ -52,12 +52,15 @@ impl Process {
     fn start(group: &Group) -> Self {
         let (is_cut, dice) = (watch::Sender::new(false), group.dice.clone());
         let shards = Shards::new(ShardCount::new(SHARDS).unwrap(), Leads::new());
+        let begin = Instant::now();
+        // Each renewal changes the record, by which the others know that the holder is alive.
+        let now = move || Timestamp::UNIX_EPOCH + begin.elapsed();
         let facts = MemberFacts {
             options: LeaderElection::default().lease_name(&group.lease),
             client: cuttable(group.sandbox.client(), is_cut.subscribe()),
             operator: "simulated".to_owned(),
             namespace: "default".to_owned(),
-            environment: Environment::new(|| Timestamp::UNIX_EPOCH, move || dice.bits()),
+            environment: Environment::new(now, move || dice.bits()),
         };
         let (stop, stopped) = oneshot::channel();
         let mut coordinator = ShardCoordinator::start(facts, shards.clone(), Arc::new(|_| {}));

@@ -52,8 +52,10 @@ impl OperatorConfiguration {
         }
         options.client.apply_to(&mut operator);
         let election = run.leader_election.take().or(operator.leader_election.take());
-        operator.leader_election = options.leader_election.override_options(election, operator.shards.is_some());
-        if let Some(election) = &operator.leader_election {
+        operator.shard_leases = Some(options.leader_election.override_leases(election.clone()));
+        operator.leader_election = options.leader_election.override_options(election);
+        let leases = operator.shard_leases.as_ref().filter(|_| operator.shards.is_some());
+        if let Some(election) = operator.leader_election.as_ref().or(leases) {
             election.check().map_err(ConfigurationError::LeaderElection)?;
         }
         self.check_kinds(&operator)?;

@@ -56,13 +56,14 @@ overriding!(LeaderElectionOptions {
 
 impl LeaderElectionOptions {
     /// Overrides the options of the operator with these; `None` turns leader election off. The options with a value
-    /// change the election, but only `--leader-elect` turns it on or off. Shards need the options in any case.
-    pub(super) fn override_options(
-        &self,
-        operator: Option<LeaderElection>,
-        has_shards: bool,
-    ) -> Option<LeaderElection> {
-        let is_on = has_shards || self.leader_elect.unwrap_or(operator.is_some());
+    /// change the election, but only `--leader-elect` turns it on or off.
+    pub(super) fn override_options(&self, operator: Option<LeaderElection>) -> Option<LeaderElection> {
+        let is_on = self.leader_elect.unwrap_or(operator.is_some());
+        is_on.then(|| self.override_leases(operator))
+    }
+
+    /// Overrides the names and times of Leases, which shards have as well.
+    pub(super) fn override_leases(&self, operator: Option<LeaderElection>) -> LeaderElection {
         let mut options = operator.unwrap_or_default();
         if let Some(duration) = self.leader_elect_lease_duration {
             options = options.lease_duration(duration);
@@ -79,7 +80,7 @@ impl LeaderElectionOptions {
         if let Some(namespace) = &self.leader_elect_namespace {
             options = options.namespace(namespace);
         }
-        is_on.then_some(options)
+        options
     }
 }
 
@@ -97,7 +98,7 @@ mod tests {
 
     fn with(flags: &[&str], operator: Option<LeaderElection>) -> Option<LeaderElection> {
         let words = ["operator"].iter().chain(flags);
-        Command::try_parse_from(words).unwrap().args.override_options(operator, false)
+        Command::try_parse_from(words).unwrap().args.override_options(operator)
     }
 
     #[test]
@@ -120,8 +121,7 @@ mod tests {
         let own = LeaderElection::default().retry_period(Duration::from_secs(1)).lease_name("c");
         assert_eq!(with(&all, Some(own)), Some(expected));
         assert!(Command::try_parse_from(["operator", "--leader-elect", "false"]).is_err());
-        let sharded = Command::try_parse_from(["operator", "--leader-elect-namespace=b"]).unwrap();
-        let expected = LeaderElection::default().namespace("b");
-        assert_eq!(sharded.args.override_options(None, true), Some(expected));
+        let leases = Command::try_parse_from(["operator", "--leader-elect-namespace=b"]).unwrap().args;
+        assert_eq!(leases.override_leases(None), LeaderElection::default().namespace("b"));
     }
 }
