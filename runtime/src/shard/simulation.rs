@@ -29,7 +29,7 @@ const STEPS: usize = 40;
 /// The time between two checks.
 const SLICE: Duration = Duration::from_millis(100);
 /// The variable is for a long run.
-const SCHEDULES: u64 = 30;
+const SCHEDULES: u64 = 8;
 const SCHEDULES_VARIABLE: &str = "OPGEN_SHARD_SCHEDULES";
 
 /// A member that runs.
