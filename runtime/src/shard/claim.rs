@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 pub(crate) type OnShardOpen = Arc<dyn Fn(u16) + Send + Sync>;
 
 /// A shard that this member should hold.
-pub(super) struct Claim {
+pub(super) struct ShardClaim {
     pub(super) shard: u16,
     pub(super) shards: Shards,
     pub(super) lead: Lead,
@@ -17,7 +17,7 @@ pub(super) struct Claim {
     pub(super) on_open: OnShardOpen,
 }
 
-impl Claim {
+impl ShardClaim {
     /// Takes the shard when its Lease is free, and holds it until `stop` is dropped. Then it waits for the running passes, and
     /// releases the Lease. Returns the shard.
     ///

@@ -2,7 +2,7 @@
 
 use super::{
     assignment,
-    claim::{Claim, OnShardOpen},
+    claim::{OnShardOpen, ShardClaim},
     gate::Shards,
     members::SHARDS_LABEL,
     membership::Membership,
@@ -202,7 +202,7 @@ impl ShardCoordinator {
             let options = self.facts.options.clone().lease_name(name);
             let election = self.facts.elect(options, lead.clone(), &self.identity, ended.clone());
             let (shards, on_open) = (self.shards.clone(), self.on_open.clone());
-            self.tasks.spawn(Claim { shard, shards, lead, election, on_open }.run(stopped));
+            self.tasks.spawn(ShardClaim { shard, shards, lead, election, on_open }.run(stopped));
             self.claims.insert(shard, Some(stop));
         }
     }

@@ -24,7 +24,7 @@ pub(super) struct Members {
     prefix: String,
     count: ShardCount,
     lease_duration: Duration,
-    others: BTreeMap<String, Member>,
+    others: BTreeMap<String, OtherMember>,
     /// The members that the current list contains, until it is complete.
     listed: Option<BTreeSet<String>>,
     is_listed: bool,
@@ -32,7 +32,7 @@ pub(super) struct Members {
 
 /// Another member.
 #[derive(Debug)]
-struct Member {
+struct OtherMember {
     record: LeaseSpec,
     /// The number of shards in its label.
     shards: Option<u16>,
@@ -85,7 +85,7 @@ impl Members {
         let (version, record) = (lease.metadata.resource_version, lease.spec.unwrap_or_default());
         match self.others.get_mut(&name) {
             Some(member) if member.record == record => (member.version, member.shards) = (version, shards),
-            _ => drop(self.others.insert(name, Member { record, shards, version, expires_at, has_ended: false })),
+            _ => drop(self.others.insert(name, OtherMember { record, shards, version, expires_at, has_ended: false })),
         }
     }
 
@@ -128,7 +128,7 @@ impl Members {
         others.next().map(|(name, member)| (name.as_str(), member.shards.unwrap_or_default()))
     }
 
-    fn has_same_number(&self, member: &Member) -> bool {
+    fn has_same_number(&self, member: &OtherMember) -> bool {
         member.shards == Some(self.count.get())
     }
 
@@ -144,7 +144,7 @@ impl Members {
         abandoned.map(|(name, member)| (name.clone(), member.version.clone())).collect()
     }
 
-    fn deleted_at(&self, member: &Member) -> Instant {
+    fn deleted_at(&self, member: &OtherMember) -> Instant {
         member.expires_at + self.lease_duration * KEPT_DURATIONS
     }
 }

@@ -28,5 +28,5 @@ pub(crate) mod members;
 pub(crate) mod membership;
 pub(crate) mod set;
 #[cfg(test)]
-mod simulation;
+mod tests;
 pub(crate) mod watch;
