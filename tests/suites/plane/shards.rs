@@ -102,7 +102,7 @@ async fn crashed(plane: Arc<Plane>) {
     team.holds(&[6, 6]).await;
     // The last renewal is at most a retry period older than the crash.
     let after = start.elapsed();
-    assert!((Duration::from_millis(2300)..Duration::from_secs(5)).contains(&after), "{after:?}");
+    assert!((Duration::from_millis(6500)..Duration::from_secs(12)).contains(&after), "{after:?}");
     team.edit("two").await;
     team.is_settled().await;
     caches_are_disjoint(&team, 20).await;
