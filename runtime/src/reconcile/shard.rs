@@ -27,7 +27,7 @@ impl Loop {
         let Some(shards) = &self.shared.shards else { return true };
         let is_own = shards.contains(&header.uid);
         if is_own {
-            self.states.update(&header.key, &header.uid, |_| {});
+            self.states.update(&header.key, &header.uid, |state| state.deleted = true);
         } else {
             self.forget_dropped(&header.key);
         }

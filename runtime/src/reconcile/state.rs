@@ -35,6 +35,8 @@ pub(super) struct ObjectState {
     pub(super) finalizer_removed: bool,
     /// The object is being deleted with the propagation policy `Orphan`.
     pub(super) orphaning: bool,
+    /// The object was deleted, and its last pass has not run. Only with shards: the pass needs the uid.
+    pub(super) deleted: bool,
     /// A status write failed without an answer, so the stored status may differ from the cached one.
     pub(super) status_uncertain: bool,
     /// The time of the first of the consecutive passes that did not end ready.
