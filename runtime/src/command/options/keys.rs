@@ -1,7 +1,7 @@
 //! The table of options: the flag of each option and its key in the configuration file.
 
 /// The name of each flag, and the path of its key in the file.
-pub(super) const KEYS: [(&str, &str); 35] = [
+pub(super) const KEYS: [(&str, &str); 36] = [
     ("namespace", "namespaces"),
     ("shutdown-timeout", "shutdownTimeout"),
     ("shards", "shards"),
