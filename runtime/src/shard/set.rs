@@ -41,8 +41,8 @@ impl ShardSet {
                 selector.push_str(" || ");
             }
             let (start, end) = (count.first_hash(first), count.first_hash(last + 1));
-            // Writing to a string can't fail.
-            let _ = write!(selector, "shardRange(object.metadata.uid, '{start:#x}', '{end:#x}')");
+            // The server compares the digits as text, so numbers have all of them. Writing to a string can't fail.
+            let _ = write!(selector, "shardRange(object.metadata.uid, '{start:#018x}', '{end:#018x}')");
         }
         selector
     }
@@ -64,9 +64,13 @@ mod tests {
         let count = ShardCount::new(4).unwrap();
         let selector = |shards: &[u16]| shards.iter().copied().collect::<ShardSet>().selector(count);
         let range = |start: &str, end: &str| format!("shardRange(object.metadata.uid, '{start}', '{end}')");
-        assert_eq!(selector(&[0, 1]), range("0x0", "0x8000000000000000"));
-        assert_eq!(selector(&[0, 1, 2, 3]), range("0x0", "0x10000000000000000"));
-        let (first, last) = (range("0x0", "0x4000000000000000"), range("0x8000000000000000", "0x10000000000000000"));
+        assert_eq!(selector(&[0, 1]), range("0x0000000000000000", "0x8000000000000000"));
+        assert_eq!(selector(&[0, 1, 2, 3]), range("0x0000000000000000", "0x10000000000000000"));
+        let many = ShardCount::new(256).unwrap();
+        let second = ShardSet::from_iter([1]).selector(many);
+        assert_eq!(second, range("0x0100000000000000", "0x0200000000000000"));
+        let (first, last) =
+            (range("0x0000000000000000", "0x4000000000000000"), range("0x8000000000000000", "0x10000000000000000"));
         assert_eq!(selector(&[0, 2, 3]), format!("{first} || {last}"));
     }
 }
