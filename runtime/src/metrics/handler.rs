@@ -1,9 +1,6 @@
 //! `MetricsHandler`: a path of the user on the server of the metrics.
 
-use super::{
-    profiling::{MEMORY_PATH, PROFILE_PATH},
-    reviews::METRICS_PATH,
-};
+use super::reviews::METRICS_PATH;
 use crate::{
     counters::Counters,
     panic::{Closure, Panicked},
@@ -11,6 +8,11 @@ use crate::{
 use futures::{FutureExt, future::BoxFuture};
 use http::{Request, Response};
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
+
+/// The path of a CPU profile, where `go tool pprof` and collectors of profiles look for it.
+pub(super) const PROFILE_PATH: &str = "/debug/pprof/profile";
+/// The path of the memory statistics.
+pub(super) const MEMORY_PATH: &str = "/debug/memory";
 
 /// The function of a handler.
 type Respond = Arc<dyn Fn(Request<Vec<u8>>) -> BoxFuture<'static, Response<Vec<u8>>> + Send + Sync>;

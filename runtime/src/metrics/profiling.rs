@@ -1,13 +1,8 @@
 //! CPU profiles and memory statistics of the process, at two paths of the server of the metrics.
 
-use super::handler::MetricsHandler;
+use super::handler::{MEMORY_PATH, MetricsHandler, PROFILE_PATH};
 use http::{Method, Request, Response, StatusCode, header};
 use std::{fs, time::Duration};
-
-/// The path of a CPU profile, where `go tool pprof` and collectors of profiles look for it.
-pub(super) const PROFILE_PATH: &str = "/debug/pprof/profile";
-/// The path of the memory statistics.
-pub(super) const MEMORY_PATH: &str = "/debug/memory";
 
 /// The duration of a CPU profile in seconds: by default, as for programs in Go, and at most.
 const DEFAULT_SECONDS: u64 = 30;
@@ -16,6 +11,13 @@ const MAX_SECONDS: u64 = 300;
 /// The lines of `/proc/self/status` and `/proc/self/smaps_rollup` that say something about memory.
 const MEMORY_LINES: [&str; 8] =
     ["VmPeak:", "VmSize:", "VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "VmData:", "Private_Dirty:"];
+
+/// Why there is no profile.
+enum ProfileError {
+    #[cfg_attr(not(feature = "profiling"), expect(dead_code, reason = "only a build with profiles can be busy"))]
+    Busy,
+    Unavailable(String),
+}
 
 /// Returns the handlers of both paths.
 pub(super) fn handlers() -> [MetricsHandler; 2] {
@@ -31,8 +33,8 @@ async fn respond_with_profile(request: Request<Vec<u8>>) -> Response<Vec<u8>> {
     };
     match cpu::profile(duration).await {
         Ok(profile) => response(StatusCode::OK, "application/octet-stream", profile),
-        Err(cpu::ProfileError::Busy) => text(StatusCode::CONFLICT, "another CPU profile is being taken"),
-        Err(cpu::ProfileError::Unavailable(why)) => text(StatusCode::NOT_IMPLEMENTED, &why),
+        Err(ProfileError::Busy) => text(StatusCode::CONFLICT, "another CPU profile is being taken"),
+        Err(ProfileError::Unavailable(why)) => text(StatusCode::NOT_IMPLEMENTED, &why),
     }
 }
 
@@ -76,6 +78,7 @@ fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Re
 /// Takes CPU profiles.
 #[cfg(feature = "profiling")]
 mod cpu {
+    use super::ProfileError;
     use pprof::{ProfilerGuard, ProfilerGuardBuilder, protos::Message as _};
     use std::time::Duration;
     use tokio::{sync::Semaphore, task::spawn_blocking, time::sleep};
@@ -85,12 +88,6 @@ mod cpu {
 
     /// The signal and the table of samples exist once in a process.
     static ONLY: Semaphore = Semaphore::const_new(1);
-
-    /// Why there is no profile.
-    pub(super) enum ProfileError {
-        Busy,
-        Unavailable(String),
-    }
 
     /// Samples the process for a time, and returns the samples in the format of pprof.
     pub(super) async fn profile(duration: Duration) -> Result<Vec<u8>, ProfileError> {
@@ -119,14 +116,8 @@ mod cpu {
 /// Stands in for the profiles of an operator without the feature `profiling`.
 #[cfg(not(feature = "profiling"))]
 mod cpu {
+    use super::ProfileError;
     use std::time::Duration;
-
-    /// Why there is no profile.
-    pub(super) enum ProfileError {
-        #[expect(dead_code, reason = "only a build with profiles can be busy")]
-        Busy,
-        Unavailable(String),
-    }
 
     /// Refuses, since the operator was not built for it.
     pub(super) async fn profile(_: Duration) -> Result<Vec<u8>, ProfileError> {
@@ -199,7 +190,10 @@ mod tests {
     fn busy_function_of_the_test(duration: Duration) {
         let (end, mut number) = (std::time::Instant::now() + duration, 0_u64);
         while std::time::Instant::now() < end {
-            number = std::hint::black_box(number.wrapping_mul(31) + 1);
+            // Samples within the clock are left out.
+            for _ in 0..1_000_000 {
+                number = std::hint::black_box(number.wrapping_mul(31).wrapping_add(1));
+            }
         }
     }
 }

@@ -212,7 +212,7 @@ async fn selected(plane: Arc<Plane>) {
     }
     // The hash of the server is that of the operator: a list with the range of one shard has its objects.
     let third = (1_u128 << 64).div_ceil(3);
-    let selector = format!("shardRange(object.metadata.uid, '0x0', '{third:#x}')");
+    let selector = format!("shardRange(object.metadata.uid, '{:#018x}', '{third:#018x}')", 0);
     let selector = selector.replace(' ', "%20").replace('\'', "%27").replace(',', "%2C");
     let path = format!("/apis/live.example.com/v1/namespaces/{}/notes?shardSelector={selector}", team.site.namespace);
     let request = http::Request::get(path).body(Vec::new()).unwrap();
