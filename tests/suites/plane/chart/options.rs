@@ -22,7 +22,7 @@ pub(super) async fn all_reach_the_operator(plane: Arc<Plane>) {
     assert!(options.len() > 25, "{}", options.len());
     let mut all = json!({});
     for (key, option) in options {
-        let value = samples(&option).into_iter().find(|value| {
+        let value = samples(&key, &option).into_iter().find(|value| {
             let mut file = json!({"apiVersion": "config.opgen.dev/v1alpha1", "kind": "OperatorConfiguration"});
             set(&mut file, &key, value.clone());
             load(plane.folder(), &file.to_string()).is_ok()
@@ -87,7 +87,13 @@ fn leaves(schema: &Value, path: &str) -> Vec<(String, Value)> {
 }
 
 /// Returns values of the types of an option; the operator accepts one of them.
-fn samples(option: &Value) -> Vec<Value> {
+fn samples(key: &str, option: &Value) -> Vec<Value> {
+    // The times of an election must fit together.
+    match key {
+        "leaderElection.leaseDuration" => return vec![json!("34s")],
+        "leaderElection.retryPeriod" => return vec![json!("7s")],
+        _ => {}
+    }
     if let Some(value) =
         option["enum"].as_array().and_then(|values| values.iter().rev().find(|value| value.is_string()))
     {

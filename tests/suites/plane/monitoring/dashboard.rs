@@ -9,7 +9,7 @@ use super::prometheus::Prometheus;
 use crate::operator::example::Example;
 
 /// Metrics that may be zero in all series of an operator that works: what they count did not happen.
-const ZERO: [&str; 16] = [
+const ZERO: [&str; 17] = [
     "controller_runtime_active_workers",
     "controller_runtime_reconcile_panics_total",
     "controller_runtime_terminal_reconcile_errors_total",
@@ -18,6 +18,7 @@ const ZERO: [&str; 16] = [
     "opgen_fights_total",
     "opgen_orphans_total",
     "opgen_panics_total",
+    "opgen_shards_held",
     "opgen_skipped_passes_total",
     "opgen_task_restarts_total",
     "opgen_throttled_total",
