@@ -6,6 +6,7 @@
 mod alert;
 pub(crate) mod calls;
 pub(crate) mod controller;
+mod cpu_profile;
 mod exemplar;
 pub(crate) mod handler;
 pub(crate) mod histogram;

@@ -1,6 +1,9 @@
 //! CPU profiles and memory statistics of the process, at two paths of the server of the metrics.
 
-use super::handler::{MEMORY_PATH, MetricsHandler, PROFILE_PATH};
+use super::{
+    cpu_profile::{self, NoProfile},
+    handler::{MEMORY_PATH, MetricsHandler, PROFILE_PATH},
+};
 use http::{Method, Request, Response, StatusCode, header};
 use std::{fs, time::Duration};
 
@@ -11,13 +14,6 @@ const MAX_SECONDS: u64 = 300;
 /// The lines of `/proc/self/status` and `/proc/self/smaps_rollup` that say something about memory.
 const MEMORY_LINES: [&str; 8] =
     ["VmPeak:", "VmSize:", "VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "VmData:", "Private_Dirty:"];
-
-/// Why there is no profile.
-enum ProfileError {
-    #[cfg_attr(not(feature = "profiling"), expect(dead_code, reason = "only a build with profiles can be busy"))]
-    Busy,
-    Unavailable(String),
-}
 
 /// Returns the handlers of both paths.
 pub(super) fn handlers() -> [MetricsHandler; 2] {
@@ -31,10 +27,10 @@ async fn respond_with_profile(request: Request<Vec<u8>>) -> Response<Vec<u8>> {
         (&Method::GET, Err(message)) => return text(StatusCode::BAD_REQUEST, &message),
         _ => return text(StatusCode::METHOD_NOT_ALLOWED, "only GET is allowed"),
     };
-    match cpu::profile(duration).await {
+    match cpu_profile::take(duration).await {
         Ok(profile) => response(StatusCode::OK, "application/octet-stream", profile),
-        Err(ProfileError::Busy) => text(StatusCode::CONFLICT, "another CPU profile is being taken"),
-        Err(ProfileError::Unavailable(why)) => text(StatusCode::NOT_IMPLEMENTED, &why),
+        Err(NoProfile::Busy) => text(StatusCode::CONFLICT, "another CPU profile is being taken"),
+        Err(NoProfile::Unavailable(why)) => text(StatusCode::NOT_IMPLEMENTED, &why),
     }
 }
 
@@ -75,61 +71,15 @@ fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Re
     response
 }
 
-/// Takes CPU profiles.
-#[cfg(feature = "profiling")]
-mod cpu {
-    use super::ProfileError;
-    use pprof::{ProfilerGuard, ProfilerGuardBuilder, protos::Message as _};
-    use std::time::Duration;
-    use tokio::{sync::Semaphore, task::spawn_blocking, time::sleep};
-
-    /// How often a second each thread that runs is sampled. It is no divisor of a round number, so that no timer is in step with it.
-    const FREQUENCY: i32 = 99;
-
-    /// The signal and the table of samples exist once in a process.
-    static ONLY: Semaphore = Semaphore::const_new(1);
-
-    /// Samples the process for a time, and returns the samples in the format of pprof.
-    pub(super) async fn profile(duration: Duration) -> Result<Vec<u8>, ProfileError> {
-        let _only = ONLY.try_acquire().map_err(|_| ProfileError::Busy)?;
-        let builder = ProfilerGuardBuilder::default().frequency(FREQUENCY);
-        // A signal within the unwinder itself would deadlock.
-        let builder = builder.blocklist(&["libc", "libgcc", "pthread", "vdso"]);
-        let guard = builder.build().map_err(|error| unavailable(&error))?;
-        sleep(duration).await;
-        // The names of functions are looked up now, which takes a while.
-        let encoded = spawn_blocking(move || encode(&guard)).await;
-        encoded.unwrap_or_else(|error| Err(unavailable(&error)))
-    }
-
-    fn encode(guard: &ProfilerGuard<'static>) -> Result<Vec<u8>, ProfileError> {
-        let report = guard.report().build().map_err(|error| unavailable(&error))?;
-        let profile = report.pprof().map_err(|error| unavailable(&error))?;
-        profile.write_to_bytes().map_err(|error| unavailable(&error))
-    }
-
-    fn unavailable(error: &dyn std::fmt::Display) -> ProfileError {
-        ProfileError::Unavailable(format!("failed to take a CPU profile: {error}"))
-    }
-}
-
-/// Stands in for the profiles of an operator without the feature `profiling`.
-#[cfg(not(feature = "profiling"))]
-mod cpu {
-    use super::ProfileError;
-    use std::time::Duration;
-
-    /// Refuses, since the operator was not built for it.
-    pub(super) async fn profile(_: Duration) -> Result<Vec<u8>, ProfileError> {
-        let why = "this operator was built without the feature `profiling` of the crate opgen";
-        Err(ProfileError::Unavailable(why.to_owned()))
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    #[cfg(feature = "profiling")]
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    };
 
     async fn ask(handler: &MetricsHandler, method: Method, uri: &str) -> (StatusCode, String) {
         let request = Request::builder().method(method).uri(uri).body(Vec::new()).unwrap();
@@ -176,9 +126,12 @@ mod tests {
     #[cfg(feature = "profiling")]
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_profile_names_the_functions_that_ran() {
-        let busy = tokio::task::spawn_blocking(|| busy_function_of_the_test(Duration::from_secs(2)));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let seen = is_over.clone();
+        let busy = tokio::task::spawn_blocking(move || busy_function_of_the_test(&seen));
         let request = Request::get("/debug/pprof/profile?seconds=1").body(Vec::new()).unwrap();
         let response = respond_with_profile(request).await;
+        is_over.store(true, Ordering::Relaxed);
         busy.await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         let profile = String::from_utf8_lossy(response.body()).into_owned();
@@ -187,13 +140,10 @@ mod tests {
 
     #[cfg(feature = "profiling")]
     #[inline(never)]
-    fn busy_function_of_the_test(duration: Duration) {
-        let (end, mut number) = (std::time::Instant::now() + duration, 0_u64);
-        while std::time::Instant::now() < end {
-            // Samples within the clock are left out.
-            for _ in 0..1_000_000 {
-                number = std::hint::black_box(number.wrapping_mul(31).wrapping_add(1));
-            }
+    fn busy_function_of_the_test(is_over: &AtomicBool) {
+        let mut number = 0_u64;
+        while !is_over.load(Ordering::Relaxed) {
+            number = std::hint::black_box(number.wrapping_mul(31).wrapping_add(1));
         }
     }
 }
