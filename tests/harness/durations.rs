@@ -22,6 +22,7 @@ pub(crate) fn measured(name: String, body: impl FnOnce() -> Result<(), Failed>) 
 }
 
 /// Prints the slowest cases, slowest first. Several cases run at once, so the sum exceeds the duration of the run.
+#[expect(clippy::print_stdout, reason = "the list is a part of the output of a run")]
 pub(crate) fn print_slowest() {
     let mut durations = DURATIONS.lock().unwrap_or_else(PoisonError::into_inner);
     if durations.len() <= SHOWN {

@@ -236,8 +236,7 @@ mod tests {
             () = work => {}
         }
         assert!(!watch.selects());
-        let queries = queries.lock().clone();
-        queries
+        queries.lock().clone()
     }
 
     #[tokio::test]

@@ -145,11 +145,11 @@ impl Leadership {
         }
     }
 
-    /// Refuses parts that need the lead, if there are shards. `part` names one.
-    pub(super) fn check(&self, part: impl FnOnce() -> Option<String>) -> Result<(), RunError> {
+    /// Returns the part that needs the lead, if there are shards and so no lead. `part` names such a part.
+    pub(super) fn refused_part(&self, part: impl FnOnce() -> Option<String>) -> Option<String> {
         match self {
-            Self::Sharded(_) => part().map_or(Ok(()), |part| Err(RunError::NeedsLead { part })),
-            Self::Alone | Self::Elected(_) => Ok(()),
+            Self::Sharded(_) => part(),
+            Self::Alone | Self::Elected(_) => None,
         }
     }
 

@@ -243,7 +243,8 @@ pub(super) async fn run_until(
     let mut leadership = leadership.map_err(RunError::LeaderElection)?;
     let client = base.wrap_client(leadership.guard(client));
     let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
-    let mut runnables = begin_runnables(options.runnables, &extensions, facts, (&leadership, operators))?;
+    let runnables = begin_runnables(options.runnables, &extensions, facts, (&leadership, operators));
+    let mut runnables = runnables.map_err(|refusal| *refusal)?;
     for operator in operators.iter() {
         operator.initialize(&client.kube()).await?;
     }
@@ -313,13 +314,15 @@ fn begin_runnables(
     extensions: &Extensions,
     facts: RunFacts,
     (leadership, operators): (&Leadership, Operators<'_>),
-) -> Result<RunnableGroups, RunError> {
+) -> Result<RunnableGroups, Box<RunError>> {
     let counters = operators.first.counters.clone();
     let runnables = RunnableGroups::new(handle, &extensions.runnables, facts, counters);
     let runnables = runnables.ok_or(RunError::AlreadyStarted)?;
     let led_runnable = || runnables.name_of_led().map(|name| format!("runnable {name}"));
-    leadership.check(|| led_runnable().or_else(|| operators.upgrade_hook()))?;
-    Ok(runnables)
+    match leadership.refused_part(|| led_runnable().or_else(|| operators.upgrade_hook())) {
+        Some(part) => Err(RunError::NeedsLead { part }.into()),
+        None => Ok(runnables),
+    }
 }
 
 /// Runs a controller until it is stopped: waits for the required watches, checks the stored conditions, runs the upgrade hook, and
