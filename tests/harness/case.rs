@@ -118,6 +118,14 @@ where
     }
 }
 
+/// Marks a case as long. It is ignored on a control plane: the sandbox runs it with all others, and the nightly run on a cluster.
+pub fn long(case: Trial) -> Trial {
+    match Form::chosen() {
+        Form::ControlPlane => case.with_kind("long; the nightly run has it on a cluster").with_ignored_flag(true),
+        Form::Sandbox | Form::Cluster => case,
+    }
+}
+
 /// Returns a case of the cluster course: it needs a scheduler, nodes and all controllers. It has its own cluster and may stop any
 /// part of it. With another form it is ignored.
 pub fn case_on_cluster<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial

@@ -38,6 +38,13 @@ impl<'o> Operators<'o> {
         hooked.map(|factory| format!("the upgrade hook of the controller of {}", factory.kind()))
     }
 
+    /// Logs that the operators start.
+    pub(super) fn log_start(self) {
+        for operator in self.iter() {
+            tracing::info!(operator = operator.name, version = operator.version, "starting");
+        }
+    }
+
     /// Checks the names, conditions, manifests and extensions of the operators. Returns the extensions of all.
     ///
     /// # Errors

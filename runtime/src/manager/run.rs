@@ -262,9 +262,7 @@ pub(super) async fn run_until(
     base.metrics.observe(&observed);
     let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone());
     bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
-    operators
-        .iter()
-        .for_each(|operator| tracing::info!(operator = operator.name, version = operator.version, "starting"));
+    operators.log_start();
     runnables.start(RunnableGroup::BeforeCaches);
     spawn::spawn_informers(&informers, &wirings, &client, &namespaces, &mut tasks);
     let (watches, mut controllers) = (wirings.iter().flat_map(Wiring::watches).collect::<Vec<_>>(), JoinSet::new());

@@ -7,7 +7,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Service},
 };
 use libtest_mimic::Trial;
-use opgen_tests::{Options, Plane, case_on};
+use opgen_tests::{Options, Plane, case_on, long};
 use serde_json::json;
 use webapp_api::WebApp;
 
@@ -22,7 +22,7 @@ use super::{
 const COUNT: usize = 200;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("twenty_kills_change_nothing_of_how_it_ends", Options::served(), killed)]
+    vec![long(case_on("twenty_kills_change_nothing_of_how_it_ends", Options::served(), killed))]
 }
 
 async fn killed(plane: Arc<Plane>) {

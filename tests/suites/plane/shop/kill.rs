@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use k8s_openapi::api::apps::v1::{ControllerRevision, ReplicaSet};
 use libtest_mimic::Trial;
 use opgen_tests::{
-    Entries, Options, Plane, case_on,
+    Entries, Options, Plane, case_on, long,
     wait::{self, PATIENCE},
 };
 use serde_json::json;
@@ -20,7 +20,7 @@ use crate::operator::{
 const COUNT: usize = 20;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("fifty_kills_change_nothing_of_how_the_shops_end", Options::served(), killed)]
+    vec![long(case_on("fifty_kills_change_nothing_of_how_the_shops_end", Options::served(), killed))]
 }
 
 async fn killed(plane: Arc<Plane>) {

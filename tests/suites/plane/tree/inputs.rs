@@ -11,7 +11,7 @@ use std::sync::{
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use libtest_mimic::Trial;
 use opgen::{Lister, NamespacedName, prelude::*};
-use opgen_tests::{Form, Plane, case, wait::until_object};
+use opgen_tests::{Form, Plane, case, long, wait::until_object};
 use serde_json::json;
 
 use super::kinds::{Pool, SHOP, Shop, ShopSpec, done, entry, holding, named, shop};
@@ -20,8 +20,8 @@ use crate::operator::site::Site;
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("node_inputs_a_build_function_is_called_again_when_what_it_reads_has_changed", follows_its_inputs),
-        case("node_inputs_random_changes_lead_to_what_an_operator_without_memory_builds", random_changes),
-        case("node_inputs_one_that_bypasses_what_is_tracked_is_found", smuggled),
+        long(case("node_inputs_random_changes_lead_to_what_an_operator_without_memory_builds", random_changes)),
+        long(case("node_inputs_one_that_bypasses_what_is_tracked_is_found", smuggled)),
     ]
 }
 
