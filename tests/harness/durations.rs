@@ -1,4 +1,4 @@
-//! The durations of the cases of a run, so that its end names the slowest.
+//! Records how long each case takes, and prints the slowest ones at the end of a run.
 
 use std::{
     sync::{Mutex, PoisonError},

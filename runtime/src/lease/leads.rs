@@ -1,4 +1,4 @@
-//! `Leads`: the leads on which the writes of a process depend, and the lead of the pass that runs.
+//! `Leads`: the leads that a process must hold to write: its own, and in a pass that of the shard of the object.
 
 use super::lead::Lead;
 use crate::error::not_leading::NotLeading;

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[cfg(feature = "profiling")]
 use tokio::{sync::Semaphore, task::spawn_blocking, time::sleep};
 
-/// How often a second each thread that runs is sampled. It is no divisor of a round number, so that no timer is in step with it.
+/// The number of samples for each second of CPU time of the process. It is no round number, so that no timer is in step with it.
 #[cfg(feature = "profiling")]
 const FREQUENCY: i32 = 99;
 

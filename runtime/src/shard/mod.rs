@@ -16,8 +16,8 @@
 //! objects of other shards before it caches them.
 //!
 //! # Guarantees
-//! Those of leader election, for each object: two replicas don't write at the same time. A lost Lease ends the run. Members with
-//! another number of shards are no members of the same group: a new one waits until they have ended.
+//! Those of leader election, for each object: two replicas don't write at the same time. A lost Lease ends the run. Replicas
+//! with different numbers of shards never work at the same time: a new one waits until those with another number have ended.
 
 pub(crate) mod assignment;
 pub(crate) mod claim;

@@ -1,4 +1,5 @@
-//! Decides which traces of passes are recorded, before any span is created: the span of a pass that nobody gets still costs time.
+//! Decides which traces of passes are recorded. A pass whose trace is not recorded gets no span, since a span costs time even if it
+//! is not exported.
 
 use super::context::TraceContext;
 use std::sync::OnceLock;

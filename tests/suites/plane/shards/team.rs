@@ -1,4 +1,4 @@
-//! Replicas of an operator with shards, each with an account of its own, and notes that they reconcile.
+//! `Team`: several replicas of an operator with shards, each with its own ServiceAccount, and the objects that they reconcile.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
