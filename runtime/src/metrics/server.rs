@@ -93,8 +93,8 @@ impl MetricsServer {
     /// Sets whether to serve CPU profiles and memory statistics as well. Default: no.
     ///
     /// - `/debug/pprof/profile?seconds=N` samples the stack of the running thread 99 times for each second of CPU time, for `N` seconds
-    ///   (1 to 300, default 30), and responds in the format of [pprof](https://github.com/google/pprof). It needs the feature `profiling`, and a
-    ///   binary that is not stripped of its symbols.
+    ///   (1 to 300, default 30), and responds in the format of [pprof](https://github.com/google/pprof). It needs the feature
+    ///   `profiling`, and a binary that is not stripped of its symbols.
     /// - `/debug/memory` responds with the memory of the process, in KiB, as Linux counts it. The caches are in the metrics.
     ///
     /// A client needs the right to `get` the path, as for `/metrics`. Stacks name the functions of a program, and none of its data.

@@ -134,13 +134,13 @@ impl ShardCoordinator {
     pub(crate) async fn run(&mut self) -> LeadLoss {
         loop {
             self.claim();
-            let Some(membership) = &mut self.membership else { return self.wait_until_lost().await };
+            let Self { membership: Some(membership), member, tasks, claims, .. } = self else {
+                return self.wait_until_lost().await;
+            };
             tokio::select! {
                 biased;
-                loss = self.member.wait_until_lost() => return loss,
-                Some(ended) = self.tasks.join_next() => match shard_of_ended(ended) {
-                    Ok(shard) => drop(self.claims.remove(&shard)),
-                    Err(loss) => return loss,
+                ended = end_of_claim(member, tasks, claims) => if let Err(loss) = ended {
+                    return loss;
                 },
                 () = membership.changed() => {}
             }
@@ -156,13 +156,8 @@ impl ShardCoordinator {
             }
         }
         loop {
-            tokio::select! {
-                biased;
-                loss = self.member.wait_until_lost() => return loss,
-                Some(ended) = self.tasks.join_next() => match shard_of_ended(ended) {
-                    Ok(shard) => drop(self.claims.remove(&shard)),
-                    Err(loss) => return loss,
-                },
+            if let Err(loss) = end_of_claim(&mut self.member, &mut self.tasks, &mut self.claims).await {
+                return loss;
             }
         }
     }
@@ -205,6 +200,22 @@ impl ShardCoordinator {
             self.tasks.spawn(ShardClaim { shard, shards, lead, election, on_open }.run(stopped));
             self.claims.insert(shard, Some(stop));
         }
+    }
+}
+
+/// Waits until a claim has released its shard, and removes it. It may be dropped and called again.
+///
+/// # Errors
+/// Fails if a Lease is lost.
+async fn end_of_claim(
+    member: &mut Election,
+    tasks: &mut JoinSet<Result<u16, LeadLoss>>,
+    claims: &mut BTreeMap<u16, Option<oneshot::Sender<()>>>,
+) -> Result<(), LeadLoss> {
+    tokio::select! {
+        biased;
+        loss = member.wait_until_lost() => Err(loss),
+        Some(ended) = tasks.join_next() => shard_of_ended(ended).map(|shard| drop(claims.remove(&shard))),
     }
 }
 
