@@ -90,6 +90,16 @@ impl Histogram {
     }
 }
 
+impl HistogramValues {
+    /// Adds the values of a histogram with the same bounds.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.count += other.count;
+        self.buckets.iter_mut().zip(other.buckets).for_each(|((_, count), (_, more))| *count += more);
+        self.exemplars.extend(other.exemplars);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

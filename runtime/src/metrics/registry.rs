@@ -245,8 +245,8 @@ fn add_passes(samples: &mut MetricSamples, metrics: &ControllerMetrics) {
     let (timings, held) = (&metrics.timings, metrics.timings.held_keys(Instant::now()));
     samples.add(&MAX_CONCURRENT, &[name], timings.workers());
     samples.add(&ACTIVE_WORKERS, &[name], held.count);
-    samples.add(&QUEUE_DURATION, &[name, name], timings.waits.values());
-    samples.add(&WORK_DURATION, &[name, name], timings.work.values());
+    samples.add(&QUEUE_DURATION, &[name, name], timings.waits());
+    samples.add(&WORK_DURATION, &[name, name], timings.work());
     samples.add(&UNFINISHED_WORK, &[name, name], held.total.as_secs_f64());
     samples.add(&LONGEST_RUNNING, &[name, name], held.longest.as_secs_f64());
     samples.add(&QUEUE_RETRIES, &[name, name], metrics.retries.get());

@@ -15,4 +15,6 @@ pub struct Item<K> {
     pub trigger: Trigger,
     /// The time when it became ready.
     pub since: Instant,
+    /// The time when the worker took it.
+    pub taken: Instant,
 }

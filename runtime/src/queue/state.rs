@@ -192,7 +192,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         let wait = now.saturating_duration_since(since);
         self.waited += wait;
         self.longest_wait = wait.max(self.longest_wait);
-        Some((Item { key, priority, trigger, since }, self.has_work_for_idle_takers()))
+        Some((Item { key, priority, trigger, since, taken: now }, self.has_work_for_idle_takers()))
     }
 
     /// Makes the delayed keys ready that are due.

@@ -1,7 +1,7 @@
 //! `Timings`: how long keys wait in a queue, and how long workers hold them.
 
 use super::Item;
-use crate::metrics::histogram::{Histogram, QUEUE_BUCKETS};
+use crate::metrics::histogram::{Histogram, HistogramValues, QUEUE_BUCKETS};
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
@@ -13,7 +13,8 @@ const FREE: u64 = 0;
 /// The worker of the slot holds no key. Greater values are the time when it took its key, in nanoseconds.
 const IDLE: u64 = 1;
 
-/// The durations of the keys of one queue, measured by its workers with atomic operations only.
+/// The durations of the keys of one queue, measured by its workers with atomic operations only. Each worker counts for itself, so that
+/// workers on several threads do not wait for the same memory.
 ///
 /// ```
 /// # use opgen::queue::{Priority, Queue, Timings};
@@ -31,18 +32,41 @@ const IDLE: u64 = 1;
 /// ```
 #[derive(Debug)]
 pub struct Timings {
-    pub(crate) waits: Histogram,
-    pub(crate) work: Histogram,
     base: Instant,
-    /// The state of each worker.
-    slots: Box<[AtomicU64]>,
+    slots: Box<[WorkerSlot]>,
+    /// The slot of all workers that found no free one.
+    shared: WorkerSlot,
+}
+
+/// What one worker has measured. The alignment is that of a pair of cache lines, which some processors load at once.
+#[derive(Debug)]
+#[repr(align(128))]
+struct WorkerSlot {
+    /// The state of the worker.
+    state: AtomicU64,
+    waits: Histogram,
+    work: Histogram,
 }
 
 /// One worker of a queue. Its drop releases its slot.
 #[derive(Debug)]
 pub struct Worker<'t> {
-    timings: &'t Timings,
-    slot: Option<&'t AtomicU64>,
+    base: Instant,
+    slot: &'t WorkerSlot,
+    /// Whether no other worker has the slot, so that it shows the key that the worker holds.
+    is_alone: bool,
+}
+
+impl WorkerSlot {
+    fn new() -> Self {
+        let histogram = || Histogram::new(QUEUE_BUCKETS);
+        Self { state: AtomicU64::new(FREE), waits: histogram(), work: histogram() }
+    }
+
+    /// Claims the slot, if it is free.
+    fn claim(&self) -> bool {
+        self.state.compare_exchange(FREE, IDLE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
 }
 
 /// The keys that workers hold now.
@@ -57,15 +81,31 @@ impl Timings {
     /// Returns timings for a number of workers. The durations of further workers count as well; only the keys that they hold
     /// now are not known.
     pub fn new(workers: usize) -> Self {
-        let slots = (0..workers).map(|_| AtomicU64::new(FREE)).collect();
-        let histogram = || Histogram::new(QUEUE_BUCKETS);
-        Self { waits: histogram(), work: histogram(), base: Instant::now(), slots }
+        let slots = (0..workers).map(|_| WorkerSlot::new()).collect();
+        Self { base: Instant::now(), slots, shared: WorkerSlot::new() }
     }
 
     /// Returns a worker, which measures its keys.
     pub fn worker(&self) -> Worker<'_> {
-        let claim = |slot: &&AtomicU64| slot.compare_exchange(FREE, IDLE, Ordering::Relaxed, Ordering::Relaxed).is_ok();
-        Worker { timings: self, slot: self.slots.iter().find(claim) }
+        let claimed = self.slots.iter().find(|slot| slot.claim());
+        Worker { base: self.base, slot: claimed.unwrap_or(&self.shared), is_alone: claimed.is_some() }
+    }
+
+    /// Returns how long the keys were ready before a worker took them.
+    pub(crate) fn waits(&self) -> HistogramValues {
+        self.all(|slot| &slot.waits)
+    }
+
+    /// Returns how long workers held the keys.
+    pub(crate) fn work(&self) -> HistogramValues {
+        self.all(|slot| &slot.work)
+    }
+
+    /// Returns the sum of a histogram of all workers.
+    fn all(&self, histogram: impl Fn(&WorkerSlot) -> &Histogram) -> HistogramValues {
+        let mut values = histogram(&self.shared).values();
+        self.slots.iter().for_each(|slot| values.add(histogram(slot).values()));
+        values
     }
 
     /// Returns the number of workers that may hold a key at a time.
@@ -77,7 +117,7 @@ impl Timings {
     pub(crate) fn held_keys(&self, now: Instant) -> HeldKeys {
         let mut held = HeldKeys::default();
         for slot in &self.slots {
-            let started = slot.load(Ordering::Relaxed);
+            let started = slot.state.load(Ordering::Relaxed);
             if started > IDLE {
                 let duration = now.saturating_duration_since(self.base + Duration::from_nanos(started));
                 held.count += 1;
@@ -90,33 +130,32 @@ impl Timings {
 }
 
 impl Worker<'_> {
-    /// Records that the worker took a key, and returns the current time.
+    /// Records that the worker took a key, and returns the time at which it did.
     pub fn begin<K>(&self, item: &Item<K>) -> Instant {
-        let now = Instant::now();
-        self.timings.waits.observe(now.saturating_duration_since(item.since));
-        if let Some(slot) = self.slot {
-            let nanos = now.saturating_duration_since(self.timings.base).as_nanos();
-            slot.store(u64::try_from(nanos).unwrap_or(u64::MAX).max(IDLE + 1), Ordering::Relaxed);
-        }
-        now
+        self.slot.waits.observe(item.taken.saturating_duration_since(item.since));
+        let nanos = item.taken.saturating_duration_since(self.base).as_nanos();
+        self.set_state(u64::try_from(nanos).unwrap_or(u64::MAX).max(IDLE + 1));
+        item.taken
     }
 
     /// Records that the worker is done with the key that it took at `start`, and returns how long it held the key.
     pub fn end(&self, start: Instant) -> Duration {
         let duration = start.elapsed();
-        self.timings.work.observe(duration);
-        if let Some(slot) = self.slot {
-            slot.store(IDLE, Ordering::Relaxed);
-        }
+        self.slot.work.observe(duration);
+        self.set_state(IDLE);
         duration
+    }
+
+    fn set_state(&self, state: u64) {
+        if self.is_alone {
+            self.slot.state.store(state, Ordering::Relaxed);
+        }
     }
 }
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        if let Some(slot) = self.slot {
-            slot.store(FREE, Ordering::Relaxed);
-        }
+        self.set_state(FREE);
     }
 }
 
@@ -139,10 +178,26 @@ mod tests {
         assert_eq!(timings.held_keys(Instant::now()), HeldKeys { count: 1, total: three, longest: three });
         assert_eq!(worker.end(start), three);
         assert_eq!(timings.held_keys(Instant::now()), HeldKeys::default());
-        assert_eq!((timings.waits.values().sum, timings.work.values().sum), (2.0, 3.0));
+        assert_eq!((timings.waits().sum, timings.work().sum), (2.0, 3.0));
         worker.begin(&item);
         drop(worker);
         assert_eq!(timings.held_keys(Instant::now()).count, 0);
-        assert!(timings.worker().slot.is_some(), "the slot is free again");
+        assert!(timings.worker().is_alone, "the slot is free again");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_durations_of_further_workers_count_as_well() {
+        let (queue, timings) = (Queue::new(), Timings::new(1));
+        let workers = [timings.worker(), timings.worker(), timings.worker()];
+        for worker in &workers {
+            queue.add(1, Priority::Normal);
+            let item = queue.take().await.unwrap();
+            let start = worker.begin(&item);
+            tokio::time::advance(Duration::from_secs(1)).await;
+            assert!(timings.held_keys(Instant::now()).count <= 1);
+            worker.end(start);
+            queue.done(&item.key);
+        }
+        assert_eq!((timings.waits().count, timings.work().count, timings.work().sum), (3, 3, 3.0));
     }
 }
