@@ -76,6 +76,7 @@ pub(crate) enum Command {
     /// Runs `<operator> reconcile` of the project around the current folder.
     #[command(after_help = "Example: opgen reconcile widget/example -n default")]
     Reconcile(ObjectArgs),
+    Profile(Profile),
     Uninstall(Uninstall),
     Dev(Dev),
     Sandbox(Sandbox),
@@ -246,6 +247,21 @@ pub(crate) struct ObjectArgs {
     /// The namespace of the object; by default the one of the kubeconfig
     #[arg(short, long)]
     pub(crate) namespace: Option<String>,
+}
+
+/// Fetch a CPU profile of the running operator, and open it
+///
+/// Takes a profile of the leader for 30 seconds through a forwarded port, writes it to a file, and opens it with pprof
+/// if standard output is a terminal. With `--memory` it prints memory statistics instead. The operator needs the option
+/// `--profiling` and the feature `profiling`.
+///
+/// Runs `<operator> profile` of the project around the current folder.
+#[derive(Debug, Args)]
+#[command(after_help = "Example: opgen profile --seconds 10")]
+pub(crate) struct Profile {
+    /// Arguments for the operator; `opgen profile -- --help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) args: Vec<OsString>,
 }
 
 /// Uninstall the operator and delete everything it created

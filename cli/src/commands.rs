@@ -39,6 +39,7 @@ pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
         Command::Sandbox(args) => sandbox::run(args, ui),
         Command::Why(args) => operator::run("why", &object_args(args), ui),
         Command::Reconcile(args) => operator::run("reconcile", &object_args(args), ui),
+        Command::Profile(args) => operator::run("profile", &args.args, ui),
         Command::Uninstall(args) => operator::run("uninstall", &args.args, ui),
         Command::Completions(args) => Ok(print_completions(args)),
     }

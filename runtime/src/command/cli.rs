@@ -3,6 +3,7 @@
 use crate::{
     command::{
         options::{ConfigurationError, LogReload, ManagerArgs},
+        profile::ProfileArgs,
         rbac::RbacVerb,
         reconcile::ReconcileArgs,
         terminal::with_runtime,
@@ -43,6 +44,8 @@ enum Subcommands<A: Args> {
     Why(WhyArgs),
     /// Request a reconcile of an object now
     Reconcile(ReconcileArgs),
+    /// Fetch a CPU profile of the running operator, and open it
+    Profile(ProfileArgs),
     /// Uninstall the operator and delete everything it created
     Uninstall(UninstallArgs),
     /// Forward requests to the API server, for `opgen dev`
@@ -94,6 +97,7 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
         Subcommands::Tree(args) => args.run(&operator),
         Subcommands::Why(args) => args.run(&operator),
         Subcommands::Reconcile(args) => args.run(&operator),
+        Subcommands::Profile(args) => args.run(&operator),
         Subcommands::Rbac(verb) => verb.run(&operator),
         Subcommands::Relay => with_runtime(crate::command::relay::run()),
         Subcommands::Uninstall(args) => with_runtime(async { args.run(&operator).await }),

@@ -29,9 +29,14 @@ impl Connection {
         Ok(self.with_deadlines(Config::infer().await?))
     }
 
+    /// Returns the timeout of each request.
+    pub(crate) fn timeout(self) -> Duration {
+        Duration::from_secs(self.request_timeout)
+    }
+
     /// Applies the request timeout to connecting, reading and writing, and turns off the retries of the client.
     fn with_deadlines(self, mut config: Config) -> Config {
-        let deadline = Some(Duration::from_secs(self.request_timeout));
+        let deadline = Some(self.timeout());
         config.default_retry = false;
         (config.connect_timeout, config.read_timeout, config.write_timeout) = (deadline, deadline, deadline);
         config

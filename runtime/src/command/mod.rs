@@ -6,6 +6,7 @@ pub(crate) mod live;
 pub(crate) mod lookup;
 pub(crate) mod object_arg;
 mod options;
+mod profile;
 pub(crate) mod rbac;
 pub(crate) mod reconcile;
 pub(crate) mod relay;

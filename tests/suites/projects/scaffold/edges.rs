@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use super::command::{GOOD, Place, Run};
 
 /// A command line that each verb takes.
-const VERBS: [(&str, &str); 12] = [
+const VERBS: [(&str, &str); 13] = [
     ("new", "demo --group demo.example.com --kind Widget"),
     ("generate", "--dry-run"),
     ("check", "--against opgen.toml"),
@@ -24,6 +24,7 @@ const VERBS: [(&str, &str); 12] = [
     ("rbac verify", "audit.log"),
     ("why", "widget/a"),
     ("reconcile", "widget/a"),
+    ("profile", ""),
     ("uninstall", ""),
     ("dev", "--port 0"),
     ("sandbox", ""),
