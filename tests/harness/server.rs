@@ -14,6 +14,10 @@ pub(crate) struct Ports {
     pub(crate) etcd: u16,
     pub(crate) peer: u16,
     pub(crate) api: u16,
+    /// The port of the simulated kubelet of the first node.
+    pub(crate) node: u16,
+    /// The port to which all connections to the Pods of the first node are forwarded.
+    pub(crate) forwarded: u16,
 }
 
 /// The controllers of a control plane without a cluster: all except those for machines. Its node has no heartbeat, so these
@@ -69,6 +73,8 @@ pub(crate) fn apiserver(
         flag("secure-port", ports.api.to_string()),
         // The loopback address is not a valid endpoint of the Service `kubernetes`.
         flag("endpoint-reconciler-type", "none"),
+        // The name of a node is not resolvable.
+        flag("kubelet-preferred-address-types", "InternalIP"),
         flag("service-cluster-ip-range", "10.96.0.0/16"),
         flag("tls-cert-file", authority.path("apiserver.crt")),
         flag("tls-private-key-file", authority.path("apiserver.key")),
@@ -127,25 +133,53 @@ pub(crate) fn scheduler(binaries: &Binaries, authority: &Authority) -> Command {
     command
 }
 
-/// Returns the command of a kwok that simulates the kubelet of one node, and, for the first node, the provisioner of volumes.
-pub(crate) fn kwok(binaries: &Binaries, folder: &Path, authority: &Authority, node: &str, first: bool) -> Command {
-    let stages = folder.join(format!("{node}.stages.yaml"));
-    let of_first = |stage: &&str| first || !stage.contains("kind: PersistentVolume");
-    let text = STAGES.split("\n---\n").filter(of_first).collect::<Vec<_>>().join("\n---\n");
-    std::fs::write(&stages, text).unwrap_or_else(|error| panic!("{} can't be written: {error}", stages.display()));
+/// Returns the command of a kwok that simulates the kubelet of one node. The first node, which gets the ports, also provisions volumes
+/// and forwards connections.
+pub(crate) fn kwok(
+    binaries: &Binaries,
+    folder: &Path,
+    authority: &Authority,
+    node: &str,
+    first: Option<Ports>,
+) -> Command {
+    let config = folder.join(format!("{node}.kwok.yaml"));
+    let text =
+        first.map_or_else(stages_without_volumes, |ports| format!("{STAGES}\n---\n{}", forward_to(ports.forwarded)));
+    std::fs::write(&config, text).unwrap_or_else(|error| panic!("{} can't be written: {error}", config.display()));
     let mut command = binaries.command("kwok");
     command.args([
         flag("kubeconfig", authority.user(KUBELET).kubeconfig()),
-        flag("config", stages),
+        flag("config", config),
         flag("manage-single-node", node),
         flag("node-lease-duration-seconds", "40"),
-        flag("node-ip", "10.1.0.1"),
+        flag("node-ip", "127.0.0.1"),
         // Enough addresses for the Pods of a test.
         flag("cidr", "10.0.0.1/16"),
     ]);
+    if let Some(ports) = first {
+        command.args([
+            flag("server-address", format!("127.0.0.1:{}", ports.node)),
+            flag("node-port", ports.node.to_string()),
+            flag("tls-cert-file", authority.path("apiserver.crt")),
+            flag("tls-private-key-file", authority.path("apiserver.key")),
+        ]);
+    }
     // kwok would read a configuration from the home folder of the user.
     command.env("HOME", folder);
     command
+}
+
+fn stages_without_volumes() -> String {
+    let stages = STAGES.split("\n---\n").filter(|stage| !stage.contains("kind: PersistentVolume"));
+    stages.collect::<Vec<_>>().join("\n---\n")
+}
+
+/// Returns the object that makes kwok forward each connection to a Pod to a port of this machine.
+fn forward_to(port: u16) -> String {
+    format!(
+        "apiVersion: kwok.x-k8s.io/v1alpha1\nkind: ClusterPortForward\nmetadata: {{name: to-the-machine}}\n\
+         spec: {{forwards: [{{target: {{address: 127.0.0.1, port: {port}}}}}]}}\n"
+    )
 }
 
 pub(crate) fn audit_log(folder: &Path) -> std::path::PathBuf {

@@ -66,6 +66,14 @@ impl Plane {
         .await;
     }
 
+    /// Returns the port of this machine to which `kubectl port-forward` leads for each port of each Pod on the first node.
+    ///
+    /// # Panics
+    /// If the plane is a sandbox.
+    pub fn forwarded_port(&self) -> u16 {
+        self.programs().forwarded_port()
+    }
+
     /// Stops the machine of a node at once: its heartbeats and the status updates of its Pods stop.
     ///
     /// # Panics

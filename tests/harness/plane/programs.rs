@@ -26,7 +26,7 @@ pub(super) struct Programs {
     servers: Mutex<Servers>,
     binaries: Binaries,
     ports: Ports,
-    _reserved: [Port; 2],
+    _reserved: [Port; 4],
 }
 
 #[derive(Debug)]
@@ -44,9 +44,9 @@ impl Programs {
     pub(super) async fn start(form: Form, folder: &Folder, api: u16) -> Result<Self, Missing> {
         // The first call may build the programs, which takes minutes.
         let binaries = tokio::task::spawn_blocking(move || find(form)).await.expect("the search for the programs")?;
-        let reserved = [(); 2].map(|()| Port::reserve());
-        let [etcd, peer] = reserved.each_ref().map(|port| port.number);
-        let ports = Ports { etcd, peer, api };
+        let reserved = [(); 4].map(|()| Port::reserve());
+        let [etcd, peer, node, forwarded] = reserved.each_ref().map(|port| port.number);
+        let ports = Ports { etcd, peer, api, node, forwarded };
         let etcd = server::etcd(&binaries, folder.path(), ports);
         let etcd = Process::spawn("etcd", etcd, &folder.path().join("etcd.log"));
         let nodes = BTreeMap::new();
@@ -85,9 +85,15 @@ impl Programs {
     }
 
     pub(super) fn start_node(&self, folder: &Folder, authority: &Authority, node: &str, first: bool) {
-        let command = server::kwok(&self.binaries, folder.path(), authority, node, first);
+        let ports = first.then_some(self.ports);
+        let command = server::kwok(&self.binaries, folder.path(), authority, node, ports);
         let log = folder.path().join(format!("kwok-{node}.log"));
         self.servers().nodes.insert(node.to_owned(), Process::spawn("kwok", command, &log));
+    }
+
+    /// Returns the port to which connections to Pods are forwarded.
+    pub(super) fn forwarded_port(&self) -> u16 {
+        self.ports.forwarded
     }
 
     pub(super) fn stop_node(&self, node: &str) {
