@@ -8,6 +8,7 @@ mod ippool;
 mod leaders;
 mod orphan;
 mod outage;
+mod profile;
 mod rolling;
 mod scarcity;
 mod scene;
@@ -38,7 +39,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         case_on_shared_cluster("an_operator_lives_a_short_life_on_a_cluster", short::life),
         case_on_shared_cluster("another_replica_leads_soon_after_a_clean_stop_or_a_restart", leaders::handover),
         case_on_shared_cluster("the_check_of_the_leaders_finds_a_replica_without_election", leaders::unelected),
-        case_on_shared_cluster("a_rolling_update_under_load_has_no_gap", rolling::update),
+        case_on_shared_cluster("a_rolling_update_under_load_has_no_gap", rolling::of_webapps),
+        case_on_shared_cluster("a_profile_of_a_running_operator_is_fetched", profile::fetched),
         case_on_cluster("replicas_that_are_disturbed_never_write_at_once", Options::served(), leaders::disturbed),
     ];
     if is_whole() {
@@ -54,6 +56,8 @@ fn whole() -> Vec<Trial> {
         case_on_shared_cluster("webapps_live_on_a_cluster", webapp::life),
         case_on_shared_cluster("shops_live_on_a_cluster", shop::life),
         case_on_shared_cluster("ippools_live_on_a_cluster", ippool::life),
+        case_on_shared_cluster("a_rolling_update_while_shops_are_edited_has_no_gap", rolling::of_shops),
+        case_on_shared_cluster("a_rolling_update_while_pools_are_edited_has_no_gap", rolling::of_ippools),
         case_on_shared_cluster("orphaned_children_stay", orphan::stay),
         case_on_shared_cluster("an_exceeded_quota_is_told_and_made_up_for", scarcity::quota_exceeded),
         case_on_shared_cluster("a_clock_that_is_behind_changes_nothing", scarcity::clock_behind),

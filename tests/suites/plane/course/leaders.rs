@@ -6,6 +6,7 @@
 mod disturbance;
 mod mutant;
 mod replica;
+pub(super) mod replicas;
 pub(super) mod team;
 
 use std::{

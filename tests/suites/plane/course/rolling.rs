@@ -1,24 +1,21 @@
 //! A rolling update of an operator with two replicas while its objects are edited: always two replicas are ready, one writes, and
 //! every edit is reconciled.
 
-use std::{
-    cell::RefCell,
-    collections::BTreeSet,
-    net::SocketAddr,
-    sync::{Arc, atomic::AtomicUsize},
-    time::Duration,
-};
+mod load;
+
+use std::{cell::RefCell, collections::BTreeSet, net::SocketAddr, sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use k8s_openapi::jiff::Timestamp;
 use opgen_tests::{Entries, Plane, leaders::Spread};
 use tokio::time::{MissedTickBehavior, interval};
 
+use self::load::{Load, Pools, ShopLoad, WebApps};
 use super::{
     Diary,
-    leaders::team::{Team, edit, meanwhile},
+    leaders::{replicas::Replicas, team::meanwhile},
 };
-use crate::operator::program::readiness;
+use crate::operator::program::{self, readiness};
 
 /// The number of replicas that the Deployment wants.
 const WANTED: usize = 2;
@@ -27,44 +24,70 @@ const PROBE_PERIOD: Duration = Duration::from_millis(20);
 /// The longest time from an edit to the write that follows it. A clean stop hands the lead over within a second.
 const LATEST: Duration = Duration::from_secs(3);
 
-pub(super) async fn update(plane: Arc<Plane>) {
+pub(super) async fn of_webapps(plane: Arc<Plane>) {
+    update::<WebApps>(plane).await;
+}
+
+pub(super) async fn of_shops(plane: Arc<Plane>) {
+    update::<ShopLoad>(plane).await;
+}
+
+pub(super) async fn of_ippools(plane: Arc<Plane>) {
+    update::<Pools>(plane).await;
+}
+
+async fn update<L: Load>(plane: Arc<Plane>) {
     let diary = Diary::new(&plane);
-    let mut team = Team::start(plane).await;
-    team.is_settled().await;
+    L::install(&plane).await;
+    let program = program::path(&L::OPERATOR.example);
+    let mut all = Replicas::start(plane.clone(), L::OPERATOR, &program).await;
+    let load = L::create(&plane).await;
+    all.is_settled().await;
     // The update adds this one as the first Pod of the new release.
-    assert!(team.replicas[WANTED].stop().await.success());
+    assert!(all.replicas[WANTED].stop().await.success());
     diary.say("two replicas run");
-    let (fleet, edits, log) = (team.fleet.clone(), AtomicUsize::new(0), ReadyLog::default());
-    let addresses = team.replicas.iter().map(|replica| replica.address()).collect::<Vec<_>>();
+    let log = ReadyLog::default();
+    let addresses = all.replicas.iter().map(|replica| replica.address()).collect::<Vec<_>>();
     let replace = async {
         meanwhile(Duration::from_secs(1), || {}).await;
         for (new, old) in [(2, 0), (0, 1)] {
-            team.replicas[new].restart(true);
-            team.replicas[new].ready().await;
-            let status = team.replicas[old].stop().await;
-            assert!(status.success(), "{status}; {}", team.replicas[old].process.log_tail(20));
+            all.replicas[new].restart(true);
+            all.replicas[new].ready().await;
+            let status = all.replicas[old].stop().await;
+            assert!(status.success(), "{status}; {}", all.replicas[old].process.log_tail(20));
             diary.say("one was replaced");
         }
         meanwhile(Duration::from_secs(2), || {}).await;
     };
     tokio::select! {
-        () = edit(&fleet, &edits) => {}
+        () = edit(&load) => {}
         () = log.probe(&addresses) => {}
         () = replace => {}
     }
     let (probes, gaps) = log.into_inner();
-    let entries = team.entries().await;
-    let report = team.report().await;
-    let reactions = reactions(&entries, &team.users());
+    let entries = all.entries().await;
+    let report = all.report().await;
+    let reactions = reactions::<L>(&entries, &all.users());
     println!("{report}\n{probes} probes; from an edit to the write after it: {reactions}");
     assert!(report.violations.is_empty(), "{report}");
     assert!(report.terms.len() > 1, "the lead did not move: {report}");
     assert!(probes > 50 && gaps.is_empty(), "of {probes} probes these found too few ready replicas: {gaps:?}");
     assert!(reactions.max().is_some_and(|longest| longest <= LATEST), "{reactions}");
-    team.replicas[1].restart(true);
-    team.is_settled().await;
-    team.ends().await;
+    all.replicas[1].restart(true);
+    all.is_settled().await;
+    load.end().await;
+    all.stop().await;
     diary.say("updated, as wanted, then deleted");
+}
+
+/// Edits one object after the other, for as long as it is polled.
+async fn edit<L: Load>(load: &L) {
+    let mut ticks = interval(L::PERIOD);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for number in 0.. {
+        ticks.tick().await;
+        load.edit(number).await;
+    }
 }
 
 /// The probes of all replicas.
@@ -96,16 +119,16 @@ impl ReadyLog {
     }
 }
 
-/// Returns for each edit of a WebApp the time until the server received the next write of its ConfigMap by a replica.
-fn reactions(entries: &Entries, replicas: &BTreeSet<String>) -> Spread {
+/// Returns for each edit the time until the server received the next write for its object by a replica.
+fn reactions<L: Load>(entries: &Entries, replicas: &BTreeSet<String>) -> Spread {
     let entries = entries.as_received();
     let at = |time: &str| time.parse::<Timestamp>().expect("a time of the audit log");
-    let edits = entries.resource("webapps").subresource("").verb("patch").code(200);
+    let edits = entries.resource(L::EDITED).subresource("").verb("patch").code(200);
     let edits = edits.with(|entry| !replicas.contains(&entry.user));
-    let writes =
-        entries.resource("configmaps").writes().with(|entry| replicas.contains(&entry.user) && entry.code < 300);
+    let writes = entries.resource(L::WRITTEN).writes();
+    let writes = writes.with(|entry| replicas.contains(&entry.user) && entry.code < 300);
     let reaction = |edit: &opgen_tests::Entry| {
-        let next = writes.iter().find(|write| write.name == edit.name && write.received > edit.received);
+        let next = writes.iter().find(|write| write.name.starts_with(&edit.name) && write.received > edit.received);
         let until = next.map_or_else(Timestamp::now, |write| at(&write.received));
         Duration::try_from(until.duration_since(at(&edit.received))).expect("a time that passes")
     };

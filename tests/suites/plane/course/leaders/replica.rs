@@ -14,11 +14,8 @@ use opgen_tests::{
 };
 use rustix::process::Signal;
 
-use super::super::clock;
+use super::{super::clock, replicas::Operator};
 use crate::operator::program::readiness;
-
-/// The namespace of the operator.
-pub(super) const NAMESPACE: &str = "webapp-system";
 
 /// The times of the election, short and in the proportions of the defaults.
 const ELECTION: [&str; 4] = [
@@ -33,6 +30,7 @@ const LEAD_LOST: i32 = 3;
 
 pub(in super::super) struct Replica {
     name: String,
+    operator: Operator,
     pub(super) access: Access,
     pub(super) proxy: Proxy,
     pub(in super::super) process: Process,
@@ -56,17 +54,19 @@ pub(in super::super) struct Replica {
 
 impl Replica {
     /// Starts a replica of this program in a first Pod. Its account exists.
-    pub(super) async fn start(plane: &Plane, name: &str, program: &Path) -> Self {
-        let access = plane.account(NAMESPACE, name).await;
+    pub(super) async fn start(plane: &Plane, name: &str, operator: Operator, program: &Path) -> Self {
+        let access = plane.account(&operator.namespace(), name).await;
         let proxy = Proxy::start(access.server()).await.unwrap();
         let kubeconfig = access.kubeconfig_at(proxy.address());
         let [clock, log] = ["clock", "log"].map(|extension| plane.folder().join(format!("{name}.{extension}")));
         std::fs::write(&clock, "+0").unwrap();
         let port = Port::reserve();
-        let pod = Pod { name, number: 0, program, kubeconfig: &kubeconfig, clock: &clock, log: &log, port: &port };
+        let pod =
+            Pod { name, operator, number: 0, program, kubeconfig: &kubeconfig, clock: &clock, log: &log, port: &port };
         let process = pod.spawn(&ELECTION);
         Self {
             name: name.to_owned(),
+            operator,
             process,
             program: program.to_owned(),
             access,
@@ -107,8 +107,8 @@ impl Replica {
     fn restart_with(&mut self, in_new_pod: bool, arguments: &[&str]) {
         self.pod += u32::from(in_new_pod);
         (self.paused_until, self.kill_at, self.started) = (None, None, Timestamp::now());
-        let Self { name, pod, program, kubeconfig, clock, log, port, .. } = &*self;
-        let pod = Pod { name, number: *pod, program, kubeconfig, clock, log, port };
+        let Self { name, operator, pod, program, kubeconfig, clock, log, port, .. } = &*self;
+        let pod = Pod { name, operator: *operator, number: *pod, program, kubeconfig, clock, log, port };
         self.process = pod.spawn(arguments);
     }
 
@@ -188,6 +188,7 @@ impl Replica {
 /// The place of a process.
 struct Pod<'a> {
     name: &'a str,
+    operator: Operator,
     number: u32,
     program: &'a Path,
     kubeconfig: &'a PathBuf,
@@ -200,12 +201,16 @@ impl Pod<'_> {
     fn spawn(&self, arguments: &[&str]) -> Process {
         let mut command = Command::new(self.program);
         command.args(["run", "--probe-address", &self.port.address().to_string()]).args(arguments);
+        command.args(self.operator.arguments);
         for inherited in ["WATCH_NAMESPACE", "PROBE_ADDRESS", "METRICS_BIND_ADDRESS", "RUST_LOG", "LOG_FORMAT"] {
             command.env_remove(inherited);
         }
         command.envs(clock::shifted_by(self.clock)).env("KUBECONFIG", self.kubeconfig);
         let pod = format!("{}-{}", self.name, self.number);
-        command.env("POD_NAMESPACE", NAMESPACE).env("POD_UID", format!("uid-of-{pod}")).env("POD_NAME", pod);
+        command
+            .env("POD_NAMESPACE", self.operator.namespace())
+            .env("POD_UID", format!("uid-of-{pod}"))
+            .env("POD_NAME", pod);
         Process::spawn(self.name, command, self.log)
     }
 }
