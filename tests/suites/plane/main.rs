@@ -33,6 +33,9 @@ fn main() -> ExitCode {
         return traces::run(role);
     }
     let suites = [
+        // Their cases take minutes, so the last of them should not run alone.
+        scaffolded::cases(),
+        shop::cases(),
         harness::cases(),
         edits::cases(),
         access::cases(),
@@ -48,9 +51,7 @@ fn main() -> ExitCode {
         faults::cases(),
         permissions::cases(),
         reference::cases(),
-        scaffolded::cases(),
         shards::cases(),
-        shop::cases(),
         traces::cases(),
         tree::cases(),
         uninstall::cases(),
