@@ -23,9 +23,8 @@ pub(super) enum ProfileError {
     OtherPod { operator: String, namespace: String, pod: String, known: Vec<String> },
     #[error("ServiceAccount {namespace}/{name} not found")]
     NoAccount { operator: String, namespace: String, name: String },
-    #[cfg(not(feature = "profiling"))]
-    #[error("{pod} can't be profiled: this binary was built without the feature `profiling` of opgen")]
-    NoFeature { pod: String },
+    #[error("this binary was built without the feature `profiling` of opgen")]
+    NoFeature,
     #[cfg(feature = "profiling")]
     #[error("failed to get a response from port {port} of Pod {pod}")]
     Connect { pod: String, port: u16, source: BoxError },
@@ -59,8 +58,7 @@ impl ProfileError {
                  kubectl create clusterrolebinding {operator}-profiler --clusterrole={operator}-profiler \
                  --serviceaccount={namespace}:{name}"
             )),
-            #[cfg(not(feature = "profiling"))]
-            Self::NoFeature { .. } => {
+            Self::NoFeature => {
                 Some("add `features = [\"profiling\"]` to the dependency opgen of the operator's package".to_owned())
             }
             #[cfg(feature = "profiling")]

@@ -32,7 +32,7 @@ pub(super) async fn send(
     client: kube::Client,
     limit: Duration,
 ) -> Result<Vec<u8>, ProfileError> {
-    let pod = || request.pod_name();
+    let pod = || format!("{}/{}", request.namespace, request.pod);
     let response = timeout(limit, forward(request, client)).await;
     let response = response.map_err(|_| ProfileError::Timeout { pod: pod(), seconds: limit.as_secs() })?;
     let (status, body) = response.map_err(|source| ProfileError::Connect { pod: pod(), port: request.port, source })?;

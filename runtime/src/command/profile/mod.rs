@@ -72,6 +72,9 @@ impl ProfileArgs {
     }
 
     async fn profile(&self, operator: &Operator) -> Result<ExitCode, ProfileError> {
+        if !cfg!(feature = "profiling") {
+            return Err(ProfileError::NoFeature);
+        }
         let project = operator.project().map_err(|error| ProfileError::Project(Box::new(error)))?;
         let namespace = self.namespace.as_deref().unwrap_or(&project.namespace);
         let config = self.connection.config().await.map_err(ProfileError::Config)?;

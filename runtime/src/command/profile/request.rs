@@ -1,6 +1,7 @@
 //! `PodRequest`: a request to the metrics server of a Pod.
 
 /// A request to the metrics server of a Pod.
+#[cfg_attr(not(feature = "profiling"), allow(dead_code, reason = "nothing is sent without the feature"))]
 pub(super) struct PodRequest<'a> {
     pub(super) pod: &'a str,
     pub(super) namespace: &'a str,
@@ -9,11 +10,4 @@ pub(super) struct PodRequest<'a> {
     /// The ServiceAccount of the token, in the same namespace.
     pub(super) account: &'a str,
     pub(super) token: &'a str,
-}
-
-impl PodRequest<'_> {
-    /// Returns the namespace and the name of the Pod.
-    pub(super) fn pod_name(&self) -> String {
-        format!("{}/{}", self.namespace, self.pod)
-    }
 }
