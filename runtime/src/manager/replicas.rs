@@ -16,7 +16,7 @@ impl Operator {
     }
 
     /// Spreads the primaries over the replicas: each belongs to one of `count` shards by the hash of its uid, and each shard to one
-    /// replica. All replicas write, and each object has one writer. Zero turns shards off, and the maximum is 256. Default: off.
+    /// replica. All replicas write, and each object has one writer. Zero turns shards off, and more than 256 count as 256. Default: off.
     ///
     /// All replicas must have the same number of shards; one with another number waits until the others have ended. Several shards for
     /// each replica distribute the objects evenly. Each shard and each replica has a Lease, with the times, the namespace and the

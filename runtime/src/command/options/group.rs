@@ -11,9 +11,10 @@ use super::{
     metrics::MetricsOptions,
     otlp::OtlpOptions,
 };
+use crate::shard::hash::ShardCount;
 use clap::Args;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
 use std::{collections::BTreeMap, time::Duration};
 
 /// The options of an operator's process and of its controllers.
@@ -39,6 +40,7 @@ pub(super) struct ManagerOptions {
     pub(super) shutdown_timeout: Option<Duration>,
     /// Number of shards by which the objects are spread over the replicas, at most 256; `0` is none [default: the operator's, else 0]
     #[arg(long, env = "SHARDS", value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(0..=256))]
+    #[serde(deserialize_with = "optional_shards")]
     #[schemars(range(max = 256))]
     pub(super) shards: Option<u16>,
     #[command(flatten)]
@@ -74,6 +76,16 @@ overriding!(ManagerOptions {
     controllers,
     kinds,
 });
+
+/// Deserializes a number of shards.
+fn optional_shards<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    match Option::deserialize(deserializer)? {
+        Some(count) if count > ShardCount::MAX => {
+            Err(D::Error::custom(format!("{count} shards are too many; the maximum is {}", ShardCount::MAX)))
+        }
+        count => Ok(count),
+    }
+}
 
 /// The server of the health and readiness probes.
 #[derive(Args, Clone, Debug, Default, Deserialize, JsonSchema, PartialEq)]

@@ -71,6 +71,7 @@ fn a_wrong_value_is_refused_with_the_path_of_the_key() {
         ("metrics: {address: [1]}", "metrics.address: expected an address"),
         ("log: {format: xml}", "log.format: unknown variant `xml`, expected `text` or `json`"),
         ("log: {filter: 'a=b=c'}", "log.filter: error parsing level filter"),
+        ("shards: 257", "shards: 257 shards are too many; the maximum is 256"),
         ("namespaces: web", "namespaces: invalid type: string \"web\", expected a sequence"),
     ] {
         let (text, hint) = refusal(&format!("{HEADER}{body}\n"));
