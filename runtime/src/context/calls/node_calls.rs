@@ -105,10 +105,12 @@ impl<'a, P> Calls<'a, P> {
     }
 }
 
-/// Returns the name of a node's type without its modules.
+/// Returns the name of a node's type without its modules and generic arguments.
 pub(super) fn node_type_name<P>() -> &'static str {
-    let node = type_name::<P>();
-    node.rsplit("::").next().unwrap_or(node)
+    let path = type_name::<P>();
+    // Generic arguments have modules of their own: `a::Node<b::Argument>`.
+    let path = if path.ends_with('>') { path.split('<').next().unwrap_or(path) } else { path };
+    path.rsplit("::").next().unwrap_or(path)
 }
 
 /// Returns an object as JSON with `apiVersion` and `kind`, and without nulls.
@@ -134,5 +136,17 @@ pub(super) fn require_version(kind: &Kind, object: &Value) -> Result<()> {
 impl<P> fmt::Debug for Calls<'_, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Calls").field("namespace", &self.namespace).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_node_has_neither_modules_nor_generic_arguments() {
+        assert_eq!(node_type_name::<Duration>(), "Duration");
+        assert_eq!(node_type_name::<Option<Duration>>(), "Option");
+        assert_eq!(node_type_name::<Option<Option<Duration>>>(), "Option");
     }
 }
