@@ -1,4 +1,4 @@
-//! Finds the project around a folder and reads its `opgen.toml`.
+//! Finds the project that contains a folder and reads its `opgen.toml`.
 
 use std::path::{Path, PathBuf};
 

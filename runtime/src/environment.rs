@@ -1,4 +1,4 @@
-//! Defines `Environment`: the clock, the random numbers and the pass observers of an operator, replaceable in tests.
+//! Defines `Environment`: the clock, the random numbers and the observers of reconcile passes, replaceable in tests.
 
 use crate::kind::Kind;
 use k8s_openapi::jiff::Timestamp;
@@ -52,7 +52,7 @@ impl Environment {
     }
 
     /// Calls `observer` when a pass of any controller begins, and calls the returned callback when the pass ends. For tests
-    /// that show the passes of an operator; there is no observer by default.
+    /// that record the passes of an operator; there is no observer by default.
     #[must_use]
     pub fn observed(mut self, observer: impl Fn(PassStart<'_>) -> OnPassEnd + Send + Sync + 'static) -> Self {
         self.observer = Some(Arc::new(observer));

@@ -1,4 +1,4 @@
-//! Expands `fn operator` and `fn main` of an operator's binary.
+//! Generates `fn operator`, which returns the operator of a binary, and `fn main`, which runs it.
 
 use crate::{
     check::Checked,

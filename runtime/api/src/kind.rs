@@ -1,4 +1,4 @@
-//! Defines `Kind`, the group, version, kind, plural and scope of a Kubernetes API, and reads it from Rust types.
+//! Defines `Kind`, the group, version, kind, plural and scope of a Kubernetes resource type, and reads it from Rust types.
 
 pub(crate) mod dynamic;
 

@@ -1,4 +1,4 @@
-//! `Unowned`: an index of children whose owner reference another client removed, by the uid of the former owner.
+//! `Unowned`: indexes children by the uid of their former owner, after another client has removed their owner reference.
 
 use super::{Change, ObjectKey, Uid};
 use parking_lot::Mutex;

@@ -1,4 +1,4 @@
-//! Honors `Retry-After`: after a response 429 or 503 with this header, the client sends nothing until the time is over.
+//! Honors `Retry-After`: after a response 429 or 503 with this header, the client sends nothing until that time has passed.
 
 use crate::{counters::Counters, environment::Environment};
 use futures::future::BoxFuture;

@@ -1,4 +1,4 @@
-//! Implements the verb `reconcile`: requests a reconcile of an object by an annotation.
+//! Implements the verb `reconcile`: requests a reconcile of an object with an annotation.
 
 use crate::{
     command::{

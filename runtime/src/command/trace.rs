@@ -1,4 +1,4 @@
-//! Prints the start and the end of each pass as JSON lines, for the page of `opgen dev`.
+//! Prints the start and the end of each pass as JSON lines, for the web page of `opgen dev`.
 
 use crate::environment::Environment;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! Completes an object from a build function with owner, label, annotations and digest, ready for server-side apply.
+//! Completes an object from a build function with owner, label, annotations and a digest of its content, ready for server-side apply.
 
 use crate::{
     cache::{ObjectKey, Uid},

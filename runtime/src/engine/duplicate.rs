@@ -1,4 +1,4 @@
-//! Removes list items of other clients that collide with wanted items, so that the object can be applied again.
+//! Removes list items of other field managers that collide with wanted items, so that the object can be applied again.
 //!
 //! Some lists identify their items by keys: the ports of a Service by number and protocol. If another client changes the key of
 //! an item, the list has an item that the operator does not apply, and the next apply adds the wanted item beside it. If the two

@@ -1,4 +1,4 @@
-//! Records which tree node claims each object, in a pass and in a plan of the pass.
+//! `Claims` records which node claims each object in a pass; `Plan` has the claims that the build functions alone would make.
 
 use crate::{cache::ObjectKey, kind::Kind};
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! `NotLeading`: the error of a write that the operator must not send, or must give up, without the lead.
+//! `NotLeading`: the error of a write that the operator must not send, or must abort, because it is not the leader.
 
 /// The reason why a write was not sent, or its response not awaited. The replica that holds the lead now writes instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! `Lister` caches projections of watched objects with an index; nodes read it without an API call.
+//! `Lister`: an indexed cache of projections of watched objects, which tree nodes read without an API call.
 
 use crate::{
     cache::ObjectKey,

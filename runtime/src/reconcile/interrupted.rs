@@ -1,4 +1,4 @@
-//! Reports in the status of an object that its pass was interrupted.
+//! Reports in the status of an object that a stop of the operator interrupted its pass.
 
 use crate::{
     cache::ObjectKey,

@@ -1,4 +1,4 @@
-//! Defines `Provisioner`, the trait of the types that are nodes of a tree.
+//! Defines `Provisioner`, the trait of the types that are nodes of the tree by which an operator provisions objects.
 
 use super::node::Shape;
 

@@ -1,4 +1,4 @@
-//! Shards: several replicas share the primaries, and each object has one writer.
+//! Shards: divide the primary objects of an operator among its replicas, so that each object has one writer.
 //!
 //! # Flow
 //! 1. The [hash](hash) of its uid assigns each primary to one of a fixed number of shards.

@@ -1,4 +1,4 @@
-//! Compares whether a field must be set, and which value it has otherwise.
+//! Compares two schemas of a field by `required` and `default`: whether the field must be set, and its default if it isn't.
 
 use serde_json::Value;
 

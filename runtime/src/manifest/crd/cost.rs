@@ -1,4 +1,4 @@
-//! Estimates the cost of CEL rules as the API server does before it accepts a definition.
+//! Estimates the cost of CEL rules as the API server does before it accepts a CustomResourceDefinition.
 //!
 //! The server multiplies the worst cost of one evaluation by the number of times that the schema may occur in an object. A value
 //! without a bound counts as long as a request may be. This estimate follows the same model without types, so it is near the

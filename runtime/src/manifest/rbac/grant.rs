@@ -1,4 +1,4 @@
-//! `Grant`: an RBAC rule with the scope where it holds and the node or loop that needs it.
+//! `Grant`: an RBAC rule, the scope where it holds, and what needs it: a tree node, the control loop, or the process.
 
 use crate::{
     access::Rule,

@@ -1,4 +1,4 @@
-//! Renders tree diagrams as text for a terminal.
+//! Renders diagrams of provisioning trees as text for a terminal.
 
 use super::{
     diagram::{Diagram, DiagramNode, DiagramOwner, NodeState},

@@ -1,4 +1,4 @@
-//! `CollectorClient` sends batches of spans to a collector, with a small runtime in the thread of the exporter.
+//! `CollectorClient` sends batches of spans to a collector, with a single-threaded Tokio runtime in the thread of the exporter.
 
 use super::settings::ExportSettings;
 use http::{
