@@ -27,6 +27,7 @@ pub(crate) use selectors::PAGE_SIZE;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt;
+use target::NO_SUBRESOURCE;
 pub(crate) use target::Target;
 
 /// The result of an apply: the object, and whether the apply created it.
@@ -144,7 +145,7 @@ impl Client {
         match self.json(request).await {
             Ok(object) => Ok(Some(object)),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
-            Err(source) => Err(target.call_error(Verb::Get, "", source)),
+            Err(source) => Err(target.call_error(Verb::Get, NO_SUBRESOURCE, source)),
         }
     }
 
@@ -153,7 +154,7 @@ impl Client {
         let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
         let request = to_bytes(object)
             .and_then(|body| target.requests().create(&params, body).map_err(kube::Error::BuildRequest));
-        self.json(request).await.map_err(|source| target.call_error(Verb::Create, "", source))
+        self.json(request).await.map_err(|source| target.call_error(Verb::Create, NO_SUBRESOURCE, source))
     }
 
     /// Applies an object by server-side apply, and takes conflicting fields over from other managers.
@@ -169,7 +170,8 @@ impl Client {
             .patch(&target.segment(), &params, &Patch::Apply(object))
             .map_err(kube::Error::BuildRequest);
         let response = async { self.send(request?).await };
-        let (status, object) = response.await.map_err(|source| target.call_error(Verb::Patch, "", source))?;
+        let (status, object) =
+            response.await.map_err(|source| target.call_error(Verb::Patch, NO_SUBRESOURCE, source))?;
         Ok(Applied { object, created: status == http::StatusCode::CREATED })
     }
 
@@ -184,7 +186,7 @@ impl Client {
             ..Default::default()
         };
         let request = target.requests().patch(&target.segment(), &params, patch).map_err(kube::Error::BuildRequest);
-        self.json(request).await.map_err(|source| target.call_error(Verb::Patch, "", source))
+        self.json(request).await.map_err(|source| target.call_error(Verb::Patch, NO_SUBRESOURCE, source))
     }
 
     /// Deletes an object.
@@ -195,7 +197,7 @@ impl Client {
             Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Deleted),
             Ok(_) => Ok(Deletion::Started),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(Deletion::Absent),
-            Err(source) => Err(target.call_error(Verb::Delete, "", source)),
+            Err(source) => Err(target.call_error(Verb::Delete, NO_SUBRESOURCE, source)),
         }
     }
 

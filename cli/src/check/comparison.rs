@@ -11,9 +11,9 @@ use super::{permissions::PermissionChanges, release::Release};
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     /// The changes of the definitions, by definition.
-    pub(crate) definitions: Vec<DefinitionChange>,
+    pub(crate) definition_changes: Vec<DefinitionChange>,
     /// The changes of the roles.
-    pub(crate) roles: Vec<RoleChange>,
+    pub(crate) role_changes: Vec<RoleChange>,
 }
 
 /// A change of a definition, or of its presence.
@@ -44,43 +44,44 @@ impl Comparison {
     /// Compares two releases.
     pub(crate) fn new(old: &Release, new: &Release) -> Self {
         let mut comparison = Self::default();
-        comparison.compare_definitions(old, new);
+        comparison.add_definition_changes(old, new);
         for kind in ["Role", "ClusterRole"] {
-            comparison.compare_roles(kind, old, new);
+            comparison.add_role_changes(kind, old, new);
         }
         comparison
     }
 
-    fn compare_definitions(&mut self, old: &Release, new: &Release) {
+    /// Adds the changes of the CustomResourceDefinitions: of those in both releases, of the removed ones, and of the added ones.
+    fn add_definition_changes(&mut self, old: &Release, new: &Release) {
         const KIND: &str = "CustomResourceDefinition";
         for before in old.of_kind(KIND) {
             let name = before.full_name();
             match new.of_kind(KIND).find(|after| after.full_name() == name) {
                 Some(after) => {
                     let changes = compare_definitions(&before.object, &after.object);
-                    self.definitions
-                        .extend(changes.into_iter().map(|change| DefinitionChange::new(&name, &after.file, change)));
+                    let changes = changes.into_iter().map(|change| DefinitionChange::new(&name, &after.file, change));
+                    self.definition_changes.extend(changes);
                 }
                 None => {
                     let message = "the definition is removed: its deletion deletes all objects of the kind";
-                    self.definitions.push(DefinitionChange::of_whole(name, &before.file, message, Breaks::BOTH));
+                    // It breaks stored objects and clients.
+                    let change = DefinitionChange::of_whole(name, &before.file, message, Breaks::BOTH);
+                    self.definition_changes.push(change);
                 }
             }
         }
         for after in new.of_kind(KIND) {
             let name = after.full_name();
             if !old.of_kind(KIND).any(|before| before.full_name() == name) {
-                self.definitions.push(DefinitionChange::of_whole(
-                    name,
-                    &after.file,
-                    "the definition is added",
-                    Breaks::NOTHING,
-                ));
+                let message = "the definition is added";
+                let change = DefinitionChange::of_whole(name, &after.file, message, Breaks::NOTHING);
+                self.definition_changes.push(change);
             }
         }
     }
 
-    fn compare_roles(&mut self, kind: &str, old: &Release, new: &Release) {
+    /// Adds the changes of the roles of a kind: `Role` or `ClusterRole`.
+    fn add_role_changes(&mut self, kind: &str, old: &Release, new: &Release) {
         let names: BTreeSet<_> = old.of_kind(kind).chain(new.of_kind(kind)).map(|role| role.full_name()).collect();
         for name in names {
             let find = |release: &Release| {
@@ -92,16 +93,17 @@ impl Comparison {
             let changes = PermissionChanges::new(&find(old), &find(new));
             if !changes.is_empty() {
                 let PermissionChanges { gained, lost } = changes;
-                self.roles.push(RoleChange { role: format!("{kind} {name}"), gained, lost });
+                self.role_changes.push(RoleChange { role: format!("{kind} {name}"), gained, lost });
             }
         }
     }
 
     /// Returns the comparison as JSON.
     pub(crate) fn to_json(&self) -> Value {
-        let roles = self.roles.iter().map(|role| json!({"role": role.role, "gained": role.gained, "lost": role.lost}));
+        let roles = self.role_changes.iter();
+        let roles = roles.map(|role| json!({"role": role.role, "gained": role.gained, "lost": role.lost}));
         json!({
-            "changes": self.definitions.iter().map(DefinitionChange::to_json).collect::<Vec<_>>(),
+            "changes": self.definition_changes.iter().map(DefinitionChange::to_json).collect::<Vec<_>>(),
             "roles": roles.collect::<Vec<_>>(),
         })
     }

@@ -22,8 +22,8 @@ pub(crate) fn to_sarif(comparison: &Comparison, allow_alpha: bool) -> Value {
         }});
         json!({"ruleId": RULES[0].0, "level": level, "message": {"text": message}, "locations": [location]})
     };
-    let breaking = comparison.definitions.iter().filter(|change| change.breaks.any()).map(change);
-    let gained = comparison.roles.iter().flat_map(|role| {
+    let breaking = comparison.definition_changes.iter().filter(|change| change.breaks.any()).map(change);
+    let gained = comparison.role_changes.iter().flat_map(|role| {
         let message = move |permission: &String| format!("{} gains: {permission}", role.role);
         role.gained.iter().map(message)
     });

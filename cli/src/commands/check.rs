@@ -22,7 +22,7 @@ pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
         fs_err::write(file, sarif).or_failed(|| format!("failed to write the report to `{}`", file.display()))?;
     }
     print(&comparison, ui);
-    let breaking = comparison.definitions.iter().filter(|change| change.is_breaking(args.allow_alpha)).count();
+    let breaking = comparison.definition_changes.iter().filter(|change| change.is_breaking(args.allow_alpha)).count();
     if breaking > 0 {
         let changes = if breaking == 1 { "change is" } else { "changes are" };
         return Err(Error::failed(format!("{breaking} {changes} breaking since `{}`", args.against))
@@ -34,14 +34,15 @@ pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
 
 /// Prints all changes: the breaking ones first, then the others, then those of permissions.
 fn print(comparison: &Comparison, ui: Ui) {
-    let (breaking, harmless): (Vec<_>, Vec<_>) = comparison.definitions.iter().partition(|change| change.breaks.any());
+    let (breaking, harmless): (Vec<_>, Vec<_>) =
+        comparison.definition_changes.iter().partition(|change| change.breaks.any());
     for change in breaking {
         ui.data(&format!("breaking for {}: {}", change.breaks, change.text()));
     }
     for change in harmless {
         ui.data(&format!("harmless: {}", change.text()));
     }
-    for role in &comparison.roles {
+    for role in &comparison.role_changes {
         role.gained.iter().for_each(|permission| ui.data(&format!("{} gains: {permission}", role.role)));
         role.lost.iter().for_each(|permission| ui.data(&format!("{} loses: {permission}", role.role)));
     }

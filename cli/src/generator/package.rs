@@ -50,10 +50,11 @@ pub(crate) fn generator(
             make_paths_absolute(&mut manifest[section], root);
         }
     }
-    Ok(GeneratorPackage { manifest: format!("{HEADER}{manifest}"), main: main(project) })
+    Ok(GeneratorPackage { manifest: format!("{HEADER}{manifest}"), main: main_source(project) })
 }
 
-fn main(project: &Project) -> String {
+/// Returns the source of the generator's `main.rs`.
+fn main_source(project: &Project) -> String {
     let controller = project.controller_package().replace('-', "_");
     format!("fn main() -> std::process::ExitCode {{\n    opgen::manifest::generator({controller}::operator())\n}}\n")
 }

@@ -33,15 +33,17 @@ impl Stamp {
     pub(crate) fn new(project: &Project, inputs: BTreeSet<PathBuf>, report: &Report) -> Self {
         let mut outputs = BTreeMap::new();
         fingerprint_below(&project.generated_folder(), &mut outputs);
-        let mut fingerprints = BTreeMap::new();
+        let mut input_fingerprints = BTreeMap::new();
         for input in inputs {
-            match input.is_dir() {
-                true => fingerprint_below(&input, &mut fingerprints),
-                false => _ = fingerprints.insert(input.clone(), fingerprint(&input)),
+            if input.is_dir() {
+                fingerprint_below(&input, &mut input_fingerprints);
+            } else {
+                let fingerprint = fingerprint(&input);
+                input_fingerprints.insert(input, fingerprint);
             }
         }
         let (version, root) = (env!("CARGO_PKG_VERSION"), project.root.clone());
-        Self { version, root, inputs: fingerprints, outputs, findings: report.findings.clone() }
+        Self { version, root, inputs: input_fingerprints, outputs, findings: report.findings.clone() }
     }
 
     /// Loads the stamp in a file. `None` if there is none, or if an input or output has changed since.

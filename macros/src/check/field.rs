@@ -39,10 +39,9 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
 
 /// Reports fields with the same name in JSON.
 fn check_json_names(model: &Managed, diags: &mut Diags) {
-    let serialized = |at: usize| model.fields.get(at).filter(|field| !field.hints.skip && !field.hints.flatten);
-    for (at, field) in (0..model.fields.len()).filter_map(|at| Some((at, serialized(at)?))) {
-        let first = (0..at).filter_map(serialized).find(|first| first.name == field.name);
-        let Some(first) = first else { continue };
+    let named: Vec<_> = model.fields.iter().filter(|field| !field.hints.skip && !field.hints.flatten).collect();
+    for (at, field) in named.iter().enumerate() {
+        let Some(first) = named.iter().take(at).find(|first| first.name == field.name) else { continue };
         let problem = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
         match &field.hints.rename {
             Some(rename) => diags.conflict(rename, problem, "rename one of them", &first.ident, "the other is here"),

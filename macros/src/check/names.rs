@@ -23,8 +23,8 @@ pub(super) fn is_version(text: &str) -> bool {
 /// `.`, and starts and ends with a letter or digit.
 pub(super) fn is_qualified(text: &str) -> bool {
     match text.split_once('/') {
-        Some((domain, name)) => is_subdomain(domain) && is_qualified_part(name),
-        None => is_qualified_part(text),
+        Some((domain, name)) => is_subdomain(domain) && is_name_part(name),
+        None => is_name_part(text),
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn is_finalizer(text: &str) -> bool {
 
 /// Returns whether a text is the value of a label: empty, or like the name in a qualified name.
 pub(super) fn is_label_value(text: &str) -> bool {
-    text.is_empty() || is_qualified_part(text)
+    text.is_empty() || is_name_part(text)
 }
 
 /// Returns whether a text has letters and digits only, an upper case letter first.
@@ -74,10 +74,14 @@ fn is_dns_label(text: &str) -> bool {
     !text.is_empty() && text.len() <= 63 && text.chars().all(inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
-fn is_qualified_part(text: &str) -> bool {
+/// Returns whether a text can be the name in a qualified name, which is the part after the `/`; see [`is_qualified`].
+fn is_name_part(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let end = |c: char| c.is_ascii_alphanumeric();
-    (1..=63).contains(&text.len()) && text.chars().all(inner) && text.starts_with(end) && text.ends_with(end)
+    let at_both_ends = |c: char| c.is_ascii_alphanumeric();
+    (1..=63).contains(&text.len())
+        && text.chars().all(inner)
+        && text.starts_with(at_both_ends)
+        && text.ends_with(at_both_ends)
 }
 
 fn is_number(text: &str) -> bool {

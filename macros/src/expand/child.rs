@@ -119,11 +119,11 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
     }
 }
 
-/// Returns the call that provisions a child, unconditionally.
+/// Returns the call that provisions a child, without its condition.
 fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     match (&child.resource, &child.manifest) {
         (Some(_), _) => apply_resource(node, child),
-        (None, Some((_, manifest))) => apply_manifest(node, child, manifest, owner),
+        (None, Some((_key, manifest))) => apply_manifest(node, child, manifest, owner),
         (None, None) => provision_node(node, child, owner),
     }
 }

@@ -216,14 +216,16 @@ fn has_output_impl(node: &Provisioner) -> TokenStream {
 }
 
 /// Returns the items in an anonymous constant: the constants of the children, and reads of the fields. Without the reads the
-/// compiler would report the fields as dead code, since a tree is never constructed.
+/// compiler would report the fields as dead code, since a tree is never constructed. The unchecked children belong to a group with
+/// errors, which does not compile, so their fields need no reads.
 fn private_items(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();
     let (checked, unchecked) = (children(node), &node.unchecked_children);
-    let fields = checked.iter().map(|child| &child.ident);
-    // A fallback model may have generics, which a constant can't name.
+    let checked_fields = checked.iter().map(|child| &child.ident);
+    // Only the model that is expanded beside an error may have generics. The constants can't name them.
     let constants = node.generics.params.is_empty().then(|| dependency::children(node, checked, unchecked));
+    // The public type with the constants is expanded only if there are children; only this type needs these lints.
     let lints = (!checked.is_empty() || !unchecked.is_empty()).then(|| {
         quote! {
             missing_debug_implementations, missing_docs, non_upper_case_globals, private_interfaces, unreachable_pub
@@ -233,7 +235,7 @@ fn private_items(node: &Provisioner) -> TokenStream {
         #[allow(dead_code, #lints)]
         const _: () = {
             fn reads #parameters (node: &#ident #arguments) #bounds {
-                let _ = (node, #(&node.#fields),*);
+                let _ = (node, #(&node.#checked_fields),*);
             }
             #constants
         };

@@ -148,11 +148,12 @@ impl Access {
     fn resolve(entry: access::AccessEntry, diags: &mut Diags) -> Self {
         let mut verbs = Vec::new();
         for word in &entry.verbs {
-            let granted = Verb::parse(&word.to_string(), entry.subresource.is_some());
-            if granted.is_empty() {
+            let has_subresource = entry.subresource.is_some();
+            let verbs_of_word = Verb::parse(&word.to_string(), has_subresource);
+            if verbs_of_word.is_empty() {
                 report_unknown_verb(word, diags);
             }
-            verbs.extend(granted);
+            verbs.extend(verbs_of_word);
         }
         verbs.sort_unstable();
         verbs.dedup();

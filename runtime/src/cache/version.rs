@@ -102,8 +102,8 @@ impl WatchProgress {
 pub(super) struct ReportedVersions {
     highest: u64,
     incomparable: bool,
-    /// The maximum version in the current listing. Its objects are not ordered by version, so it counts only at the end of the
-    /// listing.
+    /// The maximum version in the current listing; `None` if no listing runs. The objects of a listing are not ordered by version, so
+    /// the maximum counts for `highest` only when the listing is complete.
     listing_maximum: Option<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! Adds or removes one finalizer by a JSON patch that keeps the other finalizers.
 
-use super::{CallError, Client, Target};
+use super::{CallError, Client, Target, target::NO_SUBRESOURCE};
 use crate::{cache::Header, shape::Verb};
 use kube::api::Patch;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ impl Client {
         finalizer: &str,
         manager: &str,
     ) -> Result<Value, CallError> {
-        let change = if object.finalizers.is_empty() {
+        let operation = if object.finalizers.is_empty() {
             json!({"op": "add", "path": "/metadata/finalizers", "value": [finalizer]})
         } else {
             json!({"op": "add", "path": "/metadata/finalizers/-", "value": finalizer})
         };
-        self.patch_finalizers(target, object, change, manager).await
+        self.patch_finalizers(target, object, operation, manager).await
     }
 
     /// Removes a finalizer from the version of the object that was read; `None` if the object doesn't have it.
@@ -31,25 +31,25 @@ impl Client {
         manager: &str,
     ) -> Result<Option<Value>, CallError> {
         let Some(index) = object.finalizers.iter().position(|present| present == finalizer) else { return Ok(None) };
-        let change = json!({"op": "remove", "path": format!("/metadata/finalizers/{index}")});
-        self.patch_finalizers(target, object, change, manager).await.map(Some)
+        let operation = json!({"op": "remove", "path": format!("/metadata/finalizers/{index}")});
+        self.patch_finalizers(target, object, operation, manager).await.map(Some)
     }
 
-    /// Sends a JSON patch that fails if the object has changed. The patch replaces the resourceVersion by itself, so the API
-    /// server answers a stale patch with 409. It answers with 422 if the index in the list no longer exists; both count as
-    /// conflicts.
+    /// Sends a JSON patch that fails if the object has changed. The patch also replaces the resourceVersion with the one that was
+    /// read, so the API server responds to a stale patch with 409. It responds with 422 if the index in `metadata.finalizers` no
+    /// longer exists. [`CallError::is_conflict`] is true for both.
     async fn patch_finalizers(
         &self,
         target: Target<'_>,
         object: &Header,
-        change: Value,
+        operation: Value,
         manager: &str,
     ) -> Result<Value, CallError> {
         let version = object.resource_version.to_string();
         let version_guard = json!({"op": "replace", "path": "/metadata/resourceVersion", "value": version});
-        let operations = serde_json::from_value(json!([version_guard, change]));
-        let operations =
-            operations.map_err(|error| target.call_error(Verb::Patch, "", kube::Error::SerdeError(error)))?;
+        let operations = serde_json::from_value(json!([version_guard, operation]));
+        let operations = operations
+            .map_err(|error| target.call_error(Verb::Patch, NO_SUBRESOURCE, kube::Error::SerdeError(error)))?;
         self.patch(target, &Patch::<()>::Json(operations), manager).await
     }
 }

@@ -7,6 +7,9 @@ use crate::{
 };
 use kube::core::Request as Requests;
 
+/// The subresource of a request for the object itself.
+pub(super) const NO_SUBRESOURCE: &str = "";
+
 /// The kind, namespace and name of a request. An empty name stands for all objects of the scope.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {

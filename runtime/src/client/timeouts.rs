@@ -256,7 +256,7 @@ mod tests {
             Ok(response) => response.into_body().collect_bytes().await.map(drop),
             Err(error) => Err(error),
         };
-        format!("{}", crate::error::Chain(&body.unwrap_err()))
+        format!("{}", crate::error::ErrorChain(&body.unwrap_err()))
     }
 
     fn timeouts() -> Timeouts {

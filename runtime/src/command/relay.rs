@@ -56,21 +56,22 @@ async fn relay() -> Result<(), RelayError> {
     let config = Connection::default().config().await.map_err(RelayError::Config)?;
     let (url, namespace) = (config.cluster_url.to_string(), config.default_namespace.clone());
     let client = kube::Client::try_from(config).map_err(RelayError::Client)?;
-    let version = client.apiserver_version().await;
-    version.map_err(|source| RelayError::Unreachable { url: url.clone(), source })?;
+    // The version is not needed; the request shows that the API server is reachable.
+    let reachable = client.apiserver_version().await;
+    reachable.map_err(|source| RelayError::Unreachable { url: url.clone(), source })?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", json!({"url": url, "namespace": namespace}))?;
     for line in io::stdin().lock().lines() {
         let request: RelayedRequest = serde_json::from_str(&line?)?;
-        let answer = answer(&client, request).await;
+        let result = answer(&client, request).await;
         // A failed request is reported as a response with code 0, and the relay goes on.
-        let answer = answer.unwrap_or_else(|error| json!({"code": 0, "body": {"message": error.to_string()}}));
+        let answer = result.unwrap_or_else(|error| json!({"code": 0, "body": {"message": error.to_string()}}));
         writeln!(out, "{answer}")?;
     }
     Ok(())
 }
 
-/// Sends one request to the API server and returns the code and the body of its response; a body that is no JSON becomes null.
+/// Sends one request to the API server and returns the code and the body of its response; a body that is not JSON becomes null.
 async fn answer(
     client: &kube::Client,
     request: RelayedRequest,

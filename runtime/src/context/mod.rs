@@ -101,19 +101,19 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         O: Owner<Item = ()>,
         P: Provisioner<Inputs = ()>,
     {
-        let (inputs_digest, calls) = (Some(pass.core.inputs), Calls::new(&pass.core));
         Self {
             pass,
             item: &(),
             inputs: &(),
             path: Path::ROOT,
-            inputs_digest,
+            // The root has no inputs of nodes. But every build function reads the owner, so the digest begins with its version.
+            inputs_digest: Some(pass.core.version_digest),
             item_reads: UnversionedReads::default(),
-            calls,
+            calls: Calls::new(&pass.core),
         }
     }
 
-    /// Returns the context of a child, which takes the value `taken`.
+    /// Returns the context of a child with these inputs.
     pub(crate) fn for_child<'b, Q: Provisioner>(
         &'b self,
         name: &'b str,

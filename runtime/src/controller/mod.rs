@@ -188,7 +188,7 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Sets whether the controller records events. Only then the role has a rule for them. Default: on.
+    /// Sets whether the controller records events. Only then does the role have a rule for them. Default: on.
     #[must_use]
     pub fn events(mut self, on: bool) -> Self {
         self.settings.events = on;

@@ -243,7 +243,7 @@ impl RunningController {
     }
 
     /// Returns how long the longest running pass has been running.
-    pub(crate) fn longest_pass(&self) -> Duration {
+    pub(crate) fn longest_running_pass(&self) -> Duration {
         self.metrics().timings.held_keys(Instant::now()).longest
     }
 

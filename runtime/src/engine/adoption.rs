@@ -83,7 +83,8 @@ impl PassCore<'_> {
     }
 }
 
-/// Removes all fields from an entry of `managedFields` if its manager is one of `managers`, and returns them.
+/// Removes all fields from an entry of `managedFields` if its manager is one of `managers`, and returns them; returns no fields for
+/// another manager.
 fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
     let is_named = managers.iter().any(|name| entry["manager"] == *name);
     if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }

@@ -122,37 +122,62 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions, one node after the other, and yields until the objects of a node are gone. Objects that a
-    /// node claims stay, and so do all objects of a kind while the claims of a node that applies the kind are unknown. The loop
-    /// calls it after all nodes have run, with the outcome of the tree.
+    /// Runs the deferred deletions, one node after the other. Objects that a node claims stay, and so do all objects of a kind
+    /// while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with the outcome
+    /// of the tree.
+    ///
+    /// # Errors
+    /// A yield until the objects of a node are gone, or the error of a deletion. The nodes after it are not reached: they defer
+    /// their deletions again in the next pass.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
-        let Some(planner) = self.planner.filter(|_| !deferred.is_empty()) else { return Ok(()) };
+        if deferred.is_empty() {
+            return Ok(());
+        }
+        // Without a planner, `select_unclaimed` defers nothing.
+        let Some(planner) = self.planner else { return Ok(()) };
         // If the tree succeeded, all nodes have claimed the objects they want.
         let plan = match outcome {
             Ok(()) => None,
             Err(_) => Some(planner.plan(self.for_plan()).await),
         };
         for (kind, node) in deferred {
-            let is_decidable = |plan: &Plan| {
-                let appliers = appliers(planner.shape(), &kind);
-                appliers.iter().all(|applier| self.are_claims_known(applier, plan))
+            let are_claims_known = match &plan {
+                None => true,
+                Some(plan) => {
+                    let appliers = appliers(planner.shape(), &kind);
+                    appliers.iter().all(|applier| self.are_claims_known(applier, plan))
+                }
             };
-            if !plan.as_ref().is_none_or(is_decidable) {
+            if !are_claims_known {
                 tracing::debug!(%kind, %node, "objects are kept until all nodes that may need them can be evaluated");
                 continue;
             }
-            let (children, mut pending) = (self.shared.children(&kind)?, PendingObjects::new(&node));
-            let options = planner.shape().resource_options(&node);
-            for entry in self.children_of_node(children, &node) {
-                if self.claimant(&kind, &entry.header.key, plan.as_ref()).is_none() {
-                    self.delete_child(&kind, &entry, options.delete).await?;
-                }
-            }
-            self.check_deletions(children, &kind, &node, &mut pending).await?;
-            pending.into_result()?;
+            self.delete_unclaimed(planner.shape(), &kind, &node, plan.as_ref()).await?;
         }
         Ok(())
+    }
+
+    /// Deletes the objects of a node that no node claims.
+    ///
+    /// # Errors
+    /// A yield until they are gone, or the error of a deletion.
+    async fn delete_unclaimed(
+        &self,
+        shape: &'static Shape,
+        kind: &Kind,
+        node: &Arc<str>,
+        plan: Option<&Plan>,
+    ) -> Result<()> {
+        let (children, mut pending) = (self.shared.children(kind)?, PendingObjects::new(node));
+        let options = shape.resource_options(node);
+        for entry in self.children_of_node(children, node) {
+            if self.claimant(kind, &entry.header.key, plan).is_none() {
+                self.delete_child(kind, &entry, options.delete).await?;
+            }
+        }
+        self.check_deletions(children, kind, node, &mut pending).await?;
+        pending.into_result()
     }
 
     /// Defers the deletions of a node to the end of the pass.

@@ -148,7 +148,7 @@ pub(crate) struct PassCore<'a> {
     /// The object of the pass, which owns the children.
     pub(crate) owner: Identity,
     /// Hash of the owner's resourceVersion; the first part of the inputs of every build function.
-    pub(crate) inputs: u64,
+    pub(crate) version_digest: u64,
     /// The objects that the owner's spec references.
     pub(crate) spec_references: Vec<(Kind, ObjectKey)>,
     pub(crate) trigger: PassTrigger,
@@ -181,7 +181,7 @@ impl<'a> PassCore<'a> {
         Self {
             shared,
             owner,
-            inputs: hasher.finish(),
+            version_digest: hasher.finish(),
             spec_references: Vec::new(),
             trigger: PassTrigger::default(),
             unavailable_since: None,
@@ -203,7 +203,7 @@ impl<'a> PassCore<'a> {
         PassCore {
             shared: self.shared,
             owner: self.owner.clone(),
-            inputs: self.inputs,
+            version_digest: self.version_digest,
             spec_references: Vec::new(),
             trigger: self.trigger,
             unavailable_since: None,

@@ -119,7 +119,7 @@ impl CallError {
         }
     }
 
-    /// Returns the RBAC rule that the role lacks: resource, verb and scope.
+    /// Returns the RBAC rule that the role lacks: group, resource, verb and scope.
     pub fn missing_rule(&self) -> MissingRule {
         let resource = match self.subresource {
             "" => self.kind.plural.to_string(),

@@ -175,15 +175,15 @@ impl fmt::Display for Error {
             Self::Yield { reason, message }
             | Self::UserAction { reason, message }
             | Self::Terminal { reason, message } => write!(f, "{reason}: {message}"),
-            Self::Conflict(source) | Self::Unexpected(source) => write!(f, "{}", Chain(source.as_ref())),
+            Self::Conflict(source) | Self::Unexpected(source) => write!(f, "{}", ErrorChain(source.as_ref())),
         }
     }
 }
 
 /// Formats an error with its causes on one line, each once, and without the wrappers of `kube`.
-pub(crate) struct Chain<'a>(pub(crate) &'a (dyn StdError + 'static));
+pub(crate) struct ErrorChain<'a>(pub(crate) &'a (dyn StdError + 'static));
 
-impl fmt::Display for Chain<'_> {
+impl fmt::Display for ErrorChain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut previous, mut next) = (String::new(), Some(self.0));
         while let Some(error) = next {
@@ -245,11 +245,11 @@ mod tests {
 
     #[test]
     fn a_chain_has_the_words_of_the_server_and_no_debug_form() {
-        assert_eq!(Chain(&api(500, "InternalError")).to_string(), "m (500)");
+        assert_eq!(ErrorChain(&api(500, "InternalError")).to_string(), "m (500)");
         let silent = || kube::Error::Service("the API server did not answer".into());
-        assert_eq!(Chain(&silent()).to_string(), "the API server did not answer");
+        assert_eq!(ErrorChain(&silent()).to_string(), "the API server did not answer");
         let events = kube::Error::ReadEvents(std::io::Error::other(silent()));
-        assert_eq!(Chain(&events).to_string(), "the API server did not answer");
+        assert_eq!(ErrorChain(&events).to_string(), "the API server did not answer");
     }
 
     #[test]

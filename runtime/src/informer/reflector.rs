@@ -3,7 +3,7 @@
 use crate::{
     cache::ResourceVersion,
     client::{CallError, Client},
-    error::Chain,
+    error::ErrorChain,
     informer::{
         namespaces::Namespaces,
         watch::{Health, WatchState},
@@ -200,7 +200,7 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchS
     } else if call.is_forbidden() {
         WatchState::Forbidden(call.missing_rule())
     } else {
-        WatchState::Failing(Chain(&call).to_string())
+        WatchState::Failing(ErrorChain(&call).to_string())
     }
 }
 

@@ -25,7 +25,8 @@ pub(crate) enum WatchState {
     Missing,
     /// The role doesn't allow to list or watch the kind.
     Forbidden(MissingRule),
-    /// The API server can't be reached or responds with errors; the store keeps the objects of before.
+    /// The watch is closed and retries: the API server can't be reached, responds with errors, or has ended the watch. The store
+    /// keeps the objects of before.
     Failing(String),
 }
 
@@ -36,17 +37,18 @@ pub(crate) struct Health {
     state: watch::Sender<WatchState>,
     /// The highest resourceVersion at which the watch was opened.
     opened_at: Arc<AtomicU64>,
-    streak: Arc<Mutex<Option<FailureStreak>>>,
+    outage: Arc<Mutex<Option<Outage>>>,
     /// The number of times that the watch ended and began anew.
     restarts: Arc<AtomicU64>,
     /// The number of objects whose processing panicked.
     panics: Arc<AtomicU64>,
 }
 
-/// The consecutive failures since the watch last worked. There are none if the watch only expired or was throttled.
+/// The time since the watch was last open.
 #[derive(Debug)]
-struct FailureStreak {
+struct Outage {
     since: Instant,
+    /// The number of failures; 0 if the watch only expired or was throttled.
     failures: u64,
 }
 
@@ -58,7 +60,7 @@ impl Health {
             kind,
             state,
             opened_at: Arc::default(),
-            streak: Arc::default(),
+            outage: Arc::default(),
             restarts: Arc::default(),
             panics: Arc::default(),
         }
@@ -94,11 +96,12 @@ impl Health {
         });
     }
 
-    /// Records that the watch restarts after a response that is no failure: the watch expired, or the API server throttled it. The
-    /// log has it at debug level only.
+    /// Records that the watch restarts because it expired, or because the API server throttled it. That happens in a healthy
+    /// cluster, so it does not count as a failure and is logged at debug level only.
     pub(crate) fn note_restart(&self, why: String) {
         tracing::debug!(kind = %self.kind, %why, "the watch restarts");
-        self.streak.lock().get_or_insert_with(|| FailureStreak { since: Instant::now(), failures: 0 });
+        self.outage.lock().get_or_insert_with(|| Outage { since: Instant::now(), failures: 0 });
+        // The store gets no changes until the watch is open again, as after a failure.
         self.state.send_replace(WatchState::Failing(why));
     }
 
@@ -119,21 +122,21 @@ impl Health {
 
     /// Logs a state and counts failures; `is_new` if it differs from the state before.
     fn log(&self, state: &WatchState, is_new: bool) {
-        let (kind, mut streak) = (&self.kind, self.streak.lock());
-        let only_restarted = streak.take_if(|streak| streak.failures == 0).is_some();
-        match (state, streak.as_mut()) {
+        let (kind, mut outage) = (&self.kind, self.outage.lock());
+        let only_restarted = outage.take_if(|outage| outage.failures == 0).is_some();
+        match (state, outage.as_mut()) {
             (WatchState::Failing(why), None) => {
-                *streak = Some(FailureStreak { since: Instant::now(), failures: 1 });
+                *outage = Some(Outage { since: Instant::now(), failures: 1 });
                 tracing::warn!(%kind, error = %why, "the watch failed; retrying until it recovers");
             }
-            (WatchState::Failing(why), Some(streak)) => {
-                streak.failures += 1;
+            (WatchState::Failing(why), Some(outage)) => {
+                outage.failures += 1;
                 tracing::debug!(%kind, error = %why, "the watch failed again");
             }
             (WatchState::Following, Some(failed)) => {
                 let (failures, seconds) = (failed.failures, failed.since.elapsed().as_secs());
                 tracing::info!(%kind, failures, seconds, "the watch recovered");
-                *streak = None;
+                *outage = None;
             }
             _ if !is_new => {}
             (WatchState::Following, None) if only_restarted => {

@@ -4,7 +4,7 @@ use super::{
     elector::{Elector, LeadLoss, RequestFailure, Step},
     lead::{Lead, LeadState},
 };
-use crate::{environment::Environment, error::Chain};
+use crate::{environment::Environment, error::ErrorChain};
 use futures::{
     StreamExt as _,
     stream::{self, BoxStream},
@@ -251,7 +251,7 @@ impl Candidate {
             } else {
                 ""
             };
-            self.log_once(format!("failed to {action} the Lease: {}{hint}", Chain(error)));
+            self.log_once(format!("failed to {action} the Lease: {}{hint}", ErrorChain(error)));
         }
         self.elector.record_failure(failure, self.environment.random(), Instant::now());
     }
@@ -294,7 +294,7 @@ impl Candidate {
                     break;
                 }
                 Ok(Err(error)) => {
-                    tracing::warn!(lease = self.name, "failed to release the Lease: {}", Chain(&error));
+                    tracing::warn!(lease = self.name, "failed to release the Lease: {}", ErrorChain(&error));
                     break;
                 }
                 Err(_) => {

@@ -124,7 +124,7 @@ impl<S: Connection> Connection for GuardedSocket<S> {
 mod tests {
     use super::*;
     use crate::{
-        error::Chain,
+        error::ErrorChain,
         lease::lead::{Lead, LeadState, Tenure},
     };
     use axum::Router;
@@ -164,7 +164,7 @@ mod tests {
         /// Sends a write, and returns the number of requests that the server received, or the error.
         async fn write(&self) -> Result<usize, String> {
             let request = Request::put("/api/v1/namespaces/a/configmaps/b").body(Body::from(b"{}".to_vec())).unwrap();
-            let response = self.client.send(request).await.map_err(|error| Chain(&error).to_string())?;
+            let response = self.client.send(request).await.map_err(|error| ErrorChain(&error).to_string())?;
             assert_eq!(response.status(), 200);
             response.into_body().collect_bytes().await.unwrap();
             Ok(self.requests.load(Ordering::SeqCst))

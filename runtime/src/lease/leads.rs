@@ -40,7 +40,7 @@ impl Leads {
 
     /// Returns the leads that a write of the current task needs: that of the process, and in a pass that of its shard.
     pub(super) fn of_write(&self) -> WriteLeads {
-        WriteLeads { process: self.process.clone(), shard: PASS_LEAD.try_with(Lead::clone).ok() }
+        WriteLeads { process_lead: self.process.clone(), shard_lead: PASS_LEAD.try_with(Lead::clone).ok() }
     }
 
     /// Returns whether the deadline of any lead has passed. Then the run ends, so not even a read is needed.
@@ -56,8 +56,8 @@ impl Leads {
 
 /// The leads that one write needs.
 pub(super) struct WriteLeads {
-    process: Lead,
-    shard: Option<Lead>,
+    process_lead: Lead,
+    shard_lead: Option<Lead>,
 }
 
 impl WriteLeads {
@@ -66,17 +66,17 @@ impl WriteLeads {
     /// # Errors
     /// Fails if a lead is not held or its deadline has passed.
     pub(super) fn check(&self) -> Result<(), NotLeading> {
-        self.process.check()?;
-        self.shard.as_ref().map_or(Ok(()), Lead::check)
+        self.process_lead.check()?;
+        self.shard_lead.as_ref().map_or(Ok(()), Lead::check)
     }
 
     /// Waits until the write must be given up.
     pub(super) async fn wait_until_given_up(&self) {
-        let Some(shard) = &self.shard else { return self.process.wait_until_given_up().await };
+        let Some(shard_lead) = &self.shard_lead else { return self.process_lead.wait_until_given_up().await };
         tokio::select! {
             biased;
-            () = self.process.wait_until_given_up() => {}
-            () = shard.wait_until_given_up() => {}
+            () = self.process_lead.wait_until_given_up() => {}
+            () = shard_lead.wait_until_given_up() => {}
         }
     }
 }

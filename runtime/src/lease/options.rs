@@ -76,7 +76,7 @@ pub enum LeaderElectionError {
 }
 
 impl LeaderElection {
-    /// Sets the name of the Lease. All replicas have the same. Default: `<operator>.opgen.dev`.
+    /// Sets the name of the Lease. All replicas must use the same name. Default: `<operator>.opgen.dev`.
     #[must_use]
     pub fn lease_name(mut self, name: impl Into<String>) -> Self {
         self.lease_name = Some(name.into());

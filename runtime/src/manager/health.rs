@@ -1,4 +1,4 @@
-//! `HasHealth`: access to the health of the watches of controllers, children and other stores.
+//! `HasHealth`: a trait of everything that has a watch (controllers, child stores, other stores), with the health of the watch.
 
 use crate::{
     controller::worker::RunningController,
@@ -31,6 +31,7 @@ pub(crate) async fn wait_for_sync(watches: &[Arc<dyn HasHealth>]) {
     for watch in watches {
         let mut state = watch.health().subscribe();
         while watch.health().is_undecided() {
+            // `watch` keeps the sender of its state, so this is not an error.
             if state.changed().await.is_err() {
                 return;
             }

@@ -152,7 +152,7 @@ impl ProbeTargets {
     /// Fails if a pass exceeds the limit of its controller.
     fn check_workers(&self) -> CheckResult {
         let overdue = self.controllers.iter().filter_map(|(controller, _)| {
-            let (longest, limit) = (controller.longest_pass(), controller.settings().pass_limit);
+            let (longest, limit) = (controller.longest_running_pass(), controller.settings().pass_limit);
             let kind = controller.health().kind();
             (longest > limit).then(|| {
                 format!(

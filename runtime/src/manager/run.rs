@@ -103,7 +103,8 @@ impl RunOptions {
         self
     }
 
-    /// Runs the runnables of this handle beside those of the operator. A handle is for one run.
+    /// Also runs the runnables of this handle, beside those of the operator. A handle is for one run: a second run with it fails with
+    /// [`RunError::AlreadyStarted`].
     #[must_use]
     pub fn runnables(mut self, runnables: &Runnables) -> Self {
         self.runnables = runnables.clone();

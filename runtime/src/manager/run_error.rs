@@ -11,7 +11,7 @@ use crate::{
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// The error with which an operator ended. A regular stop is no error.
+/// The error with which an operator ended. A regular stop is not an error.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -42,7 +42,7 @@ pub enum RunError {
     /// watches have synced, so other controllers may have run already.
     #[error(transparent)]
     Conditions(Box<ConditionsError>),
-    /// The address for probes is in use, or is no address of this machine.
+    /// The address for probes is in use, or is not an address of this machine.
     #[error("failed to listen on {address}")]
     Probes {
         /// The address.
@@ -58,7 +58,7 @@ pub enum RunError {
     #[error("failed to listen to signals")]
     Signals(#[source] std::io::Error),
     /// Passes or runnables did not end within the shutdown timeout. Interrupted passes are reported in the status of their objects.
-    #[error("not everything ended within the shutdown timeout of {timeout:?}: {}", list(.unfinished))]
+    #[error("not everything ended within the shutdown timeout of {timeout:?}: {}", list_unfinished(.unfinished))]
     Timeout {
         /// The shutdown timeout.
         timeout: Duration,
@@ -111,13 +111,13 @@ pub enum RunError {
     Interrupted,
 }
 
-/// The number of unfinished parts that an error names.
-const NAMED: usize = 10;
+/// The maximum number of unfinished passes and runnables that an error names.
+const MAX_NAMED: usize = 10;
 
-/// Lists the first parts, and the number of the others.
-fn list(unfinished: &[String]) -> String {
-    let named = unfinished.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match unfinished.len().saturating_sub(NAMED) {
+/// Lists the first unfinished passes and runnables, and the number of the others.
+fn list_unfinished(unfinished: &[String]) -> String {
+    let named = unfinished.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match unfinished.len().saturating_sub(MAX_NAMED) {
         0 => named,
         others => format!("{named} and {others} more"),
     }

@@ -1,7 +1,7 @@
 //! Generates manifests from a build script, from a test and from the program that `opgen generate` builds.
 
 use super::{Drift, GenerateArgs, ManifestError, Project, compare, files, write};
-use crate::error::Chain;
+use crate::error::ErrorChain;
 use clap::Parser;
 use std::{
     error::Error as StdError,
@@ -94,7 +94,7 @@ pub fn build_script(operator: impl Describe, dir: impl AsRef<Path>) -> ExitCode 
             ExitCode::SUCCESS
         }
         Err(error) => {
-            for line in Chain(&error).to_string().lines() {
+            for line in ErrorChain(&error).to_string().lines() {
                 printed = printed.and_then(|()| writeln!(out, "cargo::error={line}"));
             }
             ExitCode::FAILURE
@@ -149,6 +149,6 @@ pub(crate) fn run_generator(operator: &impl Describe, args: &GenerateArgs) -> Ex
 pub(crate) fn exit_with_error(error: &(dyn StdError + 'static), hint: Option<&str>) -> ExitCode {
     let hint = hint.map_or(String::new(), |hint| format!("\nhint: {hint}\n"));
     // If standard error is closed, only the exit code reports the failure.
-    let _ = writeln!(io::stderr(), "error: {}\n{hint}", Chain(error));
+    let _ = writeln!(io::stderr(), "error: {}\n{hint}", ErrorChain(error));
     ExitCode::FAILURE
 }

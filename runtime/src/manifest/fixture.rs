@@ -1,4 +1,4 @@
-//! Provides a `Project` for tests with two kinds and a tree of a group, resources and a custom node.
+//! Provides a `Project` for tests: two kinds, one with a provisioning tree of groups that contain resources and a custom node.
 
 use serde_json::{Value, json};
 
@@ -42,26 +42,23 @@ const fn resource(access: &'static [Access]) -> Shape {
 }
 
 fn config_map() -> Kind {
-    kind("", "v1", "ConfigMap", "configmaps", true)
+    namespaced_kind("", "v1", "ConfigMap", "configmaps")
 }
 
 fn deployment() -> Kind {
-    kind("apps", "v1", "Deployment", "deployments", true)
+    namespaced_kind("apps", "v1", "Deployment", "deployments")
 }
 
 fn node() -> Kind {
-    kind("", "v1", "Node", "nodes", false)
+    cluster_scoped_kind("", "v1", "Node", "nodes")
 }
 
-/// Returns a `Kind` with the given fields.
-fn kind(
-    group: &'static str,
-    version: &'static str,
-    kind: &'static str,
-    plural: &'static str,
-    namespaced: bool,
-) -> Kind {
-    Kind { group: group.into(), version: version.into(), kind: kind.into(), plural: plural.into(), namespaced }
+fn namespaced_kind(group: &'static str, version: &'static str, kind: &'static str, plural: &'static str) -> Kind {
+    Kind { group: group.into(), version: version.into(), kind: kind.into(), plural: plural.into(), namespaced: true }
+}
+
+fn cluster_scoped_kind(group: &'static str, version: &'static str, kind: &'static str, plural: &'static str) -> Kind {
+    Kind { namespaced: false, ..namespaced_kind(group, version, kind, plural) }
 }
 
 /// Returns a definition in the form that `kube` derives, with `spec` as the schema of the spec.
@@ -101,8 +98,8 @@ pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
 
 /// Returns the operator `demo`: `Widget` (namespaced, with events) and `Network` (without a namespace, without events).
 pub(crate) fn project() -> Project {
-    let widget = kind("demo.example.com", "v1alpha1", "Widget", "widgets", true);
-    let network = kind("demo.example.com", "v1", "Network", "networks", false);
+    let widget = namespaced_kind("demo.example.com", "v1alpha1", "Widget", "widgets");
+    let network = cluster_scoped_kind("demo.example.com", "v1", "Network", "networks");
     let text = json!({"type": "string"});
     let spec = |field: &str| json!({"type": "object", "properties": {field: text}, "required": [field]});
     Project {
@@ -111,28 +108,29 @@ pub(crate) fn project() -> Project {
         namespace: "demo-system".into(),
         version: "0.1.0".into(),
         image: "registry.example.com/demo".into(),
+        // The operator watches all namespaces.
         namespaced: false,
         lease: "demo.opgen.dev".into(),
         priority_class: None,
         shards: false,
         is_release: false,
         controllers: vec![
-            controlled(&widget, &spec("image"), "demo.example.com/widget", true, &TREE),
-            controlled(&network, &spec("cidr"), "demo.example.com/network", false, &CONFIG),
+            KindDescription { events: true, ..controlled(&widget, &spec("image"), &TREE) },
+            KindDescription { events: false, ..controlled(&network, &spec("cidr"), &CONFIG) },
         ],
     }
 }
 
-/// Returns a controlled kind with `spec` as the schema of its spec.
-fn controlled(kind: &Kind, spec: &Value, finalizer: &str, events: bool, shape: &'static Shape) -> KindDescription {
+/// Returns a controlled kind without events. Its spec has the schema `spec`, and its finalizer is `<group>/<kind>`.
+fn controlled(kind: &Kind, spec: &Value, shape: &'static Shape) -> KindDescription {
     KindDescription {
         only_defined: false,
         kind: kind.clone(),
         crd: Some(crd(kind, spec)),
         schema: None,
         round_trip: None,
-        finalizer: finalizer.into(),
-        events,
+        finalizer: format!("{}/{}", kind.group, kind.kind.to_lowercase()),
+        events: false,
         shape,
         references: Vec::new(),
         watched_kinds: Vec::new(),

@@ -92,6 +92,7 @@ struct Report {
     text: String,
 }
 
+/// Reports all files as JSON. As text, it reports only `install.yaml`, which every project has and which kubectl applies.
 fn all_files(rendered: &Rendered) -> Report {
     let file_json = |file: &super::File| json!({"path": file.path, "text": file.text});
     let files: Vec<_> = rendered.files.iter().map(file_json).collect();

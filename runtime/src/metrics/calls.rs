@@ -101,7 +101,8 @@ impl CallMetrics {
     }
 }
 
-/// Calls `use_value` with the value of a key, which is created if there is none.
+/// Calls `use_value` with the value of a key, which is created if there is none. A key nearly always has a value, so a read lock
+/// is tried first.
 fn with_entry<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
     if let Some(value) = map.read().get(&key) {
         return use_value(value);

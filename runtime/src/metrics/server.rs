@@ -10,7 +10,7 @@ use super::{
     text::Format,
     tls::{Certificate, CertificateFiles},
 };
-use crate::error::{BoxError, Chain};
+use crate::error::{BoxError, ErrorChain};
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
@@ -327,7 +327,7 @@ impl Handler {
                 &format!("Forbidden: user {user:?} cannot {verb} path {path:?}"),
             )),
             Err(error) => {
-                let error = Chain(&error);
+                let error = ErrorChain(&error);
                 tracing::error!(%error, "failed to review the token of a client of {path}");
                 Some(text_response(StatusCode::INTERNAL_SERVER_ERROR, "failed to review the token"))
             }

@@ -46,7 +46,7 @@ impl Certificate {
     /// Creates a certificate for these DNS names and the loopback addresses, with a new key.
     ///
     /// # Errors
-    /// Fails if a name is no DNS name, or there are no random numbers for a key.
+    /// Fails if a name is not a DNS name, or if the random number generator of the system fails.
     pub(super) fn self_signed(names: Vec<String>) -> io::Result<Self> {
         let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
         let addresses = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -57,7 +57,8 @@ impl Certificate {
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = server_config(vec![certificate.der().clone()], key)?;
-        Ok(Self { files: None, loaded: Mutex::new(LoadedCertificate::new(config, Default::default())) })
+        let no_files = (Vec::new(), Vec::new());
+        Ok(Self { files: None, loaded: Mutex::new(LoadedCertificate::new(config, no_files)) })
     }
 
     /// Loads a certificate from files.
@@ -112,7 +113,7 @@ impl LoadedCertificate {
             }
             Err(error) => tracing::warn!(%error, "failed to use the new metrics certificate; using the old one"),
         }
-        // Also if they can't be used, so that the same files are not parsed and reported again.
+        // The content is remembered even if it can't be used, so that it is not parsed and reported again.
         self.pem = pem;
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn is_ready_once_created(kind: &Kind) -> bool {
     )
 }
 
-/// Returns ready if the object is in one of the given phases.
+/// Returns ready if the object is in one of the given phases; held up if it can't get there by itself, else waiting.
 fn phase(status: &Value, ready_phases: &[&str]) -> Readiness {
     match status["phase"].as_str() {
         Some(phase) if ready_phases.contains(&phase) => Readiness::Ready,

@@ -77,11 +77,12 @@ impl Loop {
         Ok(())
     }
 
-    /// Stores the policy in an annotation of the object.
+    /// Stores the orphan policy in an annotation of the object.
     async fn annotate_orphan_policy(&self, header: &Header) -> Result<()> {
         let kind = self.source.kind();
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
         let annotations = json!({PROPAGATION_ANNOTATION: ORPHAN_POLICY});
+        // With the uid, the API server refuses the patch if another object has the name by now.
         let patch = json!({"metadata": {"uid": header.uid.to_string(), "annotations": annotations}});
         let response = self.shared.client.merge(target, &patch, &self.shared.operator).await?;
         let version = response["metadata"]["resourceVersion"].as_str().unwrap_or_default();

@@ -163,7 +163,7 @@ impl Loop {
     /// Yields while other objects need an object that is being torn down. Breaks a ring of references in which each object is
     /// being deleted and waits for the next one: the first pass reports the ring in the condition, and the next pass breaks it.
     pub(super) async fn wait_for_referrers(&self, header: &Header, stored: &dyn StoredStatus) -> Result<()> {
-        let Err(waiting) = self.check_unreferenced(header) else { return Ok(()) };
+        let Err(waiting) = check_not_needed(header) else { return Ok(()) };
         let Some(ring) = self.shared.ring_of(self.source.kind(), header) else { return Err(waiting) };
         if !ring.is_dead() {
             return match waiting {
@@ -186,23 +186,6 @@ impl Loop {
         status["conditions"].as_array().into_iter().flatten().any(|condition| condition["reason"] == reason)
     }
 
-    /// Checks that no other object needs an object that is being torn down.
-    ///
-    /// # Errors
-    /// A yield that names a referrer. If there is none, a yield while a foreground deletion waits for dependents that block it;
-    /// children of the operator never do, so these are children of others.
-    fn check_unreferenced(&self, header: &Header) -> Result<()> {
-        let references: Vec<_> = header.finalizers.iter().filter(|name| reference::is_reference(name)).collect();
-        let [first, others @ ..] = &references[..] else {
-            return match header.finalizers.contains(FOREGROUND_FINALIZER) {
-                true => yield_because("DependentsRemain", "dependents of other clients are being deleted first"),
-                false => Ok(()),
-            };
-        };
-        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
-        yield_because("Referenced", format!("it is referenced by {}{more}", reference::describe(first)))
-    }
-
     /// Returns the references of a primary's spec; none if the controller's kinds have no references.
     pub(super) fn references_of(&self, primary: &dyn DecodedPrimary) -> Result<Vec<Pointer>> {
         if self.shared.targets.is_empty() {
@@ -215,6 +198,40 @@ impl Loop {
     fn reference_finalizer(&self, referrer: &ObjectKey) -> String {
         reference::finalizer_name(self.source.kind(), referrer)
     }
+}
+
+/// Checks that no other object needs an object that is being torn down.
+///
+/// # Errors
+/// A yield that says which objects need it.
+fn check_not_needed(header: &Header) -> Result<()> {
+    check_unreferenced(header)?;
+    check_no_foreign_dependents(header)
+}
+
+/// Checks that no object references an object. Each referrer has put a finalizer on it.
+///
+/// # Errors
+/// A yield that names a referrer.
+fn check_unreferenced(header: &Header) -> Result<()> {
+    let reference_finalizers: Vec<_> = header.finalizers.iter().filter(|name| reference::is_reference(name)).collect();
+    let [first, others @ ..] = &reference_finalizers[..] else { return Ok(()) };
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    yield_because("Referenced", format!("it is referenced by {}{more}", reference::describe(first)))
+}
+
+/// Checks that no dependents of other clients block the foreground deletion of an object.
+///
+/// An object in foreground deletion has a finalizer until its dependents with `blockOwnerDeletion` are gone. The children of the
+/// operator don't have that field, so these dependents belong to other clients.
+///
+/// # Errors
+/// A yield while the object has this finalizer.
+fn check_no_foreign_dependents(header: &Header) -> Result<()> {
+    if header.finalizers.contains(FOREGROUND_FINALIZER) {
+        return yield_because("DependentsRemain", "dependents of other clients are being deleted first");
+    }
+    Ok(())
 }
 
 /// Returns the reference finalizers of these primaries of a kind.

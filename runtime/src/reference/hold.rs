@@ -138,7 +138,7 @@ impl ControllerState {
         }
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let answer = self.client.add_finalizer(target, object, finalizer, &self.operator).await;
-        targets.apply_answer(&answer?)
+        targets.store_response(&answer?)
     }
 
     /// Returns whether [`ControllerState::add_finalizer_to_target`] has nothing to write: the target has the finalizer, is being
@@ -188,7 +188,7 @@ impl ControllerState {
         match self.client.remove_finalizer(target, &entry.header, finalizer, &self.operator).await {
             // The next write starts from this response. The removal of the last finalizer of an object in deletion deletes it;
             // then the response is not stored, and the watch reports the deletion.
-            Ok(Some(object)) if !entry.header.deleting || has_finalizers(&object) => targets.apply_answer(&object),
+            Ok(Some(object)) if !entry.header.deleting || has_finalizers(&object) => targets.store_response(&object),
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
             Err(error) => Err(error.into()),

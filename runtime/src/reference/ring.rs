@@ -74,28 +74,35 @@ pub(crate) struct Ring {
     is_dead: bool,
 }
 
-/// The objects that reference one object, directly or transitively, by uid; each with the uids of its own referrers.
-type Holders = BTreeMap<String, (Member, Vec<String>)>;
+/// An object, and all objects that reference it, directly or transitively; by uid.
+type ReferrerGraph = BTreeMap<String, ReferencedMember>;
+
+/// An object of a [`ReferrerGraph`].
+struct ReferencedMember {
+    member: Member,
+    /// The uids of the objects that reference it directly.
+    referrers: Vec<String>,
+}
 
 impl Ring {
     /// Returns the ring that an object is in, or `None`; `find` returns the referrer of a reference.
     pub(crate) fn of(start: Member, find: impl Fn(&str) -> Option<Member>) -> Option<Self> {
         let first = start.uid.to_string();
-        if let Some(holders) = blocked_holders(start.clone(), &find) {
-            let targets = transitive_targets(&first, &holders);
-            if targets.len() == holders.len() {
-                return Some(Self::new(holders, true));
+        if let Some(graph) = blocked_referrers(start.clone(), &find) {
+            let reachable = reachable_from(&first, &graph);
+            if reachable.len() == graph.len() {
+                return Some(Self::new(graph, true));
             }
         }
-        let mut holders = search_holders(start, &find);
-        let targets = transitive_targets(&first, &holders);
-        holders.retain(|uid, _| targets.contains(uid));
-        let is_ring = holders.len() > 1 || holders.values().any(|(_, by)| by.contains(&first));
-        is_ring.then(|| Self::new(holders, false))
+        let mut graph = search_referrers(start, &find);
+        let reachable = reachable_from(&first, &graph);
+        graph.retain(|uid, _| reachable.contains(uid));
+        let is_ring = graph.len() > 1 || graph.values().any(|object| object.referrers.contains(&first));
+        is_ring.then(|| Self::new(graph, false))
     }
 
-    fn new(holders: Holders, is_dead: bool) -> Self {
-        let mut members: Vec<Member> = holders.into_values().map(|(member, _)| member).collect();
+    fn new(graph: ReferrerGraph, is_dead: bool) -> Self {
+        let mut members: Vec<Member> = graph.into_values().map(|object| object.member).collect();
         members.sort_by(|one, other| (&one.kind, &one.key).cmp(&(&other.kind, &other.key)));
         Self { members, is_dead }
     }
@@ -122,52 +129,55 @@ impl Ring {
 
 /// Returns all objects that reference an object, directly or transitively; `None` if one of them is not being deleted or has no
 /// referrer. An object in deletion without referrers is torn down by itself, and then its targets are.
-fn blocked_holders(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Option<Holders> {
-    let mut holders = Holders::new();
+fn blocked_referrers(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Option<ReferrerGraph> {
+    let mut graph = ReferrerGraph::new();
     let mut open = vec![start];
     while let Some(member) = open.pop() {
         if !member.deleting || member.references.is_empty() {
             return None;
         }
-        let by = member.references.iter().map(|reference| find(reference)).collect::<Option<Vec<_>>>()?;
-        add_holder(&mut holders, &mut open, member, by);
+        let referrers = member.references.iter().map(|reference| find(reference)).collect::<Option<Vec<_>>>()?;
+        add_member(&mut graph, &mut open, member, referrers);
     }
-    Some(holders)
+    Some(graph)
 }
 
 /// Returns objects that reference an object, directly or transitively, up to [`MAX_SEARCHED`]: enough to name its ring in a message.
-fn search_holders(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Holders {
-    let mut holders = Holders::new();
+fn search_referrers(start: Member, find: &impl Fn(&str) -> Option<Member>) -> ReferrerGraph {
+    let mut graph = ReferrerGraph::new();
     let mut open = VecDeque::from([start]);
-    while let Some(member) = open.pop_front().filter(|_| holders.len() < MAX_SEARCHED) {
+    while let Some(member) = open.pop_front().filter(|_| graph.len() < MAX_SEARCHED) {
         let references = member.references.iter().take(MAX_SEARCHED);
-        let by = references.filter_map(|reference| find(reference)).collect();
+        let referrers = references.filter_map(|reference| find(reference)).collect();
         let mut more = Vec::new();
-        add_holder(&mut holders, &mut more, member, by);
+        add_member(&mut graph, &mut more, member, referrers);
         open.extend(more);
     }
-    holders
+    graph
 }
 
-/// Records a member with its referrers `by`, and adds those that are not known yet to the search (`open`).
-fn add_holder(holders: &mut Holders, open: &mut Vec<Member>, member: Member, by: Vec<Member>) {
-    let uids = by.iter().map(|holder| holder.uid.to_string()).collect();
-    holders.insert(member.uid.to_string(), (member, uids));
-    open.extend(by.into_iter().filter(|holder| !holders.contains_key(&holder.uid.to_string())));
+/// Records a member with its referrers, and adds those that are not known yet to the search (`open`).
+fn add_member(graph: &mut ReferrerGraph, open: &mut Vec<Member>, member: Member, referrers: Vec<Member>) {
+    let uids = referrers.iter().map(|referrer| referrer.uid.to_string()).collect();
+    graph.insert(member.uid.to_string(), ReferencedMember { member, referrers: uids });
+    open.extend(referrers.into_iter().filter(|referrer| !graph.contains_key(&referrer.uid.to_string())));
 }
 
-/// Returns the uid of an object, and the uids of the objects among `holders` that it references, directly or transitively.
-fn transitive_targets(first: &str, holders: &Holders) -> BTreeSet<String> {
-    let mut targets = BTreeSet::from([first.to_owned()]);
+/// Returns the uid of an object, and the uids of the objects in the graph that it references, directly or transitively.
+fn reachable_from(first: &str, graph: &ReferrerGraph) -> BTreeSet<String> {
+    let mut reachable = BTreeSet::from([first.to_owned()]);
     loop {
-        let is_new_target = |(uid, (_, by)): &(&String, &(Member, Vec<String>))| {
-            !targets.contains(*uid) && by.iter().any(|holder| targets.contains(holder))
-        };
-        let more: Vec<String> = holders.iter().filter(is_new_target).map(|(uid, _)| uid.clone()).collect();
-        if more.is_empty() {
-            return targets;
+        let mut more = Vec::new();
+        for (uid, object) in graph {
+            // The object is referenced by one that is reachable.
+            if !reachable.contains(uid) && object.referrers.iter().any(|referrer| reachable.contains(referrer)) {
+                more.push(uid.clone());
+            }
         }
-        targets.extend(more);
+        if more.is_empty() {
+            return reachable;
+        }
+        reachable.extend(more);
     }
 }
 

@@ -110,7 +110,9 @@ impl Targets {
     ///
     /// # Errors
     /// Fails if the JSON is not a Kubernetes object.
-    pub(crate) fn apply_answer(&self, object: &Value) -> Result<()> {
+    pub(crate) fn store_response(&self, object: &Value) -> Result<()> {
+        // The store had the object before the write. If the response adds it, the watch has removed it since then, so the response
+        // is older than the deletion.
         if let Change::Added { new } = self.apply(object.to_string().as_bytes())?
             && let Change::Deleted { old } = self.watched.store.delete(&new.header)
         {
@@ -192,12 +194,12 @@ mod tests {
         let targets = targets();
         let answer = |version| serde_json::from_slice(&object("one", version, &[REFERENCE])).unwrap();
         targets.apply(&object("one", 1, &[])).unwrap();
-        targets.apply_answer(&answer(2)).unwrap();
+        targets.store_response(&answer(2)).unwrap();
         assert_eq!(targets.keys_with_reference(REFERENCE).len(), 1);
         let header = Header::parse(&object("one", 3, &[])).unwrap();
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.forget(&old);
-        targets.apply_answer(&answer(2)).unwrap();
+        targets.store_response(&answer(2)).unwrap();
         assert!(targets.watched.store.is_empty() && targets.keys_with_reference(REFERENCE).is_empty());
     }
 

@@ -58,7 +58,7 @@ const KINDS: &[fn() -> Kind] = kinds! {
     "storage.k8s.io" "v1" { CSIDriver csidrivers false, StorageClass storageclasses false, }
 };
 
-/// Returns the built-in kind with this `apiVersion` and `kind`, or `None`.
+/// Returns the function that returns the built-in kind with this `apiVersion` and `kind`; `None` if there is no such kind.
 pub(crate) fn find(api_version: &str, kind: &str) -> Option<fn() -> Kind> {
     KINDS.iter().copied().find(|known| {
         let known = known();

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     environment::Environment,
-    error::Chain,
+    error::ErrorChain,
     lease::{
         election::{Election, Lock},
         elector::LeadLoss,
@@ -171,7 +171,7 @@ impl ShardCoordinator {
         while self.tasks.join_next().await.is_some() {}
         match timeout(DELETION_TIMEOUT, leases.delete(&own, &DeleteParams::default())).await {
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => tracing::warn!(lease = own, "failed to delete the Lease: {}", Chain(&error)),
+            Ok(Err(error)) => tracing::warn!(lease = own, "failed to delete the Lease: {}", ErrorChain(&error)),
             Err(_) => tracing::warn!(lease = own, "failed to delete the Lease within {DELETION_TIMEOUT:?}"),
         }
     }

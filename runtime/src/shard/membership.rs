@@ -1,11 +1,11 @@
-//! `Membership` watches the Leases of all members, and deletes those of members that have been gone for long.
+//! `Membership` watches the Leases of all members (the replicas), and deletes those of members that have been gone for a long time.
 
 use super::{
     gate::WaitReason,
     hash::ShardCount,
     members::{Members, SHARDS_LABEL},
 };
-use crate::{error::Chain, lease::options::LeaderElection};
+use crate::{error::ErrorChain, lease::options::LeaderElection};
 use futures::{StreamExt as _, stream::BoxStream};
 use k8s_openapi::api::coordination::v1::Lease;
 use kube::{
@@ -106,7 +106,7 @@ impl Membership {
             // The watcher lists or watches again when it is polled.
             Some(Err(error)) => {
                 self.retry_at = Some(now + RETRY_DELAY);
-                self.log_once(format!("failed to watch the Leases of the members: {}", Chain(&error)));
+                self.log_once(format!("failed to watch the Leases of the members: {}", ErrorChain(&error)));
             }
             None => self.retry_at = Some(now + RETRY_DELAY),
         }
@@ -134,7 +134,7 @@ impl Membership {
                 Ok(Ok(None)) => self.members.forget(&name),
                 Ok(Err(error)) => {
                     self.retry_read_at = Some(now + RETRY_DELAY);
-                    self.log_once(format!("failed to read the Lease of a member: {}", Chain(&error)));
+                    self.log_once(format!("failed to read the Lease of a member: {}", ErrorChain(&error)));
                 }
                 Err(_) => self.retry_read_at = Some(now + RETRY_DELAY),
             }
@@ -149,7 +149,7 @@ impl Membership {
             match timeout(REQUEST_TIMEOUT, self.leases.delete(&name, &params)).await {
                 Ok(Err(kube::Error::Api(status))) if matches!(status.code, 404 | 409) => {}
                 Ok(Err(error)) => {
-                    self.log_once(format!("failed to delete the Lease of an ended member: {}", Chain(&error)));
+                    self.log_once(format!("failed to delete the Lease of an ended member: {}", ErrorChain(&error)));
                 }
                 Ok(Ok(_)) | Err(_) => {}
             }

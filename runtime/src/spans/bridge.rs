@@ -13,7 +13,7 @@ use tracing::Span;
 /// Returns the context of a span; `None` if the span is disabled, or if no layer of OpenTelemetry records it. The span must have its
 /// parent and its links already.
 pub(crate) fn context_of(span: &Span) -> Option<TraceContext> {
-    if span.is_disabled() { None } else { context::of_enabled(span) }
+    if span.is_disabled() { None } else { context::context_of_enabled_span(span) }
 }
 
 /// Returns the context of the current span, as [`context_of`].
@@ -24,7 +24,11 @@ pub(crate) fn current_context() -> Option<TraceContext> {
 /// Returns whether spans below the current one are recorded: there is one, and its trace is not left out by the sampling.
 pub(crate) fn is_recorded() -> bool {
     let current = Span::current();
-    !current.is_disabled() && context::of_enabled(&current).is_none_or(|context| context.is_sampled)
+    if current.is_disabled() {
+        return false;
+    }
+    // No layer of OpenTelemetry samples an enabled span without a context, so another subscriber records it.
+    context::context_of_enabled_span(&current).is_none_or(|context| context.is_sampled)
 }
 
 #[cfg(feature = "otlp")]
@@ -39,7 +43,7 @@ mod opentelemetry_context {
     use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
     /// Returns the context of an enabled span.
-    pub(super) fn of_enabled(span: &Span) -> Option<TraceContext> {
+    pub(super) fn context_of_enabled_span(span: &Span) -> Option<TraceContext> {
         from_opentelemetry(span.context().span().span_context())
     }
 
@@ -83,7 +87,7 @@ mod without_opentelemetry {
     use crate::spans::context::TraceContext;
     use tracing::Span;
 
-    pub(super) fn of_enabled(_: &Span) -> Option<TraceContext> {
+    pub(super) fn context_of_enabled_span(_: &Span) -> Option<TraceContext> {
         None
     }
 

@@ -27,10 +27,11 @@ impl PassSpan {
         Self { span: Span::none(), context: None }
     }
 
-    /// Starts the span of a pass over an object. It has the given parent and link, and never one of the current task. The span is
-    /// disabled if its trace is not recorded.
+    /// Starts the span of a pass over an object. It takes the given parent and link, and never takes one from the current task. The
+    /// span is disabled if its trace is not recorded.
     pub(crate) fn begin(kind: &Kind, header: &Header, trigger: Trigger, lineage: &Lineage) -> Self {
         if let Some(context) = sampling::unrecorded_context(lineage.parent.as_ref()) {
+            // The context is kept, so that the next passes of the same trace are not recorded either.
             return Self { span: Span::none(), context: Some(context) };
         }
         let Header { key, uid, resource_version, .. } = header;

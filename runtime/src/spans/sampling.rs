@@ -17,11 +17,12 @@ pub(super) fn set_ratio(ratio: f64) {
 /// Returns the context of a pass that is not recorded, given its parent; `None` for a pass that needs a span. Without an export by
 /// opgen, the program has its own subscriber, which decides by itself.
 pub(super) fn unrecorded_context(parent: Option<&TraceContext>) -> Option<TraceContext> {
-    context_of_ratio(*RATIO.get()?, parent)
+    context_unless_recorded(*RATIO.get()?, parent)
 }
 
-/// A pass with a parent is recorded if its parent is. Of the others, this fraction is.
-fn context_of_ratio(ratio: f64, parent: Option<&TraceContext>) -> Option<TraceContext> {
+/// Returns the context of a pass that is not recorded, by which the next passes of its trace are not recorded either; `None` for a
+/// pass that is recorded. A pass with a parent is recorded if its parent is. Of the passes without a parent, the fraction `ratio` is.
+fn context_unless_recorded(ratio: f64, parent: Option<&TraceContext>) -> Option<TraceContext> {
     match parent {
         Some(parent) => (!parent.is_sampled).then(|| parent.clone()),
         None if fastrand::f64() < ratio => None,
@@ -39,9 +40,9 @@ mod tests {
     #[test]
     fn a_pass_follows_its_parent_and_the_others_the_ratio() {
         let parent = |is_sampled| TraceContext { trace_id: 7, span_id: 8, is_sampled, state: None };
-        assert_eq!(context_of_ratio(0.0, Some(&parent(true))), None);
-        assert_eq!(context_of_ratio(1.0, Some(&parent(false))), Some(parent(false)));
-        let recorded = |ratio| (0..2_000).filter(|_| context_of_ratio(ratio, None).is_none()).count();
+        assert_eq!(context_unless_recorded(0.0, Some(&parent(true))), None);
+        assert_eq!(context_unless_recorded(1.0, Some(&parent(false))), Some(parent(false)));
+        let recorded = |ratio| (0..2_000).filter(|_| context_unless_recorded(ratio, None).is_none()).count();
         assert_eq!((recorded(0.0), recorded(1.0)), (0, 2_000));
         assert!((400..600).contains(&recorded(0.25)), "a deviation by five standard deviations");
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     change::{Breaks, Changes},
-    path::root,
+    path::display_path,
 };
 use crate::{flag, list};
 
@@ -69,11 +69,11 @@ fn compare_bound(
 }
 
 fn add_tighter(path: &str, what: String, changes: &mut Changes) {
-    changes.add(root(path), Breaks::BOTH, format!("{what}: values of before may be invalid"));
+    changes.add(display_path(path), Breaks::BOTH, format!("{what}: values of before may be invalid"));
 }
 
 fn add_looser(path: &str, what: String, changes: &mut Changes) {
-    changes.add(root(path), Breaks::NOTHING, format!("{what}: more values are valid"));
+    changes.add(display_path(path), Breaks::NOTHING, format!("{what}: more values are valid"));
 }
 
 /// Compares the enums. A new value surprises clients that read the field.
@@ -83,7 +83,7 @@ fn compare_enums(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
         (false, true) => return add_tighter(path, "it takes only the values of an enum".to_owned(), changes),
         (true, false) => {
             return changes.add(
-                root(path),
+                display_path(path),
                 Breaks::CLIENTS,
                 "its enum is removed: a client that reads it must know other values",
             );
@@ -91,11 +91,15 @@ fn compare_enums(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
         _ => {}
     }
     for value in before.iter().filter(|value| !after.contains(value)) {
-        changes.add(root(path), Breaks::BOTH, format!("the value {value} is removed: objects with it are invalid"));
+        changes.add(
+            display_path(path),
+            Breaks::BOTH,
+            format!("the value {value} is removed: objects with it are invalid"),
+        );
     }
     for value in after.iter().filter(|value| !before.contains(value)) {
         changes.add(
-            root(path),
+            display_path(path),
             Breaks::CLIENTS,
             format!("the value {value} is added, which a client that reads it must know"),
         );

@@ -1,6 +1,6 @@
 //! Names the fields of an object by their paths.
 
-/// Returns the path of a field; `.` for the object itself.
-pub(super) fn root(path: &str) -> &str {
+/// Returns the path as a message shows it: `.` for the object itself, whose path is empty.
+pub(super) fn display_path(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }

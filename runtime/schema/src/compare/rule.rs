@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     change::{Breaks, Changes},
-    path::root,
+    path::display_path,
 };
 use crate::{list, text};
 
@@ -20,9 +20,13 @@ pub(super) fn compare_rules(old: &Value, new: &Value, path: &str, changes: &mut 
         } else {
             (Breaks::BOTH, "values of before may be invalid")
         };
-        changes.add(root(path), breaks, format!("the rule `{rule}` is added: {consequence}"));
+        changes.add(display_path(path), breaks, format!("the rule `{rule}` is added: {consequence}"));
     }
     for rule in list(old, KEY).iter().map(|rule| text(rule, "rule")).filter(|rule| !has(new, rule)) {
-        changes.add(root(path), Breaks::NOTHING, format!("the rule `{rule}` is removed: more values are valid"));
+        changes.add(
+            display_path(path),
+            Breaks::NOTHING,
+            format!("the rule `{rule}` is removed: more values are valid"),
+        );
     }
 }

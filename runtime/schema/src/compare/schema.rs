@@ -6,7 +6,7 @@ use super::{
     change::{Breaks, Changes},
     limit::compare_limits,
     merge::compare_merging,
-    path::root,
+    path::display_path,
     presence::{Presence, compare_presence},
     rule::compare_rules,
 };
@@ -61,14 +61,18 @@ fn add_type(path: &str, (before, after): (&str, &str), changes: &mut Changes) {
     } else {
         (Breaks::BOTH, "values of before are invalid")
     };
-    changes.add(root(path), breaks, format!("its type was {} and is {}: {consequence}", name(before), name(after)));
+    changes.add(
+        display_path(path),
+        breaks,
+        format!("its type was {} and is {}: {consequence}", name(before), name(after)),
+    );
 }
 
 fn compare_nullable(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     match (flag(old, "nullable"), flag(new, "nullable")) {
-        (true, false) => changes.add(root(path), Breaks::BOTH, "it may no longer be null"),
+        (true, false) => changes.add(display_path(path), Breaks::BOTH, "it may no longer be null"),
         (false, true) => {
-            changes.add(root(path), Breaks::CLIENTS, "it may be null, which a client that reads it must know")
+            changes.add(display_path(path), Breaks::CLIENTS, "it may be null, which a client that reads it must know")
         }
         _ => {}
     }
@@ -78,14 +82,20 @@ fn compare_nullable(old: &Value, new: &Value, path: &str, changes: &mut Changes)
 fn compare_combinations(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     for key in COMBINATIONS {
         match (old.get(key), new.get(key)) {
-            (None, Some(_)) => {
-                changes.add(root(path), Breaks::BOTH, format!("`{key}` is added, which may refuse values of before"))
-            }
+            (None, Some(_)) => changes.add(
+                display_path(path),
+                Breaks::BOTH,
+                format!("`{key}` is added, which may refuse values of before"),
+            ),
             (Some(_), None) => {
-                changes.add(root(path), Breaks::NOTHING, format!("`{key}` is removed: more values are valid"))
+                changes.add(display_path(path), Breaks::NOTHING, format!("`{key}` is removed: more values are valid"))
             }
             (Some(before), Some(after)) if before != after => {
-                changes.add(root(path), Breaks::BOTH, format!("`{key}` differs, which may refuse values of before"));
+                changes.add(
+                    display_path(path),
+                    Breaks::BOTH,
+                    format!("`{key}` differs, which may refuse values of before"),
+                );
             }
             _ => {}
         }
@@ -94,8 +104,12 @@ fn compare_combinations(old: &Value, new: &Value, path: &str, changes: &mut Chan
 
 fn compare_unknown_fields(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     match (flag(old, PRESERVE_UNKNOWN_FIELDS), flag(new, PRESERVE_UNKNOWN_FIELDS)) {
-        (true, false) => changes.add(root(path), Breaks::BOTH, "fields that the schema does not name are removed"),
-        (false, true) => changes.add(root(path), Breaks::NOTHING, "fields that the schema does not name are kept"),
+        (true, false) => {
+            changes.add(display_path(path), Breaks::BOTH, "fields that the schema does not name are removed")
+        }
+        (false, true) => {
+            changes.add(display_path(path), Breaks::NOTHING, "fields that the schema does not name are kept")
+        }
         _ => {}
     }
 }
@@ -161,13 +175,13 @@ fn compare_values(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
         }
         (before, after) if is_open(before) && !is_open(after) && !flag(new, PRESERVE_UNKNOWN_FIELDS) => {
             changes.add(
-                root(path),
+                display_path(path),
                 Breaks::BOTH,
                 "it is no map any more: entries that the schema does not name are lost",
             );
         }
         (before, after) if !is_open(before) && is_open(after) => {
-            changes.add(root(path), Breaks::NOTHING, "it takes any key");
+            changes.add(display_path(path), Breaks::NOTHING, "it takes any key");
         }
         _ => {}
     }

@@ -11,7 +11,8 @@ use crate::{
     violation::{Rule, Violation},
 };
 
-/// Returns the violations of the defaults of a schema and of all schemas below it.
+/// Returns the violations of the defaults of a schema and of all schemas below it. A default of an embedded resource must have
+/// metadata of the definition `metadata`; with `None`, it may have any.
 pub(super) fn check(schema: &Value, path: &SchemaPath, metadata: Metadata) -> Vec<Violation> {
     let mut found = Vec::new();
     check_levels(schema, path, metadata, &mut found);

@@ -111,18 +111,18 @@ fn is_zero_value(value: &Value) -> bool {
     value.is_null() || *value == false || value == "" || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// Returns the name of the Go field of a keyword: `MaxItems` for `maxItems`, `XListType` for `x-kubernetes-list-type`.
+/// Returns the name of the Go field for a keyword: `MaxItems` for `maxItems`, `XListType` for `x-kubernetes-list-type`.
 fn go_name(key: &str) -> String {
     let words = key.strip_prefix("x-kubernetes-").map_or(vec![key], |rest| {
         let mut words = vec!["x"];
         words.extend(rest.split('-'));
         words
     });
-    let upper = |word: &str| {
+    let capitalize = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
     };
-    words.into_iter().map(upper).collect()
+    words.into_iter().map(capitalize).collect()
 }
 
 #[cfg(test)]

@@ -58,7 +58,8 @@ fn check_level(
     check_level(&schema["items"], &path.items(), items_uncorrelated, compile, found);
 }
 
-/// Checks the expression, messages, reason and field path of a rule, without compiling the expression.
+/// Checks the expression, messages, reason and field path of a rule, without compiling the expression. The order of the checks and
+/// the types of the violations are those of the API server.
 fn check_texts(schema: &Value, rule: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
     let has_line_break = |text: &str| text.contains(['\n', '\r']);
     let is_blank = |text: &str| !text.is_empty() && text.trim().is_empty();
@@ -92,6 +93,7 @@ fn check_texts(schema: &Value, rule: &Value, path: &SchemaPath, found: &mut Vec<
     if has_line_break(field_path) {
         refuse("must not contain line breaks");
     }
+    // `at_path` does not parse the notation `['name']`, so such a path is left to the API server.
     if !field_path.is_empty() && !field_path.contains('[') && at_path(schema, field_path).is_err() {
         refuse("must be a valid path");
     }

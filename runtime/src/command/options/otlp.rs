@@ -124,7 +124,7 @@ fn ratio_of_sampler() -> Option<f64> {
 pub(super) struct Headers(pub(super) String);
 
 impl Headers {
-    /// Checks the pairs of headers.
+    /// Checks the `name=value` pairs of the headers. The text is kept, to compare it with the environment variable.
     fn parse(text: &str) -> Result<Self, String> {
         for (name, value) in parse_pairs(text)? {
             let is_valid = http::HeaderName::try_from(&name).is_ok() && http::HeaderValue::try_from(&value).is_ok();

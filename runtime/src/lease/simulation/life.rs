@@ -48,10 +48,10 @@ pub(super) async fn run(index: usize, schedule: &Arc<Schedule>, network: &Networ
         sleep_until(Instant::now() + LONGEST_TRANSIT + dice.millis(0..2_000)).await;
         let random = life * 3 + index as u64;
         let identity = CandidateIdentity::new(&format!("pod-{index}"), Some(&format!("uid-{pod}")), random);
-        let (process, stop) = Process::new(index, identity, schedule, network, defects, &dice);
+        let process = Process::new(index, identity, schedule, network, defects, &dice);
         let (at, end) = next_end.unwrap_or((schedule.end, End::Crash));
         let process =
-            process.run(async move { if end == End::Stop { sleep_until(at).await } else { pending().await } }, stop);
+            process.run(async move { if end == End::Stop { sleep_until(at).await } else { pending().await } });
         let process = Frozen { inner: Box::pin(process), windows: &faults.frozen, sleep: None };
         // A process that is stopped is killed after a while.
         let killed_at = if end == End::Stop { at + Duration::from_secs(30) } else { at };
@@ -69,12 +69,11 @@ struct Process {
     lead: Lead,
     /// The client of its workers.
     client: kube::Client,
-    stopped: oneshot::Receiver<()>,
     dice: Arc<Dice>,
 }
 
 impl Process {
-    /// Returns a process of the candidate `index`, and the sender that stops it.
+    /// Returns a process of the candidate `index`.
     fn new(
         index: usize,
         identity: CandidateIdentity,
@@ -82,13 +81,13 @@ impl Process {
         network: &Network,
         defects: Defects,
         dice: &Arc<Dice>,
-    ) -> (Self, oneshot::Sender<()>) {
+    ) -> Self {
         let client = network.client(index, identity.as_str());
         let leads = Leads::new();
         let lead = leads.process().clone();
         let mut elector = Elector::new(identity, &LeaderElection::default());
         elector.defects = defects;
-        let (error, random) = (schedule.candidates[index].wall_clock_error, dice.clone());
+        let (error, random) = (schedule.candidates[index].wall_clock_error_seconds, dice.clone());
         let begin = Instant::now();
         let now = move || {
             let seconds = i64::try_from(begin.elapsed().as_secs()).unwrap_or(0);
@@ -105,27 +104,30 @@ impl Process {
             reopen_at: None,
             last_failure: None,
         };
-        let (stop, stopped) = oneshot::channel();
         let client = if defects.is_unguarded { client } else { guard::wrap(client, leads) };
-        (Self { candidate, lead, client, stopped, dice: dice.clone() }, stop)
+        Self { candidate, lead, client, dice: dice.clone() }
     }
 
-    /// Runs until the lead is lost or `end` completes, as the manager runs an operator.
-    async fn run(self, end: impl Future<Output = ()>, stop: oneshot::Sender<()>) {
-        let Self { candidate, lead, client, stopped, dice } = self;
+    /// Runs the candidate and its workers, as the manager runs an operator. When `end` completes, the workers drain, and then the
+    /// candidate stops and releases the Lease. When the candidate loses the lead, the workers run for [`ABORT_TIME`] more, and the
+    /// Lease is not released.
+    async fn run(self, end: impl Future<Output = ()>) {
+        let Self { candidate, lead, client, dice } = self;
+        let (stop, stopped) = oneshot::channel::<()>();
         let mut election = std::pin::pin!(candidate.run(async {
-            if stopped.await.is_err() {
-                pending::<()>().await;
-            }
+            // `stop` is not dropped before the candidate, so this is not an error.
+            let _ = stopped.await;
         }));
         let (drain, draining) = oneshot::channel();
         let mut workers = std::pin::pin!(work(client, lead, &dice, draining));
         tokio::select! {
+            // The workers of an operator are tasks of their own. After a freeze, one may write before the candidate notices that the
+            // lead is lost. This is the worst case, so the workers are polled first.
             biased;
-            // Workers are tasks of their own, and one may run before the candidate after a freeze.
+            // They drain only after `end`, so this does not happen.
             () = &mut workers => return,
             _ = &mut election => {
-                // The workers of another thread go on for a moment.
+                // A worker on another thread continues until it is aborted.
                 let _ = timeout_at(Instant::now() + ABORT_TIME, workers).await;
                 return;
             }
@@ -134,6 +136,7 @@ impl Process {
         tokio::select! {
             biased;
             () = &mut workers => {}
+            // The lead was lost before the workers had drained.
             _ = &mut election => return,
         }
         let _ = stop.send(());

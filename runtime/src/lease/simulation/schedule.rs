@@ -40,15 +40,15 @@ pub(super) type Window = Range<Instant>;
 pub(super) struct CandidateFaults {
     /// The length of a second of its clock.
     pub(super) clock_rate: f64,
-    /// The error of its wall clock, in seconds.
-    pub(super) wall_clock_error: i64,
+    /// The error of its wall clock.
+    pub(super) wall_clock_error_seconds: i64,
     /// When its process is stopped, as by SIGSTOP.
     pub(super) frozen: Vec<Window>,
     /// When its requests don't reach the server.
     pub(super) cut_requests: Vec<Window>,
     /// When responses don't reach it.
     pub(super) cut_responses: Vec<Window>,
-    /// When it ends.
+    /// When its process ends, in order. A new process starts after each end.
     pub(super) ends: Vec<(Instant, End)>,
 }
 
@@ -83,22 +83,22 @@ impl Schedule {
 impl CandidateFaults {
     /// Draws the faults of one candidate.
     fn new(dice: &Dice, start: Instant) -> Self {
-        let at = |dice: &Dice| start + dice.millis(1_000..32_000);
+        let random_instant = || start + dice.millis(1_000..32_000);
         let windows = |chance: u64, longest: u64| -> Vec<Window> {
             let windows = (0..2).filter(|_| dice.percent(chance)).map(|_| {
-                let begin = at(dice);
+                let begin = random_instant();
                 begin..begin + dice.millis(500..longest)
             });
             windows.collect()
         };
         let ends = (0..2)
             .filter(|_| dice.percent(25))
-            .map(|_| (at(dice), if dice.percent(50) { End::Crash } else { End::Stop }));
+            .map(|_| (random_instant(), if dice.percent(50) { End::Crash } else { End::Stop }));
         let mut ends: Vec<_> = ends.collect();
         ends.sort_by_key(|(at, _)| *at);
         Self {
             clock_rate: 0.95 + dice.below(101) as f64 / 1000.0,
-            wall_clock_error: i64::try_from(dice.below(20_000)).unwrap_or(0) - 10_000,
+            wall_clock_error_seconds: i64::try_from(dice.below(20_000)).unwrap_or(0) - 10_000,
             frozen: windows(30, 30_000),
             cut_requests: windows(20, 25_000),
             cut_responses: windows(20, 25_000),

@@ -8,22 +8,24 @@ const PUBLISHED: &str = include_str!("../../../operator-configuration.schema.jso
 /// The options that a release sets, by their paths, as YAML: those that the generated Deployment passes as flags.
 pub(super) const DEFAULTS: [(&str, &str); 2] = [("leaderElection.enabled", "true"), ("metrics.address", "\":8443\"")];
 
-/// Returns the published schema.
-pub(super) fn published() -> Value {
+/// Returns the published schema of the configuration file.
+fn config_file_schema() -> Value {
     // A test reads it, so it is JSON.
     serde_json::from_str(PUBLISHED).unwrap_or_default()
 }
 
 /// Returns `apiVersion` and `kind` of the configuration file.
 pub(super) fn header() -> (String, String) {
-    let schema = published();
+    let schema = config_file_schema();
     let text = |key: &str| schema["properties"][key]["const"].as_str().unwrap_or_default().to_owned();
     (text("apiVersion"), text("kind"))
 }
 
-/// Returns the schema of the options alone: that of the value `config`.
+/// Returns the schema of the chart's value `config`: the schema of the configuration file, without `apiVersion` and `kind`, which
+/// the chart writes itself.
 pub(super) fn schema() -> Value {
-    let mut schema = published();
+    let mut schema = config_file_schema();
+    // The required fields are `apiVersion` and `kind`.
     if let Some(fields) = schema.as_object_mut() {
         for field in ["$schema", "required", "title"] {
             fields.remove(field);

@@ -90,9 +90,9 @@ impl Template {
         let mut writer = Writer { path, text: String::new() };
         match self {
             Self::If(condition, then) => {
-                writer.line(0, &format!("{{{{- if {condition} }}}}"));
+                writer.push_line(0, &format!("{{{{- if {condition} }}}}"));
                 writer.entries(0, *then)?;
-                writer.line(0, "{{- end }}");
+                writer.push_line(0, "{{- end }}");
             }
             document => writer.entries(0, document)?,
         }
@@ -113,7 +113,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn line(&mut self, indent: usize, line: &str) {
+    fn push_line(&mut self, indent: usize, line: &str) {
         self.text.push_str(&" ".repeat(indent));
         self.text.push_str(line);
         self.text.push('\n');
@@ -129,34 +129,34 @@ impl Writer<'_> {
     fn entry(&mut self, indent: usize, key: &str, part: Template) -> Result<(), ManifestError> {
         match part {
             Template::If(condition, then) => {
-                self.line(indent, &format!("{{{{- if {condition} }}}}"));
+                self.push_line(indent, &format!("{{{{- if {condition} }}}}"));
                 self.entry(indent, key, *then)?;
-                self.line(indent, "{{- end }}");
+                self.push_line(indent, "{{- end }}");
             }
             Template::With(expression) => {
-                self.line(indent, &format!("{{{{- with {expression} }}}}"));
+                self.push_line(indent, &format!("{{{{- with {expression} }}}}"));
                 self.entry(indent, key, Template::Block(".".to_owned()))?;
-                self.line(indent, "{{- end }}");
+                self.push_line(indent, "{{- end }}");
             }
-            Template::Expression(expression) => self.line(indent, &format!("{key}: {{{{ {expression} }}}}")),
+            Template::Expression(expression) => self.push_line(indent, &format!("{key}: {{{{ {expression} }}}}")),
             Template::Block(expression) => {
-                self.line(indent, &format!("{key}:"));
-                self.line(indent + 2, &format!("{{{{- toYaml {expression} | nindent {} }}}}", indent + 2));
+                self.push_line(indent, &format!("{key}:"));
+                self.push_line(indent + 2, &format!("{{{{- toYaml {expression} | nindent {} }}}}", indent + 2));
             }
             Template::Text(expression) => {
-                self.line(indent, &format!("{key}: |"));
-                self.line(indent + 2, &format!("{{{{- {expression} | nindent {} }}}}", indent + 2));
+                self.push_line(indent, &format!("{key}: |"));
+                self.push_line(indent + 2, &format!("{{{{- {expression} | nindent {} }}}}", indent + 2));
             }
             Template::Entries(expression) => self.spliced(indent, &expression),
             Template::Items(expression) => {
                 return self.entry(indent, key, Template::List(vec![Template::Items(expression)]));
             }
             Template::Object(entries) => {
-                self.line(indent, &format!("{key}:"));
+                self.push_line(indent, &format!("{key}:"));
                 self.entries(indent + 2, Template::Object(entries))?;
             }
             Template::List(items) => {
-                self.line(indent, &format!("{key}:"));
+                self.push_line(indent, &format!("{key}:"));
                 items.into_iter().try_for_each(|item| self.item(indent, item))?;
             }
             Template::Value(value) => {
@@ -168,21 +168,21 @@ impl Writer<'_> {
 
     /// Writes the entries or items of an expression, if there are any.
     fn spliced(&mut self, indent: usize, expression: &str) {
-        self.line(indent, &format!("{{{{- with {expression} }}}}"));
-        self.line(indent, &format!("{{{{- toYaml . | nindent {indent} }}}}"));
-        self.line(indent, "{{- end }}");
+        self.push_line(indent, &format!("{{{{- with {expression} }}}}"));
+        self.push_line(indent, &format!("{{{{- toYaml . | nindent {indent} }}}}"));
+        self.push_line(indent, "{{- end }}");
     }
 
     /// Writes an item of a list.
     fn item(&mut self, indent: usize, item: Template) -> Result<(), ManifestError> {
         match item {
             Template::If(condition, then) => {
-                self.line(indent, &format!("{{{{- if {condition} }}}}"));
+                self.push_line(indent, &format!("{{{{- if {condition} }}}}"));
                 self.item(indent, *then)?;
-                self.line(indent, "{{- end }}");
+                self.push_line(indent, "{{- end }}");
             }
             Template::Items(expression) => self.spliced(indent, &expression),
-            Template::Expression(expression) => self.line(indent, &format!("- {{{{ {expression} }}}}")),
+            Template::Expression(expression) => self.push_line(indent, &format!("- {{{{ {expression} }}}}")),
             Template::Value(value) => self.constant(indent, &Value::Array(vec![value]))?,
             object => {
                 let start = self.text.len();
@@ -201,7 +201,7 @@ impl Writer<'_> {
     fn constant(&mut self, indent: usize, value: &Value) -> Result<(), ManifestError> {
         let yaml = yaml::fragment(self.path, value)?.replace("{{", "{{ \"{{\" }}");
         for line in yaml.lines() {
-            self.line(if line.is_empty() { 0 } else { indent }, line);
+            self.push_line(if line.is_empty() { 0 } else { indent }, line);
         }
         Ok(())
     }

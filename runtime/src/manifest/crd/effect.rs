@@ -6,15 +6,25 @@ use serde_json::Value;
 use super::super::lint::Findings;
 use super::schema::{children, flag, text};
 
-/// Reports keywords that don't apply to the type of their schema. It skips schemas without a type: a branch may apply to values
-/// of several types.
+/// Reports keywords that don't apply to the type of their schema. It skips schemas without a type, and the branches of `anyOf`,
+/// `oneOf` and `allOf`: these may apply to values of several types.
 ///
 /// It does not see an attribute `#[schemars(...)]` that doesn't fit the Rust type, because `schemars` leaves it out of the
 /// schema.
 pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
-    let kind = if flag(schema, INT_OR_STRING) { "int-or-string" } else { text(schema, "type") };
-    for (keyword, value) in schema.as_object().into_iter().flatten().filter(|_| !kind.is_empty()) {
-        let of_types: &[&str] = match keyword.as_str() {
+    let schema_type = if flag(schema, INT_OR_STRING) { "int-or-string" } else { text(schema, "type") };
+    if !schema_type.is_empty() {
+        check_keywords(schema, schema_type, path, findings);
+    }
+    for (path, child) in children(schema, path) {
+        check(child, &path, findings);
+    }
+}
+
+/// Reports the keywords of one schema that don't apply to its type.
+fn check_keywords(schema: &Value, schema_type: &str, path: &str, findings: &mut Findings) {
+    for (keyword, value) in schema.as_object().into_iter().flatten() {
+        let applies_to: &[&str] = match keyword.as_str() {
             "minLength" | "maxLength" | "pattern" => &["string", "int-or-string"],
             "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => {
                 &["integer", "number", "int-or-string"]
@@ -22,22 +32,21 @@ pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
             "minItems" | "maxItems" => &["array"],
             "minProperties" | "maxProperties" => &["object"],
             "format" if is_known_format("string", value.as_str().unwrap_or_default()) => &["string", "int-or-string"],
+            // The formats of numbers, and those that the API server doesn't know: one of these may be meant for strings.
             "format" => &["integer", "number", "string", "int-or-string"],
             _ => continue,
         };
-        if !of_types.contains(&kind) && *value != false {
-            let type_name = type_name(kind, schema);
-            findings.error(path, format!("`{keyword}` has no effect on {type_name}"), fix(keyword, kind, schema));
+        // `exclusiveMinimum: false` is the default, which has no effect on a number either.
+        if !applies_to.contains(&schema_type) && *value != false {
+            let (type_name, fix) = (type_name(schema_type, schema), fix(keyword, schema_type, schema));
+            findings.error(path, format!("`{keyword}` has no effect on {type_name}"), fix);
         }
-    }
-    for (path, child) in children(schema, path) {
-        check(child, &path, findings);
     }
 }
 
 /// Returns the name of a type for messages.
-fn type_name<'a>(kind: &'a str, schema: &Value) -> &'a str {
-    match kind {
+fn type_name<'a>(schema_type: &'a str, schema: &Value) -> &'a str {
+    match schema_type {
         "string" => "a string",
         "integer" | "number" => "a number",
         "boolean" => "a `bool`",
@@ -49,8 +58,8 @@ fn type_name<'a>(kind: &'a str, schema: &Value) -> &'a str {
 }
 
 /// Returns the advice for a keyword without effect: the corresponding keyword of the type, if there is one.
-fn fix(keyword: &str, kind: &str, schema: &Value) -> String {
-    let bounds = match kind {
+fn fix(keyword: &str, schema_type: &str, schema: &Value) -> String {
+    let bounds = match schema_type {
         "string" => ["minLength", "maxLength"],
         "integer" | "number" => ["minimum", "maximum"],
         "array" => ["minItems", "maxItems"],
@@ -61,7 +70,7 @@ fn fix(keyword: &str, kind: &str, schema: &Value) -> String {
     match keyword {
         _ if keyword.starts_with("min") => format!("write `{}`, or remove it", bounds[0]),
         _ if keyword.starts_with("max") => format!("write `{}`, or remove it", bounds[1]),
-        _ if kind == "array" => "move it to the items (`inner(...)`), or remove it".to_owned(),
+        _ if schema_type == "array" => "move it to the items (`inner(...)`), or remove it".to_owned(),
         _ if is_map => "move it to the type of the values, or remove it".to_owned(),
         _ => "remove it".to_owned(),
     }

@@ -56,8 +56,8 @@ pub(super) struct AuditedRequest {
     /// The path, without the query.
     pub(super) url: String,
     pub(super) is_denied: bool,
-    /// Whether it is an apply that created its object.
-    pub(super) created: bool,
+    /// Whether it is a patch that created its object.
+    pub(super) created_by_patch: bool,
 }
 
 /// Returns the requests of one user, in the order of the log.
@@ -106,7 +106,7 @@ fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
 }
 
 impl AuditedRequest {
-    /// Converts an event of the log. Without an annotation about the authorization, a 403 counts as denied.
+    /// Converts an event of the audit log. Without an annotation about the authorization, a 403 counts as denied.
     fn new(line: usize, event: AuditEvent) -> Self {
         let object = event.object_ref.unwrap_or_default();
         let code = event.response_status.map_or(0, |status| status.code);
@@ -117,7 +117,7 @@ impl AuditedRequest {
         };
         Self {
             line,
-            created: code == 201 && event.verb == "patch",
+            created_by_patch: code == 201 && event.verb == "patch",
             verb: event.verb,
             group: object.api_group,
             resource: format!("{}{separator}{}", object.resource, object.subresource),
@@ -128,9 +128,9 @@ impl AuditedRequest {
         }
     }
 
-    /// Returns the verbs that the request needed. An apply that created its object needed `create`, too.
+    /// Returns the verbs that the request needed. A patch that created its object (an apply) needed `create`, too.
     pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
-        [self.verb.as_str()].into_iter().chain(self.created.then_some("create"))
+        [self.verb.as_str()].into_iter().chain(self.created_by_patch.then_some("create"))
     }
 
     /// Describes the request: `patch deployments/status of apps in namespace shop`.

@@ -138,9 +138,9 @@ impl GrantedVerb {
         if request.resource.is_empty() {
             return !self.url.is_empty() && url_matches(&self.url, &request.url);
         }
-        // The log has the name of a created object, but the authorizer does not know it at a `create`.
-        let name_matches =
-            self.names.is_empty() || (self.names.contains(&request.name) && (verb != "create" || request.created));
+        // The log has the name of a created object, but the authorizer knows it only if a patch created the object.
+        let is_name_known = verb != "create" || request.created_by_patch;
+        let name_matches = self.names.is_empty() || (is_name_known && self.names.contains(&request.name));
         let scope_matches = match self.scope {
             RuleScope::OperatorNamespace => request.namespace == operator_namespace,
             RuleScope::Namespace(namespace) => request.namespace == namespace,

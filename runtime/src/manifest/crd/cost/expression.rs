@@ -98,13 +98,13 @@ impl<'a> ExpressionReader<'_, 'a> {
 
     /// Reads comparisons and `in`.
     fn relation(&mut self) -> Option<CostTerm<'a>> {
-        let mut left = self.sum()?;
+        let mut left = self.arithmetic()?;
         loop {
             let is_comparison = ["==", "!=", "<=", ">=", "<", ">"].into_iter().any(|operator| self.consume(operator));
             if !is_comparison && !self.consume("in") {
                 return Some(left);
             }
-            let right = self.sum()?;
+            let right = self.arithmetic()?;
             let is_map = right.schema.is_some_and(|schema| schema["type"] == "object");
             let length = match is_comparison {
                 true => self.shorter(&left, &right) * TRAVERSAL_COST,
@@ -116,8 +116,9 @@ impl<'a> ExpressionReader<'_, 'a> {
         }
     }
 
-    /// Reads arithmetic; `+` also concatenates strings and lists.
-    fn sum(&mut self) -> Option<CostTerm<'a>> {
+    /// Reads `+`, `-`, `*`, `/` and `%` from left to right. Their precedence does not matter, since their costs are added up. `+`
+    /// also concatenates strings and lists.
+    fn arithmetic(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.unary()?;
         loop {
             let is_addition = self.consume("+");
@@ -125,6 +126,7 @@ impl<'a> ExpressionReader<'_, 'a> {
                 return Some(left);
             }
             let right = self.unary()?;
+            // An operation costs at least 1. A concatenation also reads both sides.
             let length = if is_addition { self.length(&left) + self.length(&right) } else { 0.0 };
             left = CostTerm::computed(left.cost + right.cost + (length * TRAVERSAL_COST).max(1.0), length);
         }

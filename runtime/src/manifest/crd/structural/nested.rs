@@ -6,15 +6,16 @@ use serde_json::Value;
 use super::super::super::lint::Findings;
 use super::super::schema::{JUNCTORS, branch, children, field, items, list};
 
-/// Checks the branches of `schema` and of all schemas below it.
+/// Checks the branches (`anyOf`, `oneOf`, `allOf`, `not`) of `schema` and of all schemas below it.
 pub(super) fn check(schema: &Value, path: &str, findings: &mut Findings) {
+    // A branch may have branches of its own, so the holder may be a branch. The outermost holder is the schema itself.
     check_branches(schema, schema, path, findings);
     for (path, child) in children(schema, path) {
         check(child, &path, findings);
     }
 }
 
-/// Checks the branches of `holder`, which is `schema` itself or one of its branches.
+/// Checks the branches of `holder` against `schema`, which defines the fields. `holder` is `schema` itself or one of its branches.
 fn check_branches(holder: &Value, schema: &Value, path: &str, findings: &mut Findings) {
     for junctor in JUNCTORS {
         for (index, value) in list(holder, junctor).iter().enumerate() {

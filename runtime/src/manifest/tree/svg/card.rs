@@ -230,10 +230,10 @@ fn badge(x: i32, y: i32, label: &str, stroke: &'static str, canvas: &mut Canvas)
     area.right()
 }
 
-/// Returns lines of badges for the labels, each at most as wide as the maximum.
-fn badges(words: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
+/// Returns lines of badges for the labels. A line is at most as wide as the maximum, unless its only label is wider.
+fn badges(labels: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     let (mut lines, mut line) = (Vec::new(), Vec::new());
-    for label in words {
+    for label in labels {
         line.push(label);
         if CardLine::Badges(line.clone()).width() > MAX_TEXT_WIDTH && line.len() > 1 {
             line.pop();

@@ -5,11 +5,13 @@ use super::{CostTerm, ExpressionReader, LIST_COST, TRAVERSAL_COST, element};
 // The cost of each iteration besides its body: the loop condition and the step.
 const LOOP_STEP_COST: f64 = 3.0;
 const PATTERN_COST: f64 = 0.25;
+/// The methods whose cost in the API server is known.
+const KNOWN_METHODS: [&str; 7] = ["size", "startsWith", "endsWith", "matches", "contains", "format", "charAt"];
 /// The size of a text from a function whose result length the API server doesn't know.
 const UNBOUNDED: f64 = f64::INFINITY;
 
 impl<'a> ExpressionReader<'_, 'a> {
-    /// Reads the call `name(...)`, from behind the opening bracket.
+    /// Reads the call `name(...)`. The parser is behind the opening bracket.
     pub(super) fn function(&mut self, name: &str) -> Option<CostTerm<'a>> {
         let arguments = self.arguments()?;
         let cost: f64 = arguments.iter().map(|argument| argument.cost).sum();
@@ -28,30 +30,42 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some(CostTerm::computed(cost + (length * TRAVERSAL_COST).max(1.0), length))
     }
 
-    /// Reads the method call `term.name(...)`, from behind the opening bracket.
+    /// Reads the method call `term.name(...)`. The parser is behind the opening bracket.
     pub(super) fn method(&mut self, term: CostTerm<'a>, name: &str) -> Option<CostTerm<'a>> {
         if matches!(name, "all" | "exists" | "exists_one" | "existsOne" | "map" | "filter") {
             return self.comprehension(&term, name);
         }
         let arguments = self.arguments()?;
         let cost = term.cost + arguments.iter().map(|argument| argument.cost).sum::<f64>();
-        let first = arguments.first().map_or(0.0, |argument| argument.size);
-        let (call_cost, size) = match name {
-            "size" | "orValue" | "hasValue" | "value" | "optMap" => (1.0, term.size),
-            "startsWith" | "endsWith" => (first * TRAVERSAL_COST, 0.0),
-            "matches" => (self.length(&term) * TRAVERSAL_COST * (first * PATTERN_COST).max(1.0), 0.0),
-            "contains" => (self.length(&term) * TRAVERSAL_COST * (first * TRAVERSAL_COST).max(1.0), 0.0),
-            "format" | "charAt" => (self.length(&term) * TRAVERSAL_COST, UNBOUNDED),
-            "isSorted" | "sum" | "min" | "max" | "indexOf" | "lastIndexOf" => (self.length(&term), 0.0),
-            _ => (self.length(&term) * TRAVERSAL_COST, term.size),
-        };
-        let known = ["size", "startsWith", "endsWith", "matches", "contains", "format", "charAt"];
-        self.certain &= known.contains(&name);
-        Some(CostTerm { cost: cost + call_cost.max(1.0), ..CostTerm::computed(0.0, size) })
+        let first_size = arguments.first().map_or(0.0, |argument| argument.size);
+        let (call_cost, size) = self.method_cost(&term, name, first_size);
+        self.certain &= KNOWN_METHODS.contains(&name);
+        Some(CostTerm::computed(cost + call_cost.max(1.0), size))
     }
 
-    /// Reads a comprehension macro of a list or map, such as `list.all(x, x > 0)`, from behind the opening bracket. Its body runs once
-    /// per element. Returns `None` if it can't be parsed.
+    /// Returns the cost of a method call without its term and arguments, and the maximum size of its result. `first_size` is the
+    /// size of the first argument.
+    ///
+    /// Where the cost depends on the size of the term, `length` returns the size, and records the field if it has no bound.
+    fn method_cost(&mut self, term: &CostTerm<'a>, name: &str, first_size: f64) -> (f64, f64) {
+        match name {
+            // The result is at most as large as the term.
+            "size" | "orValue" | "hasValue" | "value" | "optMap" => (1.0, term.size),
+            // Only as many characters of the term are read as the argument has.
+            "startsWith" | "endsWith" => (first_size * TRAVERSAL_COST, 0.0),
+            // In the worst case, the pattern or the argument is compared at each character of the term.
+            "matches" => (self.length(term) * TRAVERSAL_COST * (first_size * PATTERN_COST).max(1.0), 0.0),
+            "contains" => (self.length(term) * TRAVERSAL_COST * (first_size * TRAVERSAL_COST).max(1.0), 0.0),
+            "format" | "charAt" => (self.length(term) * TRAVERSAL_COST, UNBOUNDED),
+            // These read each item of a list once.
+            "isSorted" | "sum" | "min" | "max" | "indexOf" | "lastIndexOf" => (self.length(term), 0.0),
+            // Assume that an unknown method reads the term once and returns as much.
+            _ => (self.length(term) * TRAVERSAL_COST, term.size),
+        }
+    }
+
+    /// Reads a comprehension macro of a list or map, such as `list.all(x, x > 0)`. The parser is behind the opening bracket. The
+    /// body runs once per element. Returns `None` if it can't be parsed.
     fn comprehension(&mut self, term: &CostTerm<'a>, name: &str) -> Option<CostTerm<'a>> {
         let variables = self.variables.len();
         // Other macros have one or two variables. In `list.map(x, x.ready, x.name)`, the second argument is a filter.
