@@ -89,6 +89,8 @@ async fn logged(plane: Arc<Plane>) {
     let fleet = Fleet::new(&installed.plane, 3).await;
     fleet.create(&fleet.names).await;
     fleet.available(3).await;
+    // A pass that the outage interrupts is reported by itself.
+    installed.settled(&installed.earlier).await;
     let before = program.process.log().len();
     installed.plane.stop_apiserver();
     let begin = Instant::now();
