@@ -10,9 +10,9 @@ use http::{Request, Response};
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
 
 /// The path of a CPU profile, where `go tool pprof` and collectors of profiles look for it.
-pub(super) const PROFILE_PATH: &str = "/debug/pprof/profile";
+pub(crate) const PROFILE_PATH: &str = "/debug/pprof/profile";
 /// The path of the memory statistics.
-pub(super) const MEMORY_PATH: &str = "/debug/memory";
+pub(crate) const MEMORY_PATH: &str = "/debug/memory";
 
 /// The function of a handler.
 type Respond = Arc<dyn Fn(Request<Vec<u8>>) -> BoxFuture<'static, Response<Vec<u8>>> + Send + Sync>;

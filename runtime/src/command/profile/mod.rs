@@ -18,6 +18,7 @@ use crate::{
     },
     manager::operator::Operator,
     manifest::{Describe, METRICS_PORT, OutputFormat, exit_with_error},
+    metrics::handler::{MEMORY_PATH, PROFILE_PATH},
 };
 use serde_json::json;
 use std::{
@@ -78,20 +79,24 @@ impl ProfileArgs {
         let project = operator.project().map_err(|error| ProfileError::Project(Box::new(error)))?;
         let namespace = self.namespace.as_deref().unwrap_or(&project.namespace);
         let config = self.connection.config().await.map_err(ProfileError::Config)?;
+        let limit = self.connection.timeout() + Duration::from_secs(if self.memory { 0 } else { self.seconds });
+        // While the operator takes the profile, the forwarded port is silent.
+        let mut patient = config.clone();
+        patient.read_timeout = Some(limit);
+        let patient = kube::Client::try_from(patient).map_err(ProfileError::Client)?;
         let pods = OperatorPods::connect(config, &project, namespace)?;
         let pod = pods.choose(self.pod.as_deref()).await?;
         let token = pods.token(&self.service_account).await?;
         let path = match self.memory {
-            true => "/debug/memory".to_owned(),
-            false => format!("/debug/pprof/profile?seconds={}", self.seconds),
+            true => MEMORY_PATH.to_owned(),
+            false => format!("{PROFILE_PATH}?seconds={}", self.seconds),
         };
         if !self.memory {
             eprint_line(&format!("profiling Pod {namespace}/{pod} for {} s", self.seconds));
         }
         let account = &*self.service_account;
         let request = PodRequest { pod: &pod, namespace, port: self.port, path: &path, account, token: &token };
-        let limit = self.connection.timeout() + Duration::from_secs(if self.memory { 0 } else { self.seconds });
-        let bytes = fetch::send(&request, pods.kube(), limit).await?;
+        let bytes = fetch::send(&request, patient, limit).await?;
         if self.memory {
             return Ok(self.print_memory(&pod, &String::from_utf8_lossy(&bytes)));
         }

@@ -29,10 +29,6 @@ impl<'a> OperatorPods<'a> {
         Ok(Self { client, project, namespace })
     }
 
-    pub(super) fn kube(&self) -> kube::Client {
-        self.client.kube()
-    }
-
     fn target<'t>(&'t self, kind: &'t Kind, name: &'t str) -> Target<'t> {
         Target { kind, namespace: Some(self.namespace), name }
     }

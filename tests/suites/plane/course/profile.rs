@@ -68,7 +68,9 @@ pub(super) async fn fetched(plane: Arc<Plane>) {
 
     let file = plane.folder().join("webapp.pb");
     let named = file.to_str().expect("a path");
-    let printed = profile(&plane, &["--seconds", "1", "--file", named]).await.unwrap();
+    // A profile takes longer than a request may be without a response.
+    let arguments = ["--seconds", "8", "--request-timeout", "5", "--file", named];
+    let printed = profile(&plane, &arguments).await.unwrap();
     assert_eq!(printed.trim(), named);
     assert!(is_profile(&file), "{} is no profile", file.display());
     diary.say("a profile was written");
