@@ -55,19 +55,13 @@ impl Team {
         WEBAPP.install(&plane).await;
         let operator = Operator { example: WEBAPP, arguments: &[] };
         let all = Replicas::start(plane.clone(), operator, program).await;
-        let fleet = Fleet::new(&plane, COUNT).await;
-        fleet.create(&fleet.names).await;
-        fleet.available(COUNT).await;
+        let fleet = available_fleet(&plane).await;
         Self { all, fleet: Arc::new(fleet) }
     }
 
     /// Waits until all WebApps are as their last edit says, then deletes them, and stops the replicas.
     pub(super) async fn ends(&mut self) {
-        self.fleet.patch::<WebApp>(&self.fleet.names, &spec(json!({"greeting": "at last"}))).await;
-        self.fleet.greets(COUNT, "at last").await;
-        self.fleet.available(COUNT).await;
-        self.fleet.delete::<WebApp>(&self.fleet.names).await;
-        self.fleet.gone().await;
+        end_fleet(&self.fleet).await;
         self.stop().await;
     }
 }
@@ -78,10 +72,31 @@ pub(super) async fn edit(fleet: &Fleet, edits: &AtomicUsize) {
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
-        let edit = edits.fetch_add(1, Ordering::Relaxed);
-        let name = &fleet.names[edit % fleet.names.len()..][..1];
-        fleet.patch::<WebApp>(name, &spec(json!({"greeting": format!("edit {edit}")}))).await;
+        edit_one(fleet, edits.fetch_add(1, Ordering::Relaxed)).await;
     }
+}
+
+/// Creates WebApps, which become available.
+pub(in super::super) async fn available_fleet(plane: &Plane) -> Fleet {
+    let fleet = Fleet::new(plane, COUNT).await;
+    fleet.create(&fleet.names).await;
+    fleet.available(COUNT).await;
+    fleet
+}
+
+/// Edits one WebApp, each number another one.
+pub(in super::super) async fn edit_one(fleet: &Fleet, number: usize) {
+    let name = &fleet.names[number % fleet.names.len()..][..1];
+    fleet.patch::<WebApp>(name, &spec(json!({"greeting": format!("edit {number}")}))).await;
+}
+
+/// Waits until all WebApps are as their last edit says, then deletes them.
+pub(in super::super) async fn end_fleet(fleet: &Fleet) {
+    fleet.patch::<WebApp>(&fleet.names, &spec(json!({"greeting": "at last"}))).await;
+    fleet.greets(COUNT, "at last").await;
+    fleet.available(COUNT).await;
+    fleet.delete::<WebApp>(&fleet.names).await;
+    fleet.gone().await;
 }
 
 /// Calls `tend` until `time` has passed.

@@ -1,6 +1,6 @@
 //! The objects of each example that are edited during an update.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use ippool_api::IPPool;
 use kube::{
@@ -10,11 +10,10 @@ use kube::{
 use opgen_tests::{Plane, wait};
 use serde_json::json;
 use shop_api::Shop;
-use webapp_api::WebApp;
 
 use super::super::leaders::{
     replicas::Operator,
-    team::{COUNT, EDIT_PERIOD},
+    team::{COUNT, EDIT_PERIOD, available_fleet, edit_one, end_fleet},
 };
 use crate::{
     ippool::scene::{IPPOOL, installed, pool},
@@ -50,7 +49,7 @@ pub(super) trait Load: Sized {
 }
 
 /// WebApps with another greeting.
-pub(super) struct WebApps(Arc<Fleet>);
+pub(super) struct WebApps(Fleet);
 
 impl Load for WebApps {
     const OPERATOR: Operator = Operator { example: WEBAPP, arguments: &[] };
@@ -63,23 +62,15 @@ impl Load for WebApps {
     }
 
     async fn create(plane: &Plane) -> Self {
-        let fleet = Fleet::new(plane, COUNT).await;
-        fleet.create(&fleet.names).await;
-        fleet.available(COUNT).await;
-        Self(Arc::new(fleet))
+        Self(available_fleet(plane).await)
     }
 
     async fn edit(&self, number: usize) {
-        let name = &self.0.names[number % COUNT..][..1];
-        self.0.patch::<WebApp>(name, &spec(json!({"greeting": format!("edit {number}")}))).await;
+        edit_one(&self.0, number).await;
     }
 
     async fn end(self) {
-        self.0.patch::<WebApp>(&self.0.names, &spec(json!({"greeting": "at last"}))).await;
-        self.0.greets(COUNT, "at last").await;
-        self.0.available(COUNT).await;
-        self.0.delete::<WebApp>(&self.0.names).await;
-        self.0.gone().await;
+        end_fleet(&self.0).await;
     }
 }
 
