@@ -25,7 +25,6 @@ mod strip;
 mod tests;
 mod text;
 mod uid;
-mod unowned;
 mod version;
 
 pub use change::Change;
@@ -43,5 +42,4 @@ pub(crate) use revision::Revision;
 pub use store::Store;
 pub(crate) use strip::without_managed_fields;
 pub use uid::Uid;
-pub(crate) use unowned::Unowned;
 pub use version::{ResourceVersion, WatchProgress};

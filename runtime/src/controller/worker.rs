@@ -3,9 +3,12 @@
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     controller::{Settings, channel::ChannelReceiver},
-    engine::pass::PassTrigger,
+    engine::{pass::PassTrigger, restore::StrippedChild},
     environment::Environment,
-    informer::change_origin::ChangeOrigin,
+    informer::{
+        change_origin::ChangeOrigin,
+        child::{ChildEvent, OwnerRef},
+    },
     kind::Kind,
     metrics::controller::ControllerMetrics,
     panic::{Closure, Panicked},
@@ -102,6 +105,22 @@ impl RunningController {
             }
             Significance::Request => self.queue.add(key, Priority::High),
         }
+    }
+
+    /// Handles a change of a child: records a child that has left its watch, and enqueues the owner if it is of the controller's
+    /// kind.
+    pub(crate) fn on_child_change(&self, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>) {
+        let (source, shared) = (&self.control_loop.source, &self.control_loop.shared);
+        let Some(key) = owner.key_of_kind(source.kind()) else { return };
+        if let Some(departed) = event.departed {
+            // The state of an owner that is gone would never be dropped.
+            let is_cached = source.objects().store().get(&key).is_some_and(|entry| entry.header.uid == owner.uid);
+            let mut states = shared.owner_states();
+            if is_cached || states.has_state(&key, &owner.uid) {
+                states.add_departed_child(&key, &owner.uid, StrippedChild::new(kind, departed));
+            }
+        }
+        self.enqueue_owner(key, event.from_list);
     }
 
     /// Enqueues the owner of a changed child.

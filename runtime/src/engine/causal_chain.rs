@@ -6,7 +6,7 @@
 
 use crate::{
     cache::{Change, Header, ObjectKey},
-    engine::{desired::DIGEST_ANNOTATION, write_traces::WriteTraces},
+    engine::{applied_mark::APPLIED_ANNOTATION, write_traces::WriteTraces},
     kind::Kind,
 };
 use parking_lot::Mutex;
@@ -59,7 +59,7 @@ impl CausalChains {
     /// Returns the length of the chain that a changed object ends; 0 if the change is not an own write. Drops what is recorded of
     /// a deleted object.
     pub(crate) fn length_at<V>(&self, kind: &Kind, change: &Change<V>) -> u32 {
-        let digest_of = |header: &Header| header.annotations.get(DIGEST_ANNOTATION).map(str::to_owned);
+        let digest_of = |header: &Header| header.annotations.get(APPLIED_ANNOTATION).map(str::to_owned);
         let mut chains = self.chains.lock();
         if chains.writes.is_empty() {
             return 0;

@@ -3,7 +3,8 @@
 use crate::{
     cache::{Entry, Header, HeaderError, OwnerReference, without_managed_fields},
     engine::{
-        desired::{DIGEST_ANNOTATION, Desired, NODE_ANNOTATION},
+        applied_mark::{APPLIED_ANNOTATION, AppliedMark},
+        desired::{Desired, NODE_ANNOTATION},
         field_ownership::{FieldSets, first_lost_path, has_field},
         owner_mark::OwnerMark,
     },
@@ -28,6 +29,8 @@ pub(crate) struct Child {
     pub(crate) fields: u64,
     /// The object as JSON, if a node reads objects of this kind.
     pub(crate) object: Option<Arc<[u8]>>,
+    /// Whether it is a copy of a child, with the annotations of that child.
+    is_copy: bool,
     ownership: Mutex<FieldOwnership>,
 }
 
@@ -129,6 +132,7 @@ impl Child {
             readiness: readiness(kind, header.generation, &spec, &status),
             fields: hash(own),
             object: with_object.then(|| without_managed_fields(json)).transpose()?,
+            is_copy: AppliedMark::is_copy(header),
             ownership: Mutex::new(FieldOwnership::Unchecked(UncheckedFields { own: own.into(), others }.into())),
         })
     }
@@ -165,14 +169,19 @@ impl Child {
 }
 
 impl Entry<Child> {
-    /// Returns the path of the tree node that applied the object; empty if its annotation is absent.
+    /// Returns the path of the tree node that applied the object; empty if its annotation is absent, or for a copy of a child.
     pub(crate) fn node(&self) -> &str {
-        self.header.annotations.get(NODE_ANNOTATION).unwrap_or_default()
+        self.annotation(NODE_ANNOTATION)
     }
 
     /// Returns the digest of the last applied state; empty if the operator has never applied the object.
     pub(crate) fn applied_digest(&self) -> &str {
-        self.header.annotations.get(DIGEST_ANNOTATION).unwrap_or_default()
+        self.annotation(APPLIED_ANNOTATION)
+    }
+
+    /// Returns an annotation of the operator; empty if it is absent, or was written for another object.
+    fn annotation(&self, name: &str) -> &str {
+        self.header.annotations.get(name).filter(|_| !self.value.is_copy).unwrap_or_default()
     }
 
     /// Returns whether the two states are the same for a pass, so that a change from one to the other triggers none.
@@ -185,17 +194,31 @@ impl Entry<Child> {
     }
 }
 
-/// Returns the header of a child. An owner mark in the annotations is added to its owner references.
+/// Returns the header of a child. An owner that only its annotations name is added to its owner references: the one of an owner
+/// mark, and the one whose owner reference another client has removed (see [`is_removed_owner`]).
 ///
 /// # Errors
 /// If the JSON is not an object of the API.
 pub(crate) fn child_header(json: &[u8]) -> Result<Header, HeaderError> {
     let mut header = Header::parse(json)?;
+    let mut owners = header.owners.to_vec();
     if let Some(mark) = OwnerMark::of(&header) {
-        let owner = OwnerReference::new("", mark.kind, &mark.key().to_string(), mark.uid(), true);
-        header.owners = header.owners.iter().cloned().chain([owner]).collect();
+        owners.push(OwnerReference::new("", mark.kind, &mark.key().to_string(), mark.uid(), true));
+    }
+    if let Some(uid) = AppliedMark::owner_of(&header)
+        && !owners.iter().any(|owner| owner.uid == uid)
+    {
+        owners.push(OwnerReference::new("", "", "", uid, false));
+    }
+    if owners.len() > header.owners.len() {
+        header.owners = owners.into();
     }
     Ok(header)
+}
+
+/// Returns whether the object has no reference to this owner any more, and only the annotation with its digest tells the uid.
+pub(crate) fn is_removed_owner(owner: &OwnerReference) -> bool {
+    owner.kind().is_empty()
 }
 
 fn hash(text: &str) -> u64 {

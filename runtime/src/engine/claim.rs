@@ -194,6 +194,11 @@ impl PassCore<'_> {
         claims.of(kind, key).or_else(|| plan.and_then(|plan| plan.claims.of(kind, key))).cloned()
     }
 
+    /// Returns whether a node has claimed an object in this pass.
+    pub(crate) fn is_claimed(&self, kind: &Kind, key: &ObjectKey) -> bool {
+        self.claims.lock().of(kind, key).is_some()
+    }
+
     /// Returns the plan of this pass, computed when a node first needs it.
     async fn current_plan(&self, planner: &dyn Planner) -> Arc<Plan> {
         let cached = self.plan.lock().clone();

@@ -3,7 +3,11 @@
 use crate::{
     cache::{ObjectKey, Uid},
     client::strip_nulls,
-    engine::{identity::Identity, owner_mark::OWNER_ANNOTATION},
+    engine::{
+        applied_mark::{APPLIED_ANNOTATION, applied_mark},
+        identity::Identity,
+        owner_mark::OWNER_ANNOTATION,
+    },
     error::{Error, Result},
     kind::Kind,
 };
@@ -18,8 +22,6 @@ use std::sync::Arc;
 pub(crate) const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 /// The annotation with the path of the tree node that applied a child.
 pub(crate) const NODE_ANNOTATION: &str = "opgen.dev/node";
-/// The annotation with the digest of the last applied state of a child.
-pub(crate) const DIGEST_ANNOTATION: &str = "opgen.dev/applied";
 
 /// The complete desired state of one child, as it is applied.
 #[derive(Clone, Debug)]
@@ -29,7 +31,7 @@ pub(crate) struct Desired {
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) object: Value,
-    /// Digest of the object without the digest annotation.
+    /// The applied mark: it has the digest of the object without this annotation.
     pub(crate) digest: String,
 }
 
@@ -80,9 +82,10 @@ impl Desired {
         add_owner(&mut metadata, owner, namespace.as_deref());
         object.insert("metadata".into(), Value::Object(metadata));
 
-        let digest = digest(&Value::Object(object.clone()));
+        let key = ObjectKey::new(namespace.as_deref(), &name);
+        let digest = applied_mark(&digest(&Value::Object(object.clone())), &owner.uid, &key);
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-            insert_entry(metadata, "annotations", DIGEST_ANNOTATION, digest.clone().into());
+            insert_entry(metadata, "annotations", APPLIED_ANNOTATION, digest.clone().into());
         }
         Ok(Self { node: node.clone(), namespace, name, object: Value::Object(object), digest })
     }
@@ -106,7 +109,7 @@ impl Desired {
             "metadata": {
                 "name": self.name,
                 "labels": only("labels", &[MANAGED_BY_LABEL]),
-                "annotations": only("annotations", &[NODE_ANNOTATION, DIGEST_ANNOTATION, OWNER_ANNOTATION]),
+                "annotations": only("annotations", &[NODE_ANNOTATION, APPLIED_ANNOTATION, OWNER_ANNOTATION]),
             },
         });
         if let Some(namespace) = &self.namespace {
@@ -121,7 +124,7 @@ impl Desired {
 }
 
 /// Adds an owner reference where the API allows one, else the annotation with the owner mark.
-fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
+pub(crate) fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
     if owner.namespace().is_some() && owner.namespace() != namespace {
         return insert_entry(metadata, "annotations", OWNER_ANNOTATION, owner.mark().into());
     }

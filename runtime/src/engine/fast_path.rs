@@ -102,13 +102,22 @@ impl PassCore<'_> {
         let mut children_by_node = self.children_by_node();
         let nodes = children_by_node.entry(children.kind.clone()).or_insert_with(|| {
             let mut nodes = ChildrenByNode::new();
-            children.store.visit_owned(&self.owner.uid, |entry| match nodes.get_mut(entry.node()) {
+            self.visit_children(children, |entry| match nodes.get_mut(entry.node()) {
                 Some(entries) => entries.push(entry.clone()),
                 None => drop(nodes.insert(entry.node().into(), vec![entry.clone()])),
             });
             nodes
         });
         read(nodes.get(node).map_or(&[], Vec::as_slice))
+    }
+
+    /// Visits the cached children of the owner that take part in the pass.
+    fn visit_children(&self, children: &WatchedKind<Child>, mut visit: impl FnMut(&Arc<Entry<Child>>)) {
+        children.store.visit_owned(&self.owner.uid, |entry| {
+            if self.takes_part(entry) {
+                visit(entry);
+            }
+        });
     }
 
     /// Returns the item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
@@ -133,7 +142,7 @@ impl PassCore<'_> {
             return Ok(());
         }
         children.readable()?;
-        children.store.visit_owned(&self.owner.uid, |entry| keys.extend(key_below(node, entry.node())));
+        self.visit_children(children, |entry| keys.extend(key_below(node, entry.node())));
         // A deleted object may leave the cache before its deletion is confirmed.
         let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
         keys.extend(deleting.iter().filter_map(|path| key_below(node, path)));
@@ -149,7 +158,7 @@ impl PassCore<'_> {
         }
         children.readable()?;
         let mut paths = BTreeSet::from([shape_path.to_owned()]);
-        children.store.visit_owned(&self.owner.uid, |entry| {
+        self.visit_children(children, |entry| {
             if without_keys(entry.node()) == shape_path {
                 paths.insert(entry.node().to_owned());
             }

@@ -1,6 +1,7 @@
 //! Applies, adopts, restores and deletes the child objects of the resource nodes of a tree.
 
 pub(crate) mod adoption;
+pub(crate) mod applied_mark;
 pub(crate) mod causal_chain;
 pub(crate) mod child;
 pub(crate) mod claim;
@@ -23,6 +24,7 @@ pub(crate) mod pod_diagnosis;
 pub(crate) mod readiness_history;
 pub(crate) mod repair;
 pub(crate) mod resource;
+pub(crate) mod restore;
 pub(crate) mod side_effects;
 pub(crate) mod timeout;
 pub(crate) mod tree_harness;

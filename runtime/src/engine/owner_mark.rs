@@ -2,7 +2,10 @@
 //!
 //! An owner reference can't name an owner in another namespace, nor a namespaced owner of a cluster-scoped child.
 
-use crate::cache::{Header, ObjectKey, Uid};
+use crate::{
+    cache::{Header, ObjectKey, Uid},
+    engine::applied_mark::AppliedMark,
+};
 use std::fmt;
 
 /// The annotation with the owner mark.
@@ -28,9 +31,9 @@ impl<'a> OwnerMark<'a> {
         is_complete.then_some(Self { kind, namespace, name, uid })
     }
 
-    /// Returns the mark in the annotations of an object; `None` if there is none, or an invalid one.
+    /// Returns the mark in the annotations of an object; `None` if there is none, or an invalid one, and for a copy of a child.
     pub(crate) fn of(header: &'a Header) -> Option<Self> {
-        header.annotations.get(OWNER_ANNOTATION).and_then(Self::parse)
+        header.annotations.get(OWNER_ANNOTATION).filter(|_| !AppliedMark::is_copy(header)).and_then(Self::parse)
     }
 
     pub(crate) fn key(&self) -> ObjectKey {

@@ -7,6 +7,7 @@ use crate::{
         identity::Identity,
         readiness_history::ReadinessHistory,
         repair::{Fight, RepairReason, Repairs},
+        restore::StrippedChild,
     },
     kind::Kind,
 };
@@ -26,6 +27,8 @@ pub(crate) struct OwnerStates(PerObject<OwnerState>);
 #[derive(Debug, Default, PartialEq)]
 struct OwnerState {
     pending_deletions: Vec<PendingDeletion>,
+    /// The children that have left the watch of their kind, until it is known whether they still exist.
+    departed_children: Vec<StrippedChild>,
     /// Hash of the fields that an apply of ours owned afterwards, for each child of which it did not own all applied fields.
     accepted_fields: BTreeMap<Kind, PerObject<Option<u64>>>,
     /// Since when the children of nodes with a timeout have not been ready.
@@ -108,7 +111,29 @@ impl OwnerStates {
 
     /// Drops a pending deletion: the child is gone.
     pub(crate) fn remove_pending_deletion(&mut self, owner: &Identity, deletion: &PendingDeletion) {
-        self.update(owner, |state| state.pending_deletions.retain(|pending| !pending.is_same_object(deletion)));
+        self.update(owner, |state| {
+            state.pending_deletions.retain(|pending| !pending.is_same_object(deletion));
+            state.departed_children.retain(|departed| departed.uid != deletion.uid);
+        });
+    }
+
+    /// Records that a child has left the watch of its kind, unless the operator has deleted it.
+    pub(crate) fn add_departed_child(&mut self, owner: &ObjectKey, uid: &Uid, child: StrippedChild) {
+        self.0.update(owner, uid, |state| {
+            let is_deleted = state.pending_deletions.iter().any(|pending| pending.uid == child.uid);
+            if !is_deleted && !state.departed_children.contains(&child) {
+                state.departed_children.push(child);
+            }
+        });
+    }
+
+    /// Returns the children that have left the watch of their kind.
+    pub(crate) fn departed_children(&self, owner: &Identity) -> Vec<StrippedChild> {
+        self.state(owner).map(|state| state.departed_children.clone()).unwrap_or_default()
+    }
+
+    pub(crate) fn remove_departed_child(&mut self, owner: &Identity, child: &StrippedChild) {
+        self.update(owner, |state| state.departed_children.retain(|departed| departed != child));
     }
 
     fn all_pending_deletions(&self, owner: &Identity) -> &[PendingDeletion] {
@@ -269,6 +294,11 @@ impl OwnerStates {
     ) -> bool {
         let build = self.build(owner, hash_of(kind, node));
         build.is_some_and(|build| build.objects.iter().any(|object| object.key == *key && *object.digest == *digest))
+    }
+
+    /// Returns whether there is a state of this owner.
+    pub(crate) fn has_state(&self, owner: &ObjectKey, uid: &Uid) -> bool {
+        self.0.get(owner, uid).is_some()
     }
 
     /// Drops the state of an owner that is gone.

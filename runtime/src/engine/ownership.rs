@@ -2,7 +2,12 @@
 
 use crate::{
     cache::{Entry, Header, ObjectKey, OwnerReference},
-    engine::{child::Child, desired::MANAGED_BY_LABEL, owner_mark::OwnerMark, pass::PassCore},
+    engine::{
+        child::{Child, is_removed_owner},
+        desired::MANAGED_BY_LABEL,
+        owner_mark::OwnerMark,
+        pass::PassCore,
+    },
     error::Error,
     kind::Kind,
 };
@@ -32,10 +37,14 @@ impl PassCore<'_> {
         header.labels.get(MANAGED_BY_LABEL) == Some(self.shared.operator.as_str())
     }
 
-    /// Returns whether the owner references of an object name the owner of the pass.
+    /// Returns whether the owner references or the owner mark of an object name the owner of the pass.
     pub(crate) fn is_owner_of(&self, header: &Header) -> bool {
-        let uid = &self.owner.uid;
-        header.owners.iter().any(|owner| &owner.uid == uid)
+        header.owners.iter().any(|owner| owner.uid == self.owner.uid && !is_removed_owner(owner))
+    }
+
+    /// Returns whether an object belongs to the owner of the pass, also if another client has removed the owner reference.
+    pub(crate) fn has_been_owner_of(&self, header: &Header) -> bool {
+        header.owners.iter().any(|owner| owner.uid == self.owner.uid)
     }
 }
 

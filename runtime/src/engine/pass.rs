@@ -164,6 +164,8 @@ pub(crate) struct PassCore<'a> {
     pub(crate) deferred_deletions: Mutex<Vec<(Kind, Arc<str>)>>,
     /// Whether the pass only computes a plan: it makes no call to the API server and runs no hand-written node.
     pub(crate) is_plan: bool,
+    /// Whether children without owner reference are orphans that stay, see [`PassCore::restore_owner_references`].
+    pub(crate) keeps_orphans: bool,
     /// Whether the nodes of the pass have spans.
     pub(crate) is_recorded: bool,
     children_by_node: Mutex<HashMap<Kind, ChildrenByNode>>,
@@ -190,6 +192,7 @@ impl<'a> PassCore<'a> {
             plan: Mutex::default(),
             deferred_deletions: Mutex::default(),
             is_plan: false,
+            keeps_orphans: false,
             is_recorded: false,
             children_by_node: Mutex::default(),
             unversioned: UnversionedReads::default(),
@@ -212,6 +215,7 @@ impl<'a> PassCore<'a> {
             plan: Mutex::default(),
             deferred_deletions: Mutex::default(),
             is_plan: true,
+            keeps_orphans: false,
             is_recorded: false,
             children_by_node: Mutex::default(),
             unversioned: UnversionedReads::default(),

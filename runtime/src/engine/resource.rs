@@ -13,9 +13,10 @@ use crate::{
     cache::{Entry, Header, ObjectKey, Uid},
     client::{CallError, Target},
     engine::{
+        applied_mark::APPLIED_ANNOTATION,
         causal_chain::CYCLE_LENGTH,
         child::{Child, LostField, child_header},
-        desired::{DIGEST_ANNOTATION, Desired},
+        desired::Desired,
         output::OutputObject,
         owner_state::BuiltObject,
         ownership::not_owned_error,
@@ -161,7 +162,7 @@ impl PassCore<'_> {
                 self.record_creation(kind, key);
                 Ok(readiness)
             }
-            NameLookup::Own(header) if header.annotations.get(DIGEST_ANNOTATION).is_none() => {
+            NameLookup::Own(header) if header.annotations.get(APPLIED_ANNOTATION).is_none() => {
                 let readiness = self.take_over(children, options, &header.uid, desired).await?;
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
@@ -328,7 +329,7 @@ impl PassCore<'_> {
         let found = self.shared.client.get_metadata::<Box<RawValue>>(target).await?;
         let Some(found) = found else { return Ok(NameLookup::Free) };
         let header = child_header(found.get().as_bytes())?;
-        match self.is_owner_of(&header) {
+        match self.has_been_owner_of(&header) {
             _ if header.deleting => Ok(NameLookup::Terminating),
             true => Ok(NameLookup::Own(header)),
             false => Ok(NameLookup::Foreign(header)),

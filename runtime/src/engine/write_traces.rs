@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Header, ObjectKey},
-    engine::desired::DIGEST_ANNOTATION,
+    engine::applied_mark::APPLIED_ANNOTATION,
     kind::Kind,
     spans::convergence::{MAX_AGE, WriteCause},
 };
@@ -58,7 +58,7 @@ impl WriteTraces {
             return None;
         }
         let (digest, cause) = writes.last.remove(&(kind.clone(), header.key.clone()))?;
-        (header.annotations.get(DIGEST_ANNOTATION) == Some(&*digest)).then_some(cause)
+        (header.annotations.get(APPLIED_ANNOTATION) == Some(&*digest)).then_some(cause)
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
     use tokio::time::Instant;
 
     fn header(digest: &str) -> Header {
-        let object = serde_json::json!({"metadata": {"name": "a", "annotations": {DIGEST_ANNOTATION: digest}}});
+        let object = serde_json::json!({"metadata": {"name": "a", "annotations": {APPLIED_ANNOTATION: digest}}});
         Header::parse(object.to_string().as_bytes()).unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! Watches child objects, with one watch and one store per kind for all controllers of the operator.
 
 use crate::{
-    cache::{Change, Header, ObjectKey, Store},
+    cache::{Change, Header, ObjectKey, Store, Uid},
     client::Client,
     engine::{
         child::{Child, child_header},
@@ -23,8 +23,17 @@ use crate::{
 };
 use std::{collections::BTreeMap, sync::Arc};
 
-/// The callback for a changed child. It gets an owner of the child, and `true` if the child comes from a list.
-pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef, bool) + Send + Sync);
+/// The callback for a changed child. It gets an owner of the child.
+pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef, &ChildEvent<'_>) + Send + Sync);
+
+/// A change of a child.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChildEvent<'a> {
+    /// Whether the child comes from a list.
+    pub(crate) from_list: bool,
+    /// The child, if it has left the watch and was not being deleted before: it is deleted, or has lost the operator's label.
+    pub(crate) departed: Option<&'a Header>,
+}
 
 /// An owner of a child, from the child's owner reference or from its owner mark (an annotation).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +43,7 @@ pub(crate) struct OwnerRef {
     /// The kind (`ConfigMap`) in an owner reference, the plural (`configmaps`) in an owner mark.
     kind_or_plural: String,
     key: ObjectKey,
+    pub(crate) uid: Uid,
 }
 
 impl OwnerRef {
@@ -61,7 +71,7 @@ impl OwnerRef {
             .map(|owner| {
                 let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
                 let key = ObjectKey::new(header.key.namespace(), owner.name());
-                Self { group: group.to_owned(), kind_or_plural: owner.kind().to_owned(), key }
+                Self { group: group.to_owned(), kind_or_plural: owner.kind().to_owned(), key, uid: owner.uid.clone() }
             })
             .collect();
         owners.extend(OwnerMark::of(header).and_then(Self::from_mark));
@@ -71,7 +81,7 @@ impl OwnerRef {
     fn from_mark(mark: OwnerMark<'_>) -> Option<Self> {
         // The core group has no name.
         let (plural, group) = mark.kind.split_once('.').unwrap_or((mark.kind, ""));
-        Some(Self { group: group.to_owned(), kind_or_plural: plural.to_owned(), key: mark.key() })
+        Some(Self { group: group.to_owned(), kind_or_plural: plural.to_owned(), key: mark.key(), uid: mark.uid() })
     }
 }
 
@@ -128,7 +138,6 @@ impl EventHandler for ChildHandler<'_> {
     }
 
     fn on_change(&self, change: &Change<Child>, from_list: bool) {
-        self.children.unowned.on_change(change);
         if let Change::Updated { old, new } = change
             && old.has_same_state(new)
             && old.header.uid == new.header.uid
@@ -143,7 +152,11 @@ impl EventHandler for ChildHandler<'_> {
                 owners.push(owner);
             }
         }
-        owners.iter().for_each(|owner| (self.on_owner)(owner, from_list));
+        let departed = match change {
+            Change::Deleted { old } => Some(&old.header).filter(|header| !header.deleting),
+            Change::Added { .. } | Change::Updated { .. } | Change::Unchanged => None,
+        };
+        owners.iter().for_each(|owner| (self.on_owner)(owner, &ChildEvent { from_list, departed }));
     }
 
     /// A child without an owner is an own one: the pass that finds it by its name decides about it.

@@ -1,7 +1,7 @@
 //! `Health` tracks the state of a watch, and `WatchedKind` has the store that the watch fills.
 
 use crate::{
-    cache::{ObjectKey, ResourceVersion, Revision, Store, Unowned, WatchProgress},
+    cache::{ObjectKey, ResourceVersion, Revision, Store, WatchProgress},
     client::MissingRule,
     error::{Error, Result},
     kind::Kind,
@@ -193,16 +193,14 @@ pub(crate) struct WatchedKind<V> {
     pub(crate) health: Health,
     /// Whether the store keeps whole objects, because a node reads them.
     pub(crate) keeps_objects: bool,
-    /// The children whose owner reference another client removed.
-    pub(crate) unowned: Unowned,
     /// Whether every node of the kind works without it.
     pub(crate) optional: bool,
 }
 
 impl<V> WatchedKind<V> {
     pub(crate) fn new(kind: Kind, keeps_objects: bool) -> Self {
-        let (store, unowned) = Default::default();
-        Self { store, unowned, health: Health::new(kind.clone()), kind, keeps_objects, optional: false }
+        let store = Store::default();
+        Self { store, health: Health::new(kind.clone()), kind, keeps_objects, optional: false }
     }
 
     /// Checks that the store can be read: its first list is complete, and the kind is neither missing nor forbidden.

@@ -8,7 +8,7 @@ use crate::{
     event::EventRecorder,
     garbage::orphans::{OrphanCollector, OrphanRequests, OrphanSearch},
     informer::{
-        child::{self, OwnerRef},
+        child::{self, ChildEvent, OwnerRef},
         event_handler::EventHandler,
         mapped::MappedHandler,
         namespaces::Namespaces,
@@ -226,7 +226,9 @@ impl Wiring {
             let (client, operator, namespaces) = (client.clone(), operator.clone(), namespaces.clone());
             let (watched, controllers, shards) = (watched.clone(), controllers.clone(), shards.clone());
             let run = async move {
-                let on_owner = |owner: &OwnerRef, from_list| enqueue_owner(&controllers, owner, from_list);
+                let on_owner = |owner: &OwnerRef, event: &ChildEvent<'_>| {
+                    controllers.iter().for_each(|controller| controller.on_child_change(&watched.kind, owner, event));
+                };
                 child::run(&client, &watched, &operator, &namespaces, &on_owner, shards.as_ref()).await;
             };
             run.boxed()
@@ -324,15 +326,6 @@ impl Wiring {
 fn once(task: impl Future<Output = ()> + Send + 'static) -> impl FnMut() -> BoxFuture<'static, ()> + Send {
     let mut task = Some(task.boxed());
     move || task.take().unwrap_or_else(|| async {}.boxed())
-}
-
-/// Enqueues the owner of a changed child in each controller of the owner's kind.
-fn enqueue_owner(controllers: &[Arc<RunningController>], owner: &OwnerRef, from_list: bool) {
-    for controller in controllers {
-        if let Some(key) = owner.key_of_kind(controller.control_loop.source.kind()) {
-            controller.enqueue_owner(key, from_list);
-        }
-    }
 }
 
 /// Retries all primaries of the controllers that have children of this kind, whenever the kind or its permission appears or

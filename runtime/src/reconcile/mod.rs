@@ -287,7 +287,14 @@ impl Loop {
         core.trigger = trigger;
         core.unavailable_since = self.unavailable_since(primary);
         core.is_recorded = bridge::is_recorded();
-        let result = primary.run_tree(core, direction).await;
+        let prepared = match direction {
+            Direction::Up => Ok(()),
+            Direction::Down => core.restore_owner_references(header.deleting).await,
+        };
+        let result = match prepared {
+            Ok(()) => primary.run_tree(core, direction).await,
+            Err(error) => TreeResult::failed(error),
+        };
         TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, result.outcome), ..result }
     }
 

@@ -12,12 +12,12 @@ use crate::{
     cache::{Change, Encoded, Header, ObjectKey, Uid},
     client::{CallError, Target},
     engine::{
-        child::Child,
-        desired::{DIGEST_ANNOTATION, MANAGED_BY_LABEL, NODE_ANNOTATION},
+        applied_mark::APPLIED_ANNOTATION,
+        desired::{MANAGED_BY_LABEL, NODE_ANNOTATION},
         owner_mark::OWNER_ANNOTATION,
     },
     error::Result,
-    informer::watch::{WatchState, WatchedKind},
+    informer::watch::WatchState,
     kind::Kind,
     reconcile::control_loop::Loop,
 };
@@ -66,7 +66,11 @@ impl Loop {
                 continue;
             }
             children.readable()?;
-            for (key, uid) in children_of(children, &header.uid) {
+            let mut keys = Vec::new();
+            children
+                .store
+                .visit_owned(&header.uid, |entry| keys.push((entry.header.key.clone(), entry.header.uid.clone())));
+            for (key, uid) in keys {
                 released += usize::from(self.release_child(kind, &key, &uid, &header.uid).await?);
             }
         }
@@ -108,14 +112,6 @@ impl Loop {
     }
 }
 
-/// Returns the keys and uids of the children of an owner, including those whose owner reference the garbage collector has
-/// removed.
-fn children_of(children: &WatchedKind<Child>, owner: &Uid) -> Vec<(ObjectKey, Uid)> {
-    let mut keys = children.unowned.former_children_of(owner);
-    children.store.visit_owned(owner, |entry| keys.push((entry.header.key.clone(), entry.header.uid.clone())));
-    keys
-}
-
 /// Returns the merge patch of a child's metadata that removes its owner and the operator's label and annotations. `None` if there
 /// is nothing to remove, if the object has another uid, or if it has another controller.
 fn release_patch(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Option<Value> {
@@ -134,7 +130,7 @@ fn release_patch(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Op
     if metadata["labels"][MANAGED_BY_LABEL] == operator {
         change.insert("labels".into(), json!({MANAGED_BY_LABEL: null}));
     }
-    let marks = [NODE_ANNOTATION, DIGEST_ANNOTATION, OWNER_ANNOTATION]
+    let marks = [NODE_ANNOTATION, APPLIED_ANNOTATION, OWNER_ANNOTATION]
         .into_iter()
         .filter(|mark| !metadata["annotations"][*mark].is_null());
     let marks: Map<String, Value> = marks.map(|mark| (mark.to_owned(), Value::Null)).collect();
@@ -159,7 +155,7 @@ mod tests {
         json!({
             "name": "a", "uid": "c", "resourceVersion": "7", "ownerReferences": owners,
             "labels": {MANAGED_BY_LABEL: "live", "app": "a"},
-            "annotations": {NODE_ANNOTATION: "config", DIGEST_ANNOTATION: "0f", "note": "mine"},
+            "annotations": {NODE_ANNOTATION: "config", APPLIED_ANNOTATION: "0f", "note": "mine"},
         })
     }
 
@@ -172,7 +168,7 @@ mod tests {
         let (own, other) = (json!({"uid": "o", "controller": true}), json!({"uid": "x", "blockOwnerDeletion": true}));
         let marks = json!({
             "labels": {MANAGED_BY_LABEL: null},
-            "annotations": {NODE_ANNOTATION: null, DIGEST_ANNOTATION: null},
+            "annotations": {NODE_ANNOTATION: null, APPLIED_ANNOTATION: null},
             "uid": "c", "resourceVersion": "7",
         });
         for (owners, left) in

@@ -4,6 +4,7 @@ use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
     engine::pass::{PassCore, PassTrigger},
     error::{Error, Result},
+    provisioner::schedule::worst_outcome,
     queue::Trigger,
     reconcile::verdict::Direction,
     shape::{Node, ResourceOptions, Shape},
@@ -53,8 +54,14 @@ impl Loop {
         let outcome = if let Err(error) = self.wait_for_referrers(header, &stored).await {
             Err(error)
         } else if collect_applying_nodes(self.reconciler.shape(), &mut nodes) {
-            let core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
-            delete_children(&core, self.reconciler.shape(), nodes).await
+            let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
+            match core.restore_owner_references(header.deleting).await {
+                Ok(()) => {
+                    let deleted = delete_children(&core, self.reconciler.shape(), nodes).await;
+                    worst_outcome([deleted, core.restore_labels().await])
+                }
+                waiting => waiting,
+            }
         } else {
             Err(error)
         };

@@ -125,8 +125,9 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> DecodedPri
             })
             .await;
             let deferred = pass.core.delete_deferred(&outcome).await;
+            let restored = pass.core.restore_labels().await;
             TreeResult {
-                outcome: worst_outcome([outcome, deferred]),
+                outcome: worst_outcome([outcome, deferred, restored]),
                 status: pass.changed_status(),
                 side_effects: pass.core.into_side_effects(),
             }

@@ -15,6 +15,7 @@ mod once;
 mod orphans;
 mod readiness;
 mod retired;
+mod stripped;
 mod timeout;
 mod undecodable;
 mod when;
@@ -30,6 +31,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         when::cases(),
         if_api::cases(),
         retired::cases(),
+        stripped::cases(),
         handover::cases(),
         inputs::cases(),
         adopt::cases(),

@@ -32,7 +32,7 @@ fn a_child_gets_the_name_namespace_owner_and_marks_of_its_owner() {
     let metadata = &child.object["metadata"];
     assert_eq!(metadata["labels"][MANAGED_BY_LABEL], "demo");
     assert_eq!(metadata["annotations"][NODE_ANNOTATION], "config");
-    assert_eq!(metadata["annotations"][DIGEST_ANNOTATION], child.digest);
+    assert_eq!(metadata["annotations"][APPLIED_ANNOTATION], child.digest);
     assert_eq!(metadata["ownerReferences"][0]["uid"], "u-1");
     assert_eq!(metadata["ownerReferences"][0].get("blockOwnerDeletion"), None);
     assert_eq!(child.object["data"], json!({"a": "b"}));

@@ -148,7 +148,8 @@ impl<'a, S: Stock> Villain<'a, S> {
             Deed::DeleteChild | Deed::StripLabels | Deed::Drift | Deed::Disown => self.harms_a_child(deed).await,
             Deed::KillPod => self.kills_a_pod().await,
             Deed::KillOperator => {
-                self.stopped = None;
+                self.goes_on();
+                self.world.labelled().await;
                 self.program.process.kill();
                 self.program = self.installed.begin();
                 Ok(Some(String::new()))
@@ -173,6 +174,13 @@ impl<'a, S: Stock> Villain<'a, S> {
     }
 
     async fn harms_a_child(&mut self, deed: Deed) -> kube::Result<Option<String>> {
+        if deed == Deed::StripLabels {
+            // What loses its label while no operator runs is found again only by the node that applies it.
+            if self.stopped.is_some() {
+                return Ok(None);
+            }
+            self.program.ready().await;
+        }
         let kinds = S::children();
         let kind = &kinds[self.below(kinds.len())];
         let all = self.world.of(kind).list(&Default::default()).await?.items;

@@ -8,11 +8,13 @@ use kube::{
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
 use opgen::Managed as _;
-use opgen_tests::Plane;
+use opgen_tests::{Plane, wait};
 use serde_json::{Value, json};
 
 use super::stock::Stock;
 use crate::operator::owners::is_available;
+
+const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 
 /// Kind and name.
 pub(super) type Key = (String, String);
@@ -121,6 +123,23 @@ impl<S: Stock> World<S> {
         let ours = |class: &&PriorityClass| class.name_any().starts_with(&format!("{}-", self.namespace));
         left.extend(classes.iter().filter(ours).map(|class| ("PriorityClass".to_owned(), class.name_any())));
         if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+    }
+
+    /// Waits until each child that has an owner has the operator's label.
+    pub(super) async fn labelled(&self) {
+        wait::until("the children have their labels", super::LONG, async || {
+            for kind in S::children() {
+                let all = self.of(&kind).list(&Default::default()).await.map_err(|error| error.to_string())?.items;
+                let ours =
+                    all.iter().filter(|object| !is_the_clusters(object) && !object.owner_references().is_empty());
+                let mut kept = ours.filter(|object| object.metadata.deletion_timestamp.is_none());
+                if let Some(stripped) = kept.find(|object| !object.labels().contains_key(MANAGED_BY)) {
+                    return Err(format!("{} {}", kind.kind, stripped.name_any()));
+                }
+            }
+            Ok(())
+        })
+        .await;
     }
 
     /// What is being deleted, since when, and what it waits for: the text of a failure.

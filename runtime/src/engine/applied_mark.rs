@@ -1,0 +1,78 @@
+//! Reads and writes the annotation with the digest of a child's last applied state, which also tells whose child it is.
+//!
+//! Another client can remove the owner reference of a child. If the operator restarts before it has repaired that, the annotation
+//! is the only trace of the owner. The annotation is bound to the name of its child: a copy of the object that a user makes under
+//! another name, or in another namespace, is no child.
+
+use crate::cache::{Header, ObjectKey, Uid};
+use sha2::{Digest as _, Sha256};
+
+/// The annotation of every child.
+pub(crate) const APPLIED_ANNOTATION: &str = "opgen.dev/applied";
+
+/// The owner in the annotation, whose value is `<digest>/<uid of the owner>/<hash of the child's key>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct AppliedMark<'a> {
+    owner: &'a str,
+    child: &'a str,
+}
+
+impl<'a> AppliedMark<'a> {
+    /// Parses the annotation of an object; `None` if it has none, or one that names no owner.
+    fn of(header: &'a Header) -> Option<Self> {
+        let mut parts = header.annotations.get(APPLIED_ANNOTATION)?.splitn(3, '/').skip(1);
+        Some(Self { owner: parts.next()?, child: parts.next()? })
+    }
+
+    /// Returns the uid of the owner for whom an object was applied; `None` if that is unknown, or if the object is a copy.
+    pub(crate) fn owner_of(header: &'a Header) -> Option<Uid> {
+        let mark = Self::of(header)?;
+        (mark.child == hash_of_key(&header.key)).then(|| Uid::from(mark.owner))
+    }
+
+    /// Returns whether the annotation of an object was written for another object.
+    pub(crate) fn is_copy(header: &'a Header) -> bool {
+        Self::of(header).is_some_and(|mark| mark.child != hash_of_key(&header.key))
+    }
+}
+
+/// Returns the value of the annotation for a child of this owner.
+pub(crate) fn applied_mark(digest: &str, owner: &Uid, child: &ObjectKey) -> String {
+    format!("{digest}/{owner}/{}", hash_of_key(child))
+}
+
+/// Returns a short hash of the namespace and the name of an object, the same in every build and release.
+fn hash_of_key(key: &ObjectKey) -> String {
+    let text = format!("{}/{}", key.namespace().unwrap_or_default(), key.name());
+    Sha256::digest(text).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn header(name: &str, mark: &str) -> Header {
+        let object =
+            json!({"metadata": {"namespace": "shop", "name": name, "annotations": {APPLIED_ANNOTATION: mark}}});
+        Header::parse(object.to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_mark_names_the_owner_of_its_child_and_of_no_copy() {
+        let owner = Uid::from("6f2a");
+        let mark = applied_mark("0f1e", &owner, &ObjectKey::namespaced("shop", "web"));
+        let (child, copy) = (header("web", &mark), header("web-backup", &mark));
+        assert_eq!((AppliedMark::owner_of(&child), AppliedMark::is_copy(&child)), (Some(owner), false));
+        assert_eq!((AppliedMark::owner_of(&copy), AppliedMark::is_copy(&copy)), (None, true));
+    }
+
+    #[test]
+    fn a_digest_alone_names_no_owner_and_is_valid_for_any_object() {
+        for mark in ["0f1e", "0f1e/6f2a"] {
+            let child = header("web", mark);
+            assert_eq!((AppliedMark::owner_of(&child), AppliedMark::is_copy(&child)), (None, false), "{mark}");
+        }
+    }
+}
