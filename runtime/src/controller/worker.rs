@@ -3,7 +3,7 @@
 use crate::{
     cache::{Change, Encoded, ObjectKey},
     controller::{Settings, channel::ChannelReceiver},
-    engine::{pass::PassTrigger, restore::StrippedChild},
+    engine::{owner_state::StrippedChild, pass::PassTrigger},
     environment::Environment,
     informer::{
         change_origin::ChangeOrigin,

@@ -2,12 +2,12 @@
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},
+    client::Target,
     engine::{
         hand_written::{NodeWrites, WriteEffect},
         identity::Identity,
         readiness_history::ReadinessHistory,
         repair::{Fight, RepairReason, Repairs},
-        restore::StrippedChild,
     },
     kind::Kind,
 };
@@ -77,6 +77,24 @@ impl PendingDeletion {
 
     fn is_same_object(&self, other: &Self) -> bool {
         self.uid == other.uid && self.key == other.key && self.kind == other.kind
+    }
+}
+
+/// A child without label or owner reference.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StrippedChild {
+    pub(crate) kind: Kind,
+    pub(crate) key: ObjectKey,
+    pub(crate) uid: Uid,
+}
+
+impl StrippedChild {
+    pub(crate) fn new(kind: &Kind, header: &Header) -> Self {
+        Self { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone() }
+    }
+
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target { kind: &self.kind, namespace: self.key.namespace(), name: self.key.name() }
     }
 }
 

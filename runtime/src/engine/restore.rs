@@ -15,35 +15,17 @@
 //! garbage collector then removes all references. These children stay.
 
 use crate::{
-    cache::{Entry, Header, ObjectKey, Uid},
-    client::{CallError, Target},
+    cache::{Entry, Header, Uid},
+    client::CallError,
     engine::{
         child::{Child, child_header},
         desired::{MANAGED_BY_LABEL, add_owner},
+        owner_state::StrippedChild,
         pass::PassCore,
     },
     error::{Error, Result},
-    kind::Kind,
 };
 use serde_json::{Map, Value, json, value::RawValue};
-
-/// A child without label or owner reference.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct StrippedChild {
-    pub(crate) kind: Kind,
-    pub(crate) key: ObjectKey,
-    pub(crate) uid: Uid,
-}
-
-impl StrippedChild {
-    pub(crate) fn new(kind: &Kind, header: &Header) -> Self {
-        Self { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone() }
-    }
-
-    fn target(&self) -> Target<'_> {
-        Target { kind: &self.kind, namespace: self.key.namespace(), name: self.key.name() }
-    }
-}
 
 impl PassCore<'_> {
     /// Restores the label of the owner's departed children that no node has claimed in this pass. The loop calls it at the end of

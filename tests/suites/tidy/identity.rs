@@ -16,14 +16,13 @@ const BY_NAME: [&str; 6] = [
 ];
 
 /// Where a collection by name is right, and why.
-const ALLOWED: [(&str, &str); 12] = [
+const ALLOWED: [(&str, &str); 11] = [
     ("runtime/src/cache/per_object", "it is the one that compares uids"),
     (
         "runtime/src/cache/own_writes",
         "compares the uid at each write; it is asked before the object, and so its uid, is read",
     ),
     ("runtime/src/cache/reader", "compares uid and version"),
-    ("runtime/src/cache/unowned", "it is by the uid of the owner, and has those of the children"),
     (
         "runtime/src/engine/causal_chain",
         "a write ends with its object; the length for a pass is used once, and a request by a user starts at zero",
