@@ -150,7 +150,12 @@ impl Client {
     }
 
     /// Creates an object with a POST; `manager` becomes the field manager of its fields.
-    pub(crate) async fn create(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
+    pub(crate) async fn create<T: DeserializeOwned>(
+        &self,
+        target: Target<'_>,
+        object: &Value,
+        manager: &str,
+    ) -> Result<T, CallError> {
         let params = PostParams { field_manager: Some(manager.to_owned()), ..Default::default() };
         let request = to_bytes(object)
             .and_then(|body| target.requests().create(&params, body).map_err(kube::Error::BuildRequest));
@@ -177,6 +182,19 @@ impl Client {
 
     /// Patches an object.
     pub(crate) async fn patch<P>(&self, target: Target<'_>, patch: &Patch<P>, manager: &str) -> Result<Value, CallError>
+    where
+        P: serde::Serialize + fmt::Debug + Sync,
+    {
+        self.patch_as(target, patch, manager).await
+    }
+
+    /// Patches an object, and returns the response in a form of the caller's choice.
+    pub(crate) async fn patch_as<P, T: DeserializeOwned>(
+        &self,
+        target: Target<'_>,
+        patch: &Patch<P>,
+        manager: &str,
+    ) -> Result<T, CallError>
     where
         P: serde::Serialize + fmt::Debug + Sync,
     {

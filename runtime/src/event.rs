@@ -225,7 +225,8 @@ impl EventWriter {
         }
         let name = bounds::event_name(event.regarding.key.name(), self.environment.random());
         let target = Target { kind: &kind, namespace: Some(&namespace), name: &name };
-        self.client.create(target, &self.body(&event, &namespace, &name, now), &self.operator).await?;
+        let body = self.body(&event, &namespace, &name, now);
+        self.client.create::<Value>(target, &body, &self.operator).await?;
         self.series.insert(event, Series { name, count: 1, last: now });
         Ok(())
     }

@@ -19,6 +19,26 @@ pub struct LeadReport {
     pub violations: Vec<String>,
     /// The number of writes that were not refused, without those of the Lease.
     pub writes: usize,
+    /// All writes of the Lease, refused ones included, if there are violations.
+    pub lease_writes: Vec<String>,
+}
+
+/// Who holds the Lease, as far as the log shows.
+#[derive(Default)]
+struct Holding {
+    /// The index of the current term.
+    term: Option<usize>,
+    /// The writes of the Lease since the last one that succeeded whose outcome is unknown.
+    claims: Vec<Claim>,
+    /// The writes of other objects since the first of them.
+    undecided: Vec<Entry>,
+}
+
+/// A write of the Lease whose outcome is unknown.
+struct Claim {
+    user: String,
+    identity: String,
+    received: Timestamp,
 }
 
 /// The time for which one process held the Lease.
@@ -52,6 +72,18 @@ pub enum Handover {
 }
 
 impl Term {
+    fn new(user: &str, identity: &str, acquired: Timestamp) -> Self {
+        Self {
+            user: user.to_owned(),
+            identity: identity.to_owned(),
+            acquired,
+            last_seen: acquired,
+            last_write: None,
+            last_answer: None,
+            released: None,
+        }
+    }
+
     /// Returns the part of the identity that all processes of the Pod share.
     fn pod(&self) -> &str {
         self.identity.rsplit_once('_').map_or(&self.identity, |(pod, _)| pod)
@@ -68,13 +100,20 @@ impl LeadReport {
     /// # Panics
     /// If the log has no bodies of Leases, or no times.
     pub fn new(entries: &Entries, namespace: &str, lease: &str, users: &BTreeSet<String>) -> Self {
-        let (mut report, mut holder) = (Self::default(), None);
-        for entry in entries.as_received().iter().filter(|entry| users.contains(&entry.user) && is_effective(entry)) {
+        let (mut report, mut holding) = (Self::default(), Holding::default());
+        let entries = entries.as_received();
+        for entry in entries.iter().filter(|entry| users.contains(&entry.user) && is_effective(entry)) {
             if is_of_lease(entry, namespace, lease) {
-                holder = report.on_lease(entry, holder);
+                report.on_lease(entry, &mut holding);
             } else {
-                report.on_write(entry, holder);
+                report.on_write(entry, &mut holding);
             }
+        }
+        report.decide(None, &mut holding);
+        if !report.violations.is_empty() {
+            let is_shown = |entry: &&Entry| entry.is_write() && is_of_lease(entry, namespace, lease);
+            let show = |entry: &Entry| format!("{} {entry} {:?}", entry.received, entry.holder);
+            report.lease_writes = entries.iter().filter(is_shown).map(show).collect();
         }
         report
     }
@@ -85,40 +124,69 @@ impl LeadReport {
         entries.iter().map(|entry| entry.user.clone()).collect()
     }
 
-    /// Follows the holder of the Lease. `holder` and the result are the index of the current term.
-    fn on_lease(&mut self, entry: &Entry, holder: Option<usize>) -> Option<usize> {
+    /// Follows the holder of the Lease.
+    fn on_lease(&mut self, entry: &Entry, holding: &mut Holding) {
         let identity = entry.holder.as_deref().expect("the audit policy keeps the bodies of Leases");
         let received = time(&entry.received);
-        let is_own = holder.is_some_and(|term| self.terms[term].user == entry.user);
-        if entry.code >= 300 {
+        if !(200..300).contains(&entry.code) {
             // It may have been stored, so nobody is known to hold the Lease until the next write.
-            return holder.filter(|_| is_own && !identity.is_empty());
+            let is_own = holding.term.is_some_and(|term| self.terms[term].user == entry.user);
+            if !is_own || identity.is_empty() || !holding.claims.is_empty() {
+                holding.claims.push(Claim { user: entry.user.clone(), identity: identity.to_owned(), received });
+            }
+            return;
         }
+        let holder = self.holder_before(identity, holding);
+        self.decide(holder, holding);
         if identity.is_empty() {
-            if let Some(term) = holder {
+            if let Some(term) = holding.term.take() {
                 self.terms[term].released = Some(received);
             }
-            return None;
+            return;
         }
         match self.terms.last_mut() {
             Some(term) if term.identity == identity && term.released.is_none() => term.last_seen = received,
-            _ => self.terms.push(Term {
-                user: entry.user.clone(),
-                identity: identity.to_owned(),
-                acquired: received,
-                last_seen: received,
-                last_write: None,
-                last_answer: None,
-                released: None,
-            }),
+            _ => self.terms.push(Term::new(&entry.user, identity, received)),
         }
-        Some(self.terms.len() - 1)
+        holding.term = self.terms.len().checked_sub(1);
+    }
+
+    /// Returns the term that was the current one before a successful write of the Lease by this process. The server accepts only a
+    /// write of the version that the process knows: so if the holder writes, no claim of another process was stored before, and if
+    /// another process writes as the holder, its claim was.
+    fn holder_before(&mut self, identity: &str, holding: &Holding) -> Option<usize> {
+        let claim = holding.claims.iter().find(|claim| claim.identity == identity && !identity.is_empty());
+        match (holding.term, claim) {
+            (Some(term), _) if self.terms[term].identity == identity => Some(term),
+            (_, Some(claim)) => {
+                self.terms.push(Term::new(&claim.user, identity, claim.received));
+                Some(self.terms.len() - 1)
+            }
+            (term, None) => term.filter(|_| holding.claims.is_empty()),
+        }
+    }
+
+    /// Checks the writes since the first claim, now that the holder in that time is known.
+    fn decide(&mut self, holder: Option<usize>, holding: &mut Holding) {
+        holding.claims.clear();
+        for entry in std::mem::take(&mut holding.undecided) {
+            self.check(&entry, holder);
+        }
+    }
+
+    /// Checks a write of a replica, at once if it is known who holds the Lease.
+    fn on_write(&mut self, entry: &Entry, holding: &mut Holding) {
+        self.writes += 1;
+        if holding.claims.is_empty() {
+            self.check(entry, holding.term);
+        } else {
+            holding.undecided.push(entry.clone());
+        }
     }
 
     /// Checks that a write of a replica is part of its term.
-    fn on_write(&mut self, entry: &Entry, holder: Option<usize>) {
+    fn check(&mut self, entry: &Entry, holder: Option<usize>) {
         let (received, answered) = (time(&entry.received), time(&entry.answered));
-        self.writes += 1;
         let holder = holder.map(|term| &mut self.terms[term]);
         match holder {
             Some(term) if term.user == entry.user => {
@@ -191,7 +259,8 @@ impl fmt::Display for LeadReport {
         writeln!(f, "last write before expiry:  {}", self.margins())?;
         writeln!(f, "terms with a late answer:  {}", self.late_answers())?;
         write!(f, "writes outside a term:     {}", self.violations.len())?;
-        self.violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
+        self.violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))?;
+        self.lease_writes.iter().try_for_each(|write| write!(f, "\n  lease: {write}"))
     }
 }
 

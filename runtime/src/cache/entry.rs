@@ -22,7 +22,7 @@ pub struct Entry<V> {
 }
 
 impl<V> Entry<V> {
-    pub(super) fn new(header: Header, value: V) -> Self {
+    pub(crate) fn new(header: Header, value: V) -> Self {
         Self { header, value, listing: AtomicU32::default() }
     }
 

@@ -7,7 +7,9 @@
 use crate::{
     cache::{Header, ObjectKey, Uid},
     client::Target,
-    engine::{child::Child, desired::Desired, ownership::not_owned_error, pass::PassCore, resource::ApplyPrecondition},
+    engine::{
+        child::Child, child_write::ApplyPrecondition, desired::Desired, ownership::not_owned_error, pass::PassCore,
+    },
     error::{Error, Result},
     informer::watch::WatchedKind,
     readiness::Readiness,
@@ -85,7 +87,7 @@ impl PassCore<'_> {
 
 /// Removes all fields from an entry of `managedFields` if its manager is one of `managers`, and returns them; returns no fields for
 /// another manager.
-fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
+pub(crate) fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
     let is_named = managers.iter().any(|name| entry["manager"] == *name);
     if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }
 }

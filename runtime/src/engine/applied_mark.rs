@@ -10,18 +10,29 @@ use sha2::{Digest as _, Sha256};
 /// The annotation of every child.
 pub(crate) const APPLIED_ANNOTATION: &str = "opgen.dev/applied";
 
-/// The owner in the annotation, whose value is `<digest>/<uid of the owner>/<hash of the child's key>`.
+/// The parts of the annotation, whose value is `<digest>/<uid of the owner>/<hash of the child's key>`, and `/<hash of the paths>`
+/// for an object that is written without apply, see [`plain`](crate::engine::plain).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AppliedMark<'a> {
     owner: &'a str,
     child: &'a str,
+    paths: Option<&'a str>,
 }
 
 impl<'a> AppliedMark<'a> {
     /// Parses the annotation of an object; `None` if it has none, or one that names no owner.
     fn of(header: &'a Header) -> Option<Self> {
-        let mut parts = header.annotations.get(APPLIED_ANNOTATION)?.splitn(3, '/').skip(1);
-        Some(Self { owner: parts.next()?, child: parts.next()? })
+        Self::parse(header.annotations.get(APPLIED_ANNOTATION)?)
+    }
+
+    fn parse(mark: &'a str) -> Option<Self> {
+        let mut parts = mark.splitn(4, '/').skip(1);
+        Some(Self { owner: parts.next()?, child: parts.next()?, paths: parts.next() })
+    }
+
+    /// Returns the hash of the paths in a mark; `None` if its object is always written by apply.
+    pub(crate) fn paths(mark: &'a str) -> Option<&'a str> {
+        Self::parse(mark)?.paths
     }
 
     /// Returns the uid of the owner for whom an object was applied; `None` if that is unknown, or if the object is a copy.
@@ -37,8 +48,12 @@ impl<'a> AppliedMark<'a> {
 }
 
 /// Returns the value of the annotation for a child of this owner.
-pub(crate) fn applied_mark(digest: &str, owner: &Uid, child: &ObjectKey) -> String {
-    format!("{digest}/{owner}/{}", hash_of_key(child))
+pub(crate) fn applied_mark(digest: &str, owner: &Uid, child: &ObjectKey, paths: Option<&str>) -> String {
+    let child = hash_of_key(child);
+    match paths {
+        Some(paths) => format!("{digest}/{owner}/{child}/{paths}"),
+        None => format!("{digest}/{owner}/{child}"),
+    }
 }
 
 /// Returns a short hash of the namespace and the name of an object, the same in every build and release.
@@ -62,7 +77,8 @@ mod tests {
     #[test]
     fn a_mark_names_the_owner_of_its_child_and_of_no_copy() {
         let owner = Uid::from("6f2a");
-        let mark = applied_mark("0f1e", &owner, &ObjectKey::namespaced("shop", "web"));
+        let mark = applied_mark("0f1e", &owner, &ObjectKey::namespaced("shop", "web"), Some("77aa"));
+        assert_eq!(AppliedMark::paths(&mark), Some("77aa"));
         let (child, copy) = (header("web", &mark), header("web-backup", &mark));
         assert_eq!((AppliedMark::owner_of(&child), AppliedMark::is_copy(&child)), (Some(owner), false));
         assert_eq!((AppliedMark::owner_of(&copy), AppliedMark::is_copy(&copy)), (None, true));

@@ -31,6 +31,8 @@ pub(crate) struct Child {
     pub(crate) object: Option<Arc<[u8]>>,
     /// Whether it is a copy of a child, with the annotations of that child.
     is_copy: bool,
+    /// Whether the operator has written the object without apply, so that the fields of its other writes are its own.
+    pub(crate) is_plain: bool,
     ownership: Mutex<FieldOwnership>,
 }
 
@@ -118,9 +120,12 @@ impl Child {
         with_object: bool,
     ) -> serde_json::Result<Self> {
         let object: ProjectedChild<'_> = serde_json::from_slice(json)?;
-        let is_own = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
-        let (own_entries, other_entries): (Vec<_>, Vec<_>) =
-            object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty()).partition(is_own);
+        let entries = || object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty());
+        let is_apply = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
+        let mark = header.annotations.get(APPLIED_ANNOTATION).and_then(AppliedMark::paths);
+        let is_plain = mark.is_some() && !entries().any(|entry| is_apply(&entry));
+        let is_own = |entry: &&ManagedFields<'_>| is_apply(entry) || is_plain && entry.manager == manager;
+        let (own_entries, other_entries): (Vec<_>, Vec<_>) = entries().partition(is_own);
         let own = own_entries.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);
         let manager_fields = |entry: &&ManagedFields<'_>| {
             Some(ManagerFields { manager: entry.manager.as_ref().into(), fields: entry.fields_v1?.get().into() })
@@ -133,6 +138,7 @@ impl Child {
             fields: hash(own),
             object: with_object.then(|| without_managed_fields(json)).transpose()?,
             is_copy: AppliedMark::is_copy(header),
+            is_plain,
             ownership: Mutex::new(FieldOwnership::Unchecked(UncheckedFields { own: own.into(), others }.into())),
         })
     }
@@ -145,7 +151,7 @@ impl Child {
             let parse = |fields: &str| -> Value { serde_json::from_str(fields).unwrap_or_default() };
             let own_fields = parse(own);
             let other_sets = others.iter().map(|other| parse(&other.fields)).collect::<Vec<_>>();
-            let sets = FieldSets { own: &own_fields, others: other_sets.iter().collect() };
+            let sets = FieldSets { own: &own_fields, is_plain: self.is_plain, others: other_sets.iter().collect() };
             let lost = first_lost_path(&sets, &desired.object).map(|path| {
                 let has_path = |fields: &Value| has_field(fields, &path);
                 let new_owner = others.iter().zip(&other_sets).find(|(_, fields)| has_path(fields));

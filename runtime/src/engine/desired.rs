@@ -4,9 +4,10 @@ use crate::{
     cache::{ObjectKey, Uid},
     client::strip_nulls,
     engine::{
-        applied_mark::{APPLIED_ANNOTATION, applied_mark},
+        applied_mark::{APPLIED_ANNOTATION, AppliedMark, applied_mark},
         identity::Identity,
         owner_mark::OWNER_ANNOTATION,
+        plain::{is_plain, paths_hash},
     },
     error::{Error, Result},
     kind::Kind,
@@ -83,7 +84,9 @@ impl Desired {
         object.insert("metadata".into(), Value::Object(metadata));
 
         let key = ObjectKey::new(namespace.as_deref(), &name);
-        let digest = applied_mark(&digest(&Value::Object(object.clone())), &owner.uid, &key);
+        let content = Value::Object(object.clone());
+        let paths = is_plain(kind, &content).then(|| paths_hash(&content));
+        let digest = applied_mark(&digest(&content), &owner.uid, &key, paths.as_deref());
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             insert_entry(metadata, "annotations", APPLIED_ANNOTATION, digest.clone().into());
         }
@@ -92,6 +95,11 @@ impl Desired {
 }
 
 impl Desired {
+    /// Returns whether the object is plain: written without apply, as far as possible.
+    pub(crate) fn is_plain(&self) -> bool {
+        AppliedMark::paths(&self.digest).is_some()
+    }
+
     pub(crate) fn key(&self) -> ObjectKey {
         ObjectKey::new(self.namespace.as_deref(), &self.name)
     }

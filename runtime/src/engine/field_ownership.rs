@@ -15,8 +15,11 @@ const UNOWNED_SPECS: [(&str, &str); 1] = [("certificates.k8s.io", "CertificateSi
 /// The sets of fields (`fieldsV1`) of an object, or of a part of it, by their owner.
 #[derive(Debug)]
 pub(crate) struct FieldSets<'a> {
-    /// The fields that the operator's apply owns.
+    /// The fields that the operator owns, by its apply or, for a plain object, by its other writes.
     pub(crate) own: &'a Value,
+    /// Whether the own fields are those of other writes than an apply. Such a set has each map itself beside its fields. It is all
+    /// that is left after other clients have taken the fields.
+    pub(crate) is_plain: bool,
     /// The fields of all other managers.
     pub(crate) others: Vec<&'a Value>,
 }
@@ -25,7 +28,8 @@ impl FieldSets<'_> {
     /// Returns the sets below a field or list item; `None` if the operator owns nothing there.
     fn nested(&self, step: &str) -> Option<Self> {
         let own = self.own.get(step)?;
-        Some(Self { own, others: self.others.iter().filter_map(|other| other.get(step)).collect() })
+        let others = self.others.iter().filter_map(|other| other.get(step)).collect();
+        Some(Self { own, is_plain: self.is_plain, others })
     }
 
     /// Returns whether another manager owns a field as a whole.
@@ -34,10 +38,12 @@ impl FieldSets<'_> {
     }
 }
 
-/// Returns the path of the first wanted field that the operator does not own any more; `None` if it owns all.
+/// Returns the path of the first wanted field that the operator does not own any more; `None` if it owns all. An owner reference
+/// comes before all other fields.
 pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<String> {
     let mut path = Vec::new();
-    let is_lost = wanted.as_object()?.iter().any(|(name, value)| match name.as_str() {
+    let wanted_fields = wanted.as_object()?;
+    let is_lost = first_of(wanted_fields, "metadata").any(|(name, value)| match name.as_str() {
         // They identify the object, and no manager owns them.
         "apiVersion" | "kind" => false,
         "metadata" => is_metadata_lost(sets, value, &mut path),
@@ -64,6 +70,12 @@ pub(crate) fn has_field(fields: &Value, path: &str) -> bool {
     })
 }
 
+/// Returns the fields of an object, beginning with the one of this name.
+fn first_of<'a>(fields: &'a Map<String, Value>, first: &'a str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    let others = fields.iter().filter(move |(name, _)| *name != first);
+    fields.get_key_value(first).into_iter().chain(others)
+}
+
 /// Returns whether an object is of a kind in [`UNOWNED_SPECS`].
 fn has_unowned_spec(object: &Value) -> bool {
     let version = object["apiVersion"].as_str().unwrap_or_default();
@@ -76,8 +88,10 @@ fn has_unowned_spec(object: &Value) -> bool {
 /// Returns whether the operator no longer owns a field of the wanted metadata, except for the fields that identify the object.
 fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<String>) -> bool {
     let Value::Object(metadata) = metadata else { return false };
-    let sets = sets.nested("f:metadata").unwrap_or(FieldSets { own: &Value::Null, others: Vec::new() });
-    metadata.iter().filter(|(name, _)| !matches!(name.as_str(), "name" | "namespace" | "uid")).any(|(name, value)| {
+    let sets =
+        sets.nested("f:metadata").unwrap_or(FieldSets { own: &Value::Null, is_plain: false, others: Vec::new() });
+    let is_tracked = |name: &str| !matches!(name, "name" | "namespace" | "uid");
+    first_of(metadata, "ownerReferences").filter(|(name, _)| is_tracked(name)).any(|(name, value)| {
         let is_lost = is_field_lost(&sets, name, value, path);
         if is_lost {
             path.push("metadata".to_owned());
@@ -122,9 +136,13 @@ fn is_empty(value: &Value) -> bool {
 
 /// Returns whether the operator no longer owns a part of a value; `sets` are those of the value itself.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
-    // The value is owned as a whole: it is a leaf, or an item of an atomic type such as an owner reference.
     if is_empty(sets.own) {
-        return false;
+        // The value is owned as a whole: it is a leaf, or of an atomic type. A plain object has no field of an atomic type.
+        let is_taken = sets.is_plain && wanted.is_object() && !is_empty(wanted);
+        if is_taken {
+            push_first_path(wanted, path);
+        }
+        return is_taken;
     }
     match wanted {
         Value::Object(wanted) => wanted.iter().any(|(name, value)| is_field_lost(sets, name, value, path)),
@@ -141,6 +159,8 @@ fn is_item_lost(sets: &FieldSets<'_>, items: &[Value], item: &Value, path: &mut 
     }
     let entry = steps().find(|step| step.strip_prefix("k:").is_some_and(|key| matches_key(key, items, item)));
     match entry.and_then(|step| sets.nested(step)) {
+        // An item of an atomic type, such as an owner reference.
+        Some(nested) if is_empty(nested.own) => false,
         Some(nested) => is_value_lost(&nested, item, path),
         None => true,
     }
@@ -170,7 +190,18 @@ mod tests {
     }
 
     fn lost_to(others: &[&Value], own: &Value, wanted: &Value) -> Option<String> {
-        super::first_lost_path(&FieldSets { own, others: others.to_vec() }, wanted)
+        super::first_lost_path(&FieldSets { own, is_plain: false, others: others.to_vec() }, wanted)
+    }
+
+    #[test]
+    fn a_map_of_a_plain_object_of_which_only_the_map_itself_is_ours_has_lost_its_fields() {
+        let lost = |own: Value| {
+            let wanted = json!({"metadata": {"ownerReferences": [{"uid": "1", "name": "a"}]}, "data": {"a": "1"}});
+            super::first_lost_path(&FieldSets { own: &own, is_plain: true, others: Vec::new() }, &wanted)
+        };
+        let references = json!({"f:ownerReferences": {".": {}, "k:{\"uid\":\"1\"}": {}}});
+        assert_eq!(lost(json!({"f:metadata": references, "f:data": {".": {}, "f:a": {}}})), None);
+        assert_eq!(lost(json!({"f:metadata": references, "f:data": {}})), Some("data.a".to_owned()));
     }
 
     #[test]

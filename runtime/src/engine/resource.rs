@@ -3,23 +3,21 @@
 //! # Flow
 //! 1. Each wanted object is compared with its state in the cache: the digest of the last apply, and the fields that the operator
 //!    still owns. If nothing differs, there is no call.
-//! 2. Objects that differ are applied (server-side, by the operator's field manager, with force). The first apply of a name
-//!    requires that no object of that name exists; on a conflict, a live read shows the owner of that object.
+//! 2. Objects that differ are written, see [`child_write`](crate::engine::child_write). The first write of a name requires that no
+//!    object of that name exists; on a conflict, a live read shows the owner of that object.
 //! 3. Objects of the node that are no longer wanted are deleted, unless another node of the tree claims them: see
 //!    [`claim`](crate::engine::claim).
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are confirmed to be gone.
 
 use crate::{
-    cache::{Entry, Header, ObjectKey, Uid},
+    cache::{Entry, Header, ObjectKey},
     client::{CallError, Target},
     engine::{
-        applied_mark::APPLIED_ANNOTATION,
         causal_chain::CYCLE_LENGTH,
         child::{Child, LostField, child_header},
+        child_write::ApplyPrecondition,
         desired::Desired,
-        output::OutputObject,
         owner_state::BuiltObject,
-        ownership::not_owned_error,
         pass::PassCore,
         pending::PendingObjects,
         repair::RepairReason,
@@ -29,7 +27,6 @@ use crate::{
     kind::Kind,
     readiness::Readiness,
     shape::ResourceOptions,
-    spans::{bridge::current_context, convergence::WriteCause},
 };
 use serde_json::{Value, value::RawValue};
 use std::sync::Arc;
@@ -128,8 +125,7 @@ impl PassCore<'_> {
                 None => Ok(entry.value.readiness.clone()),
                 Some(ApplyReason { description, repair }) => {
                     tracing::debug!(kind = %kind, object = %key, why = %description, "applying");
-                    let precondition = ApplyPrecondition::Uid(&entry.header.uid);
-                    let readiness = self.apply_child(children, desired, precondition).await?;
+                    let readiness = self.update_child(children, desired, &entry).await?;
                     self.record_repair(kind, key, repair);
                     Ok(readiness)
                 }
@@ -162,22 +158,22 @@ impl PassCore<'_> {
                 self.record_creation(kind, key);
                 Ok(readiness)
             }
-            NameLookup::Own(header) if header.annotations.get(APPLIED_ANNOTATION).is_none() => {
-                let readiness = self.take_over(children, options, &header.uid, desired).await?;
+            NameLookup::Own(entry) if entry.applied_digest().is_empty() => {
+                let readiness = self.take_over(children, options, &entry.header.uid, desired).await?;
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
             // An earlier pass created it, and the cache does not have it yet.
-            NameLookup::Own(header) if options.once && self.has_operator_label(&header) => {
+            NameLookup::Own(entry) if options.once && self.has_operator_label(&entry.header) => {
                 Ok(Readiness::NotReady("it has just been created".into()))
             }
-            NameLookup::Own(header) if options.once => {
-                let readiness = self.mark_child(children, desired, &header.uid).await?;
+            NameLookup::Own(entry) if options.once => {
+                let readiness = self.mark_child(children, desired, &entry.header.uid).await?;
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            NameLookup::Own(header) => {
-                let readiness = self.apply_child(children, desired, ApplyPrecondition::Uid(&header.uid)).await?;
+            NameLookup::Own(entry) => {
+                let readiness = self.update_child(children, desired, &entry).await?;
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
@@ -237,101 +233,19 @@ impl PassCore<'_> {
         self.record_repair(kind, key, Some(RepairReason::MarksChanged));
     }
 
-    /// Applies one object. If items of another client in its lists prevent that, removes them and applies it again.
-    pub(crate) async fn apply_child(
-        &self,
-        children: &WatchedKind<Child>,
-        desired: &Desired,
-        precondition: ApplyPrecondition<'_>,
-    ) -> Result<Readiness> {
-        let apply =
-            || self.apply_as_manager(children, desired, &self.shared.operator, desired.object.clone(), precondition);
-        match apply().await {
-            Err(error)
-                if matches!(precondition, ApplyPrecondition::Uid(_))
-                    && self.take_duplicates(children, desired, &error).await? =>
-            {
-                apply().await
-            }
-            outcome => outcome,
-        }
-    }
-
-    /// Applies only the marks of the operator (label, annotations, owner reference), so that the watch shows the object and the
-    /// content stays as it is. The field manager is a separate one: the API server removes the fields that a manager owns and
-    /// does not apply again.
-    pub(crate) async fn mark_child(
-        &self,
-        children: &WatchedKind<Child>,
-        desired: &Desired,
-        uid: &Uid,
-    ) -> Result<Readiness> {
-        let (manager, marks) = (format!("{}/marks", self.shared.operator), desired.marks(&self.owner.uid));
-        self.apply_as_manager(children, desired, &manager, marks, ApplyPrecondition::Uid(uid)).await
-    }
-
-    /// Applies `object` by a field manager, and records the answer: own write, output of the node, lost fields, and an event if
-    /// the object was created. Returns the readiness in the answer.
-    ///
-    /// # Errors
-    /// `NotOwned` if the object should not exist and does.
-    async fn apply_as_manager(
-        &self,
-        children: &WatchedKind<Child>,
-        desired: &Desired,
-        manager: &str,
-        mut object: Value,
-        precondition: ApplyPrecondition<'_>,
-    ) -> Result<Readiness> {
-        let kind = &children.kind;
-        self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain_length);
-        self.shared.chains.traces.record(kind, &desired.key(), &desired.digest, || {
-            Some(WriteCause { context: current_context()?, started: self.trigger.trace_start? })
-        });
-        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-        match precondition {
-            ApplyPrecondition::Absent => object["metadata"]["resourceVersion"] = VERSION_OF_NO_OBJECT.into(),
-            ApplyPrecondition::ConfirmedAbsent => {}
-            ApplyPrecondition::Uid(uid) => object["metadata"]["uid"] = uid.to_string().into(),
-        }
-        let applied = self.shared.client.apply::<Box<RawValue>>(target, &object, manager).await?;
-        let bytes = applied.object.get().as_bytes();
-        let header = child_header(bytes)?;
-        self.record_child_write(children, &header);
-        if !matches!(precondition, ApplyPrecondition::Uid(_)) && !applied.created {
-            // The server ignored the resourceVersion, or another client created the object between the live read and the apply:
-            // now both own it, which the node has not asked for.
-            return Err(not_owned_error(kind, &header.key, &header, false));
-        }
-        let child = Child::project(kind, &self.shared.operator, &header, bytes, children.keeps_objects)?;
-        if let Some(json) = &child.object {
-            let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
-            let output = OutputObject { key: header.key.clone(), uid, version, json: json.clone() };
-            self.outputs.add_object(&desired.node, output);
-        }
-        if child.first_lost_field(desired).is_some() {
-            self.owner_states().record_accepted_fields(&self.owner, kind, &header, child.fields);
-        }
-        if applied.created {
-            self.shared.recorder.normal(
-                &self.owner.regarding(),
-                "Created",
-                "Apply",
-                &format!("created {kind} {}", header.key),
-            );
-        }
-        Ok(child.readiness)
-    }
-
     /// Reads the metadata of the object with a name from the API server.
     async fn look_up_name(&self, kind: &Kind, key: &ObjectKey) -> Result<NameLookup> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let found = self.shared.client.get_metadata::<Box<RawValue>>(target).await?;
         let Some(found) = found else { return Ok(NameLookup::Free) };
-        let header = child_header(found.get().as_bytes())?;
+        let json = found.get().as_bytes();
+        let header = child_header(json)?;
         match self.has_been_owner_of(&header) {
             _ if header.deleting => Ok(NameLookup::Terminating),
-            true => Ok(NameLookup::Own(header)),
+            true => {
+                let value = Child::project(kind, &self.shared.operator, &header, json, false)?;
+                Ok(NameLookup::Own(Entry::new(header, value)))
+            }
             false => Ok(NameLookup::Foreign(header)),
         }
     }
@@ -353,27 +267,12 @@ struct ApplyReason {
     repair: Option<RepairReason>,
 }
 
-/// The condition under which the API server accepts an apply.
-#[derive(Clone, Copy)]
-pub(crate) enum ApplyPrecondition<'a> {
-    /// No object of this name exists; otherwise the API server answers with a conflict.
-    Absent,
-    /// A live read has found no object of this name; the API server checks nothing.
-    ConfirmedAbsent,
-    /// The object has this uid, and is no later object of the same name.
-    Uid(&'a Uid),
-}
-
-/// A resourceVersion that no object has: the first write of a cluster gets a later one. An apply with a resourceVersion fails
-/// with a conflict if the object has another one, and creates the object if it does not exist.
-const VERSION_OF_NO_OBJECT: &str = "1";
-
 /// The result of a live read of an object by its name.
 enum NameLookup {
     /// No object has the name.
     Free,
     /// The object belongs to the owner of the pass.
-    Own(Header),
+    Own(Entry<Child>),
     /// The object belongs to another owner, or to none.
     Foreign(Header),
     /// The object is being deleted, whoever owns it.

@@ -44,6 +44,11 @@ impl CallError {
             || NotLeading::is_cause_of(&self.source)
     }
 
+    /// Returns whether an object could not be created because another object has its name.
+    pub(crate) fn is_name_taken(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 409 && status.reason == "AlreadyExists")
+    }
+
     /// Returns whether a JSON patch did not apply, because a test failed or its path does not exist.
     ///
     /// The API server applies a patch before it compares the resourceVersion that the patch names. So a finalizer whose index has

@@ -49,12 +49,12 @@ async fn shared(plane: Arc<Plane>) {
     let asked = plane.audit().await.namespace(&team.site.namespace);
     assert!(asked.denied().is_empty(), "{}", asked.denied());
     for note in team.notes().await {
-        let applied = asked.resource("configmaps").name(&note.name_any()).verb("patch");
+        let applied = asked.resource("configmaps").name(&note.name_any()).verb("create");
         assert_eq!(applied.len(), 1, "{applied}");
     }
     // Each replica has written something, and nobody an object of another one.
     for replica in &team.replicas {
-        assert!(!asked.by_user(&replica.user).resource("configmaps").verb("patch").is_empty(), "{}", replica.user);
+        assert!(!asked.by_user(&replica.user).resource("configmaps").verb("create").is_empty(), "{}", replica.user);
     }
     team.has_one_writer().await;
 }

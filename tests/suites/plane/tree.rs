@@ -13,6 +13,7 @@ mod list_items;
 mod marks;
 mod once;
 mod orphans;
+mod plain;
 mod readiness;
 mod retired;
 mod stripped;
@@ -40,6 +41,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         orphans::cases(),
         enforced::cases(),
         undecodable::cases(),
+        plain::cases(),
         readiness::cases(),
         timeout::cases(),
     ];

@@ -18,6 +18,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("a_write_during_the_term_of_another_replica_is_found", overlapping),
         case("a_write_after_the_own_release_is_found", after_release),
         case("a_write_whose_outcome_is_unknown_counts", unknown),
+        case("the_next_write_of_the_lease_decides_whether_one_of_unknown_outcome_was_stored", decided),
         case("refused_writes_dry_runs_and_reads_do_not_count", without_effect),
     ]
 }
@@ -115,6 +116,21 @@ fn unknown() {
         // It may have stored the Lease.
         let claim = Events::default().lease("a", "a_1_x").add("b", "update", "leases", code, Some("b_2_y"));
         assert_eq!(claim.write("a", 200).report().violations.len(), 1, "{code}");
+    }
+}
+
+fn decided() {
+    for code in [0, 500, 504] {
+        let claimed = || Events::default().lease("a", "a_1_x").add("b", "update", "leases", code, Some("b_2_y"));
+        // The holder renews the Lease, so the claim was not stored.
+        let report = claimed().write("a", 200).lease("a", "a_1_x").write("a", 200).report();
+        assert_eq!((report.terms.len(), report.violations.len()), (1, 0), "{report}");
+        // The claim was stored, and a write of the former holder was received after it.
+        let report = claimed().write("a", 200).write("b", 200).lease("b", "b_2_y").report();
+        assert_eq!((report.terms.len(), report.violations.len()), (2, 1), "{report}");
+        // Another process takes the Lease, which tells nothing of the time before.
+        let report = claimed().write("a", 200).lease("c", "c_3_z").report();
+        assert_eq!((report.terms.len(), report.violations.len()), (2, 1), "{report}");
     }
 }
 

@@ -116,7 +116,7 @@ const EXPECTED: [(&str, f64); 17] = [
     (r#"opgen_unconverged_objects{controller="errand"}"#, 4.0),
     (r#"opgen_panics_total{closure="provisioner"}"#, 1.0),
     (r#"opgen_watches{resource="configmaps",state="following"}"#, 1.0),
-    (r#"opgen_call_duration_seconds_count{verb="patch",resource="configmaps"}"#, 6.0),
+    (r#"opgen_call_duration_seconds_count{verb="create",resource="configmaps"}"#, 6.0),
     (r#"rest_client_requests_total{code="201",host="unknown",method="POST"}"#, 1.0),
     (r#"leader_election_master_status{name="live"}"#, 1.0),
 ];

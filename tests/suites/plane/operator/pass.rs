@@ -101,7 +101,7 @@ async fn finalizer_first(plane: Arc<Plane>) {
     until_object(&site.api::<ConfigMap>(), "one", "is there", |_| true).await;
     let asked = site.settled().await.name("one");
     let lines: Vec<_> = asked.iter().map(|e| (e.verb.as_str(), e.resource.as_str(), e.subresource.as_str())).collect();
-    let wanted = [("patch", "notes", ""), ("patch", "configmaps", ""), ("update", "notes", "status")];
+    let wanted = [("patch", "notes", ""), ("create", "configmaps", ""), ("update", "notes", "status")];
     assert_eq!(lines, wanted, "{asked}");
 }
 
@@ -288,7 +288,7 @@ async fn stale(plane: Arc<Plane>) {
         repeats(&diary, &format!("first {name}"), 40).await;
         let asked = site.asked().await.resource("configmaps").name(&name);
         let lines: Vec<_> = asked.iter().map(|entry| (entry.verb.as_str(), entry.code)).collect();
-        assert_eq!(lines, [("patch", 201), ("patch", 200)], "{asked}");
+        assert_eq!(lines, [("create", 201), ("patch", 200)], "{asked}");
     }
     assert!(site.asked().await.denied().is_empty(), "the role of {NAME} is too small");
 }

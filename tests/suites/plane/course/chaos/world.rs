@@ -47,10 +47,12 @@ impl<S: Stock> World<S> {
 
     pub(super) async fn create_all(&self, specs: &BTreeMap<String, Value>) {
         for (name, spec) in specs {
+            // As it is: the type of the example may leave out empty lists.
             let mut object = serde_json::to_value(S::object(name)).unwrap();
             object["spec"] = spec.clone();
             let object = serde_json::from_value(object).unwrap();
-            self.owners().create(&PostParams::default(), &object).await.unwrap();
+            let owners = self.of(&ApiResource::erase::<S::Kind>(&()));
+            owners.create(&PostParams::default(), &object).await.unwrap();
         }
     }
 

@@ -1,0 +1,279 @@
+//! Writes one child, and records the response.
+//!
+//! # Methods
+//! - By server-side apply, by the operator's field manager and with force: the method for all kinds.
+//! - [Plain](crate::engine::plain) objects are created by a POST and changed by merge patches. The operator owns their fields as
+//!   after any write, and sees drift by ownership as after an apply. An object that is not plain any more is applied; before
+//!   that, its fields become those of an apply.
+//! - If only the marks of the operator are missing, they are applied by a field manager of their own.
+
+use crate::{
+    cache::{Entry, Uid},
+    client::{Applied, Target},
+    engine::{
+        adoption::{take_all_fields, transfer_patch},
+        applied_mark::AppliedMark,
+        child::{Child, LostField, child_header},
+        desired::Desired,
+        output::OutputObject,
+        ownership::not_owned_error,
+        pass::PassCore,
+        plain::add_nulls,
+    },
+    error::{Error, Result},
+    informer::watch::WatchedKind,
+    kind::Kind,
+    readiness::Readiness,
+    spans::{bridge::current_context, convergence::WriteCause},
+};
+use kube::api::Patch;
+use serde_json::{Value, value::RawValue};
+
+impl PassCore<'_> {
+    /// Changes an existing child to its desired state.
+    pub(crate) async fn update_child(
+        &self,
+        children: &WatchedKind<Child>,
+        desired: &Desired,
+        entry: &Entry<Child>,
+    ) -> Result<Readiness> {
+        let precondition = ApplyPrecondition::Uid(&entry.header.uid);
+        if entry.value.is_plain && desired.is_plain() {
+            let patch = self.merge_patch(&children.kind, desired, entry).await?;
+            let written = self.write_child(children, desired, WriteMethod::Merge(&patch), precondition).await?;
+            if written.owns_all_fields {
+                return Ok(written.readiness);
+            }
+            // The server gives a manager no field whose value its write does not change; an apply gets it.
+        }
+        if entry.value.is_plain {
+            self.apply_own_fields(&children.kind, desired).await?;
+        }
+        self.apply_child(children, desired, precondition).await
+    }
+
+    /// Applies one object; one that does not exist is created without apply if it is plain. If items of another client in its
+    /// lists prevent the apply, removes them and applies it again.
+    pub(crate) async fn apply_child(
+        &self,
+        children: &WatchedKind<Child>,
+        desired: &Desired,
+        precondition: ApplyPrecondition<'_>,
+    ) -> Result<Readiness> {
+        if !matches!(precondition, ApplyPrecondition::Uid(_)) && desired.is_plain() {
+            return Ok(self.write_child(children, desired, WriteMethod::Create, precondition).await?.readiness);
+        }
+        let apply = || {
+            self.write_child(
+                children,
+                desired,
+                WriteMethod::Apply { manager: &self.shared.operator, object: &desired.object },
+                precondition,
+            )
+        };
+        let written = match apply().await {
+            Err(error)
+                if matches!(precondition, ApplyPrecondition::Uid(_))
+                    && self.take_duplicates(children, desired, &error).await? =>
+            {
+                apply().await
+            }
+            outcome => outcome,
+        };
+        Ok(written?.readiness)
+    }
+
+    /// Applies only the marks of the operator (label, annotations, owner reference), so that the watch shows the object and the
+    /// content stays as it is. The field manager is a separate one: the API server removes the fields that a manager owns and
+    /// does not apply again.
+    pub(crate) async fn mark_child(
+        &self,
+        children: &WatchedKind<Child>,
+        desired: &Desired,
+        uid: &Uid,
+    ) -> Result<Readiness> {
+        let (manager, marks) = (format!("{}/marks", self.shared.operator), desired.marks(&self.owner.uid));
+        let written = self
+            .write_child(
+                children,
+                desired,
+                WriteMethod::Apply { manager: &manager, object: &marks },
+                ApplyPrecondition::Uid(uid),
+            )
+            .await?;
+        Ok(written.readiness)
+    }
+
+    /// Writes the desired state of a child, and records the response: own write, output of the node, lost fields, and an event if
+    /// the object was created.
+    ///
+    /// # Errors
+    /// `NotOwned` if the object should not exist and does.
+    async fn write_child(
+        &self,
+        children: &WatchedKind<Child>,
+        desired: &Desired,
+        method: WriteMethod<'_>,
+        precondition: ApplyPrecondition<'_>,
+    ) -> Result<WrittenChild> {
+        let kind = &children.kind;
+        self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain_length);
+        self.shared.chains.traces.record(kind, &desired.key(), &desired.digest, || {
+            Some(WriteCause { context: current_context()?, started: self.trigger.trace_start? })
+        });
+        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+        let client = &self.shared.client;
+        let mut object = match method {
+            WriteMethod::Apply { object, .. } => object.clone(),
+            WriteMethod::Create => desired.object.clone(),
+            WriteMethod::Merge(patch) => patch.clone(),
+        };
+        if let ApplyPrecondition::Uid(uid) = precondition {
+            object["metadata"]["uid"] = uid.to_string().into();
+        }
+        let applied = match method {
+            WriteMethod::Create => self.create_plain(target, &object).await?,
+            WriteMethod::Merge(_) => {
+                let patch = Patch::Merge(&object);
+                Applied { object: client.patch_as(target, &patch, &self.shared.operator).await?, created: false }
+            }
+            WriteMethod::Apply { manager, .. } => {
+                if matches!(precondition, ApplyPrecondition::Absent) {
+                    object["metadata"]["resourceVersion"] = VERSION_OF_NO_OBJECT.into();
+                }
+                client.apply::<Box<RawValue>>(target, &object, manager).await?
+            }
+        };
+        let bytes = applied.object.get().as_bytes();
+        let header = child_header(bytes)?;
+        self.record_child_write(children, &header);
+        if !matches!(precondition, ApplyPrecondition::Uid(_)) && !applied.created {
+            // The server ignored the resourceVersion, or another client created the object between the live read and the apply:
+            // now both own it, which the node has not asked for.
+            return Err(not_owned_error(kind, &header.key, &header, false));
+        }
+        let child = Child::project(kind, &self.shared.operator, &header, bytes, children.keeps_objects)?;
+        if let Some(json) = &child.object {
+            let (uid, version) = (header.uid.to_string(), header.resource_version.to_string());
+            let output = OutputObject { key: header.key.clone(), uid, version, json: json.clone() };
+            self.outputs.add_object(&desired.node, output);
+        }
+        let owns_all_fields = child.first_lost_field(desired).is_none();
+        if !owns_all_fields {
+            self.owner_states().record_accepted_fields(&self.owner, kind, &header, child.fields);
+        }
+        if applied.created {
+            self.shared.recorder.normal(
+                &self.owner.regarding(),
+                "Created",
+                "Apply",
+                &format!("created {kind} {}", header.key),
+            );
+        }
+        Ok(WrittenChild { readiness: child.readiness, owns_all_fields })
+    }
+
+    /// Creates an object by a POST.
+    ///
+    /// # Errors
+    /// A conflict if an object of this name exists.
+    async fn create_plain(&self, target: Target<'_>, object: &Value) -> Result<Applied<Box<RawValue>>> {
+        match self.shared.client.create(target, object, &self.shared.operator).await {
+            Ok(object) => Ok(Applied { object, created: true }),
+            Err(error) if error.is_name_taken() => Err(Error::Conflict(Box::new(error))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Returns the merge patch that changes a plain child to its desired state. If the child may have fields that are not wanted any
+    /// more, or has lost its owner reference, this reads the object.
+    async fn merge_patch(&self, kind: &Kind, desired: &Desired, entry: &Entry<Child>) -> Result<Value> {
+        let mut patch = desired.object.as_object().cloned().unwrap_or_default();
+        let is_reference = |lost: LostField| lost.path.starts_with("metadata.ownerReferences");
+        let lost_reference = entry.value.first_lost_field(desired).is_some_and(is_reference);
+        let has_same_fields = AppliedMark::paths(entry.applied_digest()) == AppliedMark::paths(&desired.digest);
+        let live = if has_same_fields && !lost_reference {
+            None
+        } else {
+            let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+            self.shared.client.get::<Value>(target).await?
+        };
+        if let Some(live) = &live {
+            let (own, others) = field_sets(live, &self.shared.operator);
+            own.iter().for_each(|own| add_nulls(&mut patch, own, &others));
+        }
+        let mut patch = Value::Object(patch);
+        if let Some(metadata) = patch["metadata"].as_object_mut() {
+            // A merge patch replaces the list, with the references of other clients.
+            let own = metadata.remove("ownerReferences");
+            if let Some(live) = live {
+                metadata.insert("resourceVersion".into(), live["metadata"]["resourceVersion"].clone());
+                if lost_reference {
+                    let is_other = |reference: &&Value| reference["uid"] != self.owner.uid.to_string().as_str();
+                    let references = |list: &Value| list.as_array().cloned().unwrap_or_default();
+                    let all = references(&live["metadata"]["ownerReferences"]);
+                    let others = all.iter().filter(is_other).cloned();
+                    let references = others.chain(own.iter().flat_map(references)).collect();
+                    metadata.insert("ownerReferences".into(), references);
+                }
+            }
+        }
+        Ok(patch)
+    }
+
+    /// Transfers the fields that the operator has written without apply to its apply, which then removes those that are not wanted
+    /// any more. There is no patch if it has none.
+    pub(crate) async fn apply_own_fields(&self, kind: &Kind, desired: &Desired) -> Result<()> {
+        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+        let (client, operator) = (&self.shared.client, self.shared.operator.as_str());
+        let Some(found) = client.get::<Value>(target).await? else { return Ok(()) };
+        let Some(patch) = transfer_patch(&found, operator, |entry| take_all_fields(entry, &[operator])) else {
+            return Ok(());
+        };
+        client.patch(target, &Patch::<()>::Json(serde_json::from_value(patch)?), operator).await?;
+        Ok(())
+    }
+}
+
+/// Returns the sets of fields that the operator has written without apply, and those of all other managers.
+fn field_sets<'a>(object: &'a Value, operator: &str) -> (Vec<&'a Value>, Vec<&'a Value>) {
+    let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
+    let (own, others): (Vec<&Value>, Vec<&Value>) = entries
+        .filter(|entry| entry["subresource"].as_str().unwrap_or_default().is_empty())
+        .partition(|entry| entry["manager"] == operator && entry["operation"] == "Update");
+    let fields = |entries: Vec<&'a Value>| entries.into_iter().map(|entry| &entry["fieldsV1"]).collect();
+    (fields(own), fields(others))
+}
+
+/// A child as the response to its write shows it.
+struct WrittenChild {
+    readiness: Readiness,
+    /// Whether the operator owns all fields that it wrote.
+    owns_all_fields: bool,
+}
+
+/// The request that writes a child.
+#[derive(Clone, Copy)]
+enum WriteMethod<'a> {
+    /// A POST of the desired object.
+    Create,
+    /// A merge patch.
+    Merge(&'a Value),
+    /// An apply of an object by a field manager.
+    Apply { manager: &'a str, object: &'a Value },
+}
+
+/// The condition under which the API server accepts an apply.
+#[derive(Clone, Copy)]
+pub(crate) enum ApplyPrecondition<'a> {
+    /// No object of this name exists; otherwise the API server answers with a conflict.
+    Absent,
+    /// A live read has found no object of this name; the API server checks nothing.
+    ConfirmedAbsent,
+    /// The object has this uid, and is no later object of the same name.
+    Uid(&'a Uid),
+}
+
+/// A resourceVersion that no object has: the first write of a cluster gets a later one. An apply with a resourceVersion fails
+/// with a conflict if the object has another one, and creates the object if it does not exist.
+const VERSION_OF_NO_OBJECT: &str = "1";
