@@ -1,5 +1,5 @@
-//! An API server in the process that does just what one operator needs: lists, watches, applies. It answers at once, so what
-//! is measured above it is the operator's own time.
+//! An API server in the process that does just what one operator needs: lists, watches, creates, applies, merge patches. It answers
+//! at once, so what is measured above it is the operator's own time.
 
 use std::{
     collections::BTreeMap,
@@ -9,7 +9,7 @@ use std::{
 
 use axum::body::{Body, Bytes};
 use futures::{StreamExt, channel::mpsc};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, header::CONTENT_TYPE, request::Parts};
 use serde_json::{Map, Value, json};
 
 /// The server; clones are of the same one.
@@ -34,12 +34,7 @@ impl Server {
             async move {
                 let (head, body) = request.into_parts();
                 let body = body.collect_bytes().await?;
-                Ok::<_, kube::Error>(server.answer(
-                    &head.method,
-                    head.uri.path(),
-                    head.uri.query().unwrap_or_default(),
-                    &body,
-                ))
+                Ok::<_, kube::Error>(server.answer(&head, &body))
             }
         });
         kube::Client::new(service, "default")
@@ -66,10 +61,12 @@ impl Server {
         self.0.lock().unwrap()
     }
 
-    fn answer(&self, method: &Method, path: &str, query: &str, body: &Bytes) -> Response<Body> {
+    fn answer(&self, head: &Parts, body: &Bytes) -> Response<Body> {
+        let (path, query) = (head.uri.path(), head.uri.query().unwrap_or_default());
+        let manager = query.split('&').find_map(|pair| pair.strip_prefix("fieldManager=")).unwrap_or_default();
         let mut state = self.state();
         let target = Target::of(path);
-        match (method, &target.name) {
+        match (&head.method, &target.name) {
             (&Method::GET, None) if query.contains("watch=true") => state.watch(target.kind),
             (&Method::GET, None) => said(StatusCode::OK, &state.list(&target.kind)),
             (&Method::GET, Some(name)) => match state.objects.get(&target.kind).and_then(|kind| kind.get(name)) {
@@ -79,15 +76,29 @@ impl Server {
                     said(StatusCode::NOT_FOUND, &status)
                 }
             },
+            (&Method::POST, None) => {
+                let object: Value = serde_json::from_slice(body).unwrap();
+                state.writes += 1;
+                let at = place(&object["metadata"]["namespace"], &object["metadata"]["name"]);
+                let object = written(None, object, (manager, "Update"), state.version);
+                said(StatusCode::CREATED, &state.store(&target.kind, at, object))
+            }
+            (&Method::PATCH, Some(name)) if is_merge(head) => {
+                let patch: Value = serde_json::from_slice(body).unwrap();
+                state.writes += 1;
+                let mut object = state.objects[&target.kind][name].clone();
+                json_patch::merge(&mut object, &patch);
+                let object = written(Some(object.clone()), object, (manager, "Update"), state.version);
+                said(StatusCode::OK, &state.store(&target.kind, name.clone(), object))
+            }
             // The only replacement that an operator sends is that of a status.
             (&Method::PATCH | &Method::PUT, Some(name)) => {
                 let patch: Value = serde_json::from_slice(body).unwrap();
                 state.writes += 1;
-                let manager = query.split('&').find_map(|pair| pair.strip_prefix("fieldManager=")).unwrap_or_default();
                 let (status, object) = state.apply(&target.kind, name, target.of_status, patch, manager);
                 said(status, &object)
             }
-            _ => panic!("{method} {path} is more than this server knows"),
+            (method, _) => panic!("{method} {path} is more than this server knows"),
         }
     }
 }
@@ -150,14 +161,21 @@ impl State {
                 held["status"] = patch["status"].clone();
                 held
             }
-            (held, _) => applied(held, patch, manager, self.version),
+            (held, _) => written(held, patch, (manager, "Apply"), self.version),
         };
         (status, self.store(kind, at.to_owned(), object))
     }
 }
 
-/// An object after an apply of all of it.
-fn applied(held: Option<Value>, mut patch: Value, manager: &str, version: u64) -> Value {
+fn is_merge(head: &Parts) -> bool {
+    head.headers.get(CONTENT_TYPE).is_some_and(|type_| type_ == "application/merge-patch+json")
+}
+
+/// An object after a write of all of it, by a manager and an operation.
+fn written(held: Option<Value>, mut patch: Value, (manager, operation): (&str, &str), version: u64) -> Value {
+    if let Some(metadata) = patch["metadata"].as_object_mut() {
+        metadata.remove("managedFields");
+    }
     let mut fields = fields(&patch);
     for implied in ["f:apiVersion", "f:kind"] {
         fields.remove(implied);
@@ -172,7 +190,7 @@ fn applied(held: Option<Value>, mut patch: Value, manager: &str, version: u64) -
     metadata["generation"] = 1.into();
     metadata["creationTimestamp"] = "2026-01-01T00:00:00Z".into();
     metadata["managedFields"] = json!([{
-        "manager": manager, "operation": "Apply", "apiVersion": version_of_kind,
+        "manager": manager, "operation": operation, "apiVersion": version_of_kind,
         "fieldsType": "FieldsV1", "fieldsV1": fields,
     }]);
     if patch["kind"] == "Deployment" {

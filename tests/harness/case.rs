@@ -196,11 +196,10 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Returns two or three times the number of cores, since cases mostly wait for servers. A real API server takes more of the cores
-/// than a sandbox. The cases of the cluster course run one at a time anyway.
+/// Returns three times the number of cores, since cases mostly wait for servers. The cases of the cluster course run one at a time
+/// anyway.
 fn default_threads() -> Option<usize> {
-    let cases_per_core = if Form::chosen() == Form::Sandbox { 3 } else { 2 };
-    std::thread::available_parallelism().ok().map(|cores| cores.get() * cases_per_core)
+    std::thread::available_parallelism().ok().map(|cores| cores.get() * 3)
 }
 
 fn run_both() -> ExitCode {
