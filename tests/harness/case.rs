@@ -22,7 +22,7 @@ use crate::{
 pub const REQUIRE: &str = "OPGEN_REQUIRE_CONTROLPLANE";
 
 /// The maximum duration of a case, so that a case that hangs fails with its name.
-const LIMIT: Duration = Duration::from_secs(900);
+const LIMIT: Duration = Duration::from_secs(1800);
 
 /// A return type of a case: `()` or a `Result`.
 pub trait Outcome {

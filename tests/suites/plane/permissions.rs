@@ -41,9 +41,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case_served("an_operator_that_may_not_create_a_child_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_children("create"), Said::InCondition).await;
         }),
-        case_served("an_operator_that_may_not_patch_a_child_says_so_and_goes_on_once_it_may", async |plane| {
-            unable_to_write(plane, Lack::of_children("patch"), Said::InCondition).await;
-        }),
+        case_served("an_operator_that_may_not_patch_a_child_says_so_and_goes_on_once_it_may", unable_to_patch),
         case_served("an_operator_that_may_not_write_the_status_says_so_and_goes_on_once_it_may", async |plane| {
             unable_to_write(plane, Lack::of_notes("notes/status", "update"), Said::InLog).await;
         }),
@@ -155,6 +153,21 @@ async fn unable_to_write(plane: Arc<Plane>, lack: Lack, said: Said) {
         Said::InCondition => says(&site, "Forbidden", &lack.sentence(&site)).await,
         Said::InLog => is_logged(&lack.sentence(&site)).await,
     }
+    lack.ends(&site, &operator).await;
+    says(&site, "Provisioned", "").await;
+}
+
+/// A child that exists is patched.
+async fn unable_to_patch(plane: Arc<Plane>) {
+    let (site, lack) = (Site::new(&plane).await, Lack::of_children("patch"));
+    let operator = notes(&site);
+    let _running = site.start(&operator).await;
+    site.create(&note("a")).await;
+    says(&site, "Provisioned", "").await;
+    lack.begins(&site).await;
+    site.patch::<Note>("one", &serde_json::json!({"spec": {"text": "b"}})).await;
+    is_logged(&lack.refusal(&site)).await;
+    says(&site, "Forbidden", &lack.sentence(&site)).await;
     lack.ends(&site, &operator).await;
     says(&site, "Provisioned", "").await;
 }

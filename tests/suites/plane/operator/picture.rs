@@ -7,7 +7,7 @@ use std::{
 
 use k8s_openapi::api::{
     apps::v1::Deployment,
-    core::v1::{Secret, Service},
+    core::v1::{ConfigMap, Secret, Service},
 };
 use kube::{
     Api,
@@ -148,6 +148,10 @@ async fn compared(plane: Arc<Plane>) {
     let lacks = "The role is too small:\n  - list secrets in namespace default was denied: once, first in line ";
     assert!(said.starts_with(lacks), "{said}");
 
+    let edit = json!({"spec": {"greeting": "good evening"}});
+    apps.patch("one", &PatchParams::default(), &Patch::Merge(&edit)).await.unwrap();
+    let follows = |config: &ConfigMap| config.data.iter().flatten().any(|(_, value)| value.contains("good evening"));
+    until_object(&Api::<ConfigMap>::namespaced(plane.client(), "default"), "one", "follows", follows).await;
     apps.delete("one", &DeleteParams::default()).await.unwrap();
     until_gone(&apps, "one").await;
     let (_, said) = verdict(&plane, &["--output", "json"]).await;

@@ -43,5 +43,5 @@ async fn written(plane: Arc<Plane>) {
         |name: &str| spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("{name}: {spans:#?}"));
     let (writer, pass) = (named("node comet"), named("pass Comet"));
     assert_eq!((&pass.parent, &pass.trace), (&writer.id, &writer.trace));
-    assert_eq!(named("patch configmaps").trace, named("pass Sky").trace);
+    assert_eq!(named("create configmaps").trace, named("pass Sky").trace);
 }
