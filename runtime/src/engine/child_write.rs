@@ -11,10 +11,10 @@ use crate::{
     cache::{Entry, Uid},
     client::{Applied, Target},
     engine::{
-        adoption::{take_all_fields, transfer_patch},
         applied_mark::AppliedMark,
         child::{Child, LostField, child_header},
         desired::Desired,
+        managed_fields::{take_all_fields, transfer_patch},
         output::OutputObject,
         ownership::not_owned_error,
         pass::PassCore,

@@ -9,7 +9,7 @@
 use crate::{
     cache::ObjectKey,
     client::{CallError, Target},
-    engine::{adoption::transfer_patch, desired::Desired, field_ownership::matches_key, pass::PassCore},
+    engine::{desired::Desired, field_ownership::matches_key, managed_fields::transfer_patch, pass::PassCore},
     error::{Error, Result},
     informer::watch::WatchedKind,
 };

@@ -13,6 +13,7 @@ pub(crate) mod fast_path;
 pub(crate) mod field_ownership;
 pub(crate) mod hand_written;
 pub(crate) mod identity;
+pub(crate) mod managed_fields;
 pub(crate) mod node_write;
 pub(crate) mod output;
 pub(crate) mod owner_mark;

@@ -151,7 +151,7 @@ fn a_node_whose_object_the_server_rejects_is_named() {
         Defect::Refused,
         &[
             "after a valid edit of Desk default/one",
-            "repeated PATCH /api/v1/namespaces/default/configmaps/No_Lamp (node `top/lamp`)",
+            "repeated POST /api/v1/namespaces/default/configmaps (node `top/lamp`)",
         ],
     );
 }
