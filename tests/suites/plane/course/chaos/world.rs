@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, marker::PhantomData};
 
 use k8s_openapi::api::{apps::v1::ReplicaSet, core::v1::Pod, scheduling::v1::PriorityClass};
 use kube::{
-    Api, Client, Resource as _, ResourceExt as _,
+    Api, Client, ResourceExt as _,
     api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
 use opgen::Managed as _;
@@ -40,14 +40,14 @@ impl<S: Stock> World<S> {
 
     /// The specs of all objects that are there and stay, by name.
     pub(super) async fn specs(&self) -> BTreeMap<String, Value> {
-        let all = self.owners().list(&Default::default()).await.unwrap().items;
-        let kept = all.iter().filter(|object| object.meta().deletion_timestamp.is_none());
-        kept.map(|object| (object.name_any(), serde_json::to_value(object).unwrap()["spec"].take())).collect()
+        // As they are: the type of the example may leave out empty lists.
+        let all = self.of(&ApiResource::erase::<S::Kind>(&())).list(&Default::default()).await.unwrap().items;
+        let kept = all.into_iter().filter(|object| object.metadata.deletion_timestamp.is_none());
+        kept.map(|mut object| (object.name_any(), object.data["spec"].take())).collect()
     }
 
     pub(super) async fn create_all(&self, specs: &BTreeMap<String, Value>) {
         for (name, spec) in specs {
-            // As it is: the type of the example may leave out empty lists.
             let mut object = serde_json::to_value(S::object(name)).unwrap();
             object["spec"] = spec.clone();
             let object = serde_json::from_value(object).unwrap();
