@@ -112,7 +112,8 @@ impl RunningController {
     pub(crate) fn on_child_change(&self, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>) {
         let (source, shared) = (&self.control_loop.source, &self.control_loop.shared);
         let Some(key) = owner.key_of_kind(source.kind()) else { return };
-        if let Some(departed) = event.departed {
+        // Another controller of the same kind may apply children of a kind that is not in this tree.
+        if let Some(departed) = event.departed.filter(|_| shared.children.contains_key(kind)) {
             // The state of an owner that is gone would never be dropped.
             let is_cached = source.objects().store().get(&key).is_some_and(|entry| entry.header.uid == owner.uid);
             let mut states = shared.owner_states();

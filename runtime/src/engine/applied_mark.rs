@@ -1,13 +1,13 @@
 //! Reads and writes the annotation with the digest of a child's last applied state, which also tells whose child it is.
 //!
 //! Another client can remove the owner reference of a child. If the operator restarts before it has repaired that, the annotation
-//! is the only trace of the owner. The annotation is bound to the name of its child: a copy of the object that a user makes under
-//! another name, or in another namespace, is no child.
+//! is the only trace of the owner. The annotation has a hash of the child's namespace and name. If a user copies the object to another
+//! name or namespace, the hash does not match, and the copy is not treated as a child.
 
 use crate::cache::{Header, ObjectKey, Uid};
 use sha2::{Digest as _, Sha256};
 
-/// The annotation of every child.
+/// The annotation on every child with the digest of its last applied state and the uid of its owner.
 pub(crate) const APPLIED_ANNOTATION: &str = "opgen.dev/applied";
 
 /// The parts of the annotation, whose value is `<digest>/<uid of the owner>/<hash of the child's key>`, and `/<hash of the paths>`

@@ -1,6 +1,6 @@
 //! Restores the label and the owner reference of children from which another client has removed them.
 //!
-//! The apply of a node restores both. This module is for children whose node does not apply them.
+//! When a node writes its object, that restores both. This module handles the children that no node writes in the pass.
 //!
 //! # Labels
 //! An object that loses the operator's label leaves the watch just as a deleted one does. The pass that follows may not reach its
