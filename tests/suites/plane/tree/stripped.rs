@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::api::{DeleteParams, PropagationPolicy};
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, prelude::*};
@@ -12,7 +12,7 @@ use opgen_tests::{
 };
 use serde_json::{Value, json};
 
-use super::kinds::{Pool, SHOP, Shop, ShopSpec, done, holding, says, shop};
+use super::kinds::{Pool, SHOP, Shop, ShopSpec, done, holding, named, says, shop};
 use crate::operator::site::{NAME, Site};
 
 pub(crate) fn cases() -> Vec<Trial> {
@@ -26,6 +26,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("node_a_child_that_lost_its_owner_reference_is_torn_down_with_its_owner", unowned_is_torn_down),
         case("node_children_that_were_orphaned_while_no_operator_ran_stay", orphaned_stay),
         case("node_a_copy_of_a_child_that_a_user_makes_stays", copy_stays),
+        case("node_a_deleted_child_of_another_controllers_tree_fails_no_pass", other_tree),
     ]
 }
 
@@ -190,4 +191,48 @@ async fn copy_stays(plane: Arc<Plane>) {
     for name in ["copy", "backup"] {
         assert!(site.api::<ConfigMap>().get_opt(name).await.unwrap().is_some(), "{name} is gone");
     }
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Shop)]
+struct SecretTree {
+    #[provisioner(resource)]
+    token: Secret,
+}
+
+impl SecretTree {
+    fn token(_: &Shop) -> Secret {
+        Secret { metadata: named("token"), ..Secret::default() }
+    }
+}
+
+/// Waits until the controller with the condition prefix `Second` has provisioned the latest spec.
+async fn second_done(site: &Site) {
+    let is_done = |shop: &Shop| {
+        let mut conditions = shop.status.iter().flat_map(|status| &status.conditions);
+        conditions.any(|condition| {
+            condition.type_ == "SecondAvailable"
+                && condition.reason == "Provisioned"
+                && condition.observed_generation == shop.metadata.generation
+        })
+    };
+    until_object(&site.api::<Shop>(), SHOP, "is provisioned by the second controller", is_done).await;
+}
+
+async fn other_tree(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let second = "shop.example.com/second";
+    let operator =
+        operator(&site).controls_with::<Shop, SecretTree>(|c| c.finalizer(second).condition_prefix("Second"));
+    let _running = site.start(&operator).await;
+    create_shop(&site).await;
+    second_done(&site).await;
+    let before = site.api::<ConfigMap>().get("a").await.unwrap().metadata.uid;
+    site.delete::<ConfigMap>("a").await;
+    until_object(&site.api::<ConfigMap>(), "a", "is created again", |config| config.metadata.uid != before).await;
+    site.settled().await;
+    site.patch::<Shop>(SHOP, &only_b("open")).await;
+    until_gone(&site.api::<ConfigMap>(), "a").await;
+    done(&site).await;
+    second_done(&site).await;
 }
