@@ -82,6 +82,10 @@ impl Diags {
         !self.errors.is_empty()
     }
 
+    pub(crate) fn error_count(&self) -> usize {
+        self.errors.len()
+    }
+
     pub(crate) fn warnings(&self) -> &[Warning] {
         &self.warnings
     }

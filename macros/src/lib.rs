@@ -1,4 +1,4 @@
-//! Provides the derives `Managed` and `Provisioner` and the macro `operator!` of opgen.
+//! Provides the derives `Managed`, `Validated` and `Provisioner` and the macro `operator!` of opgen.
 //!
 //! Every macro runs four stages, a folder each: `attrs` → `model` → `check` → `expand`. The crate `opgen` re-exports the
 //! macros.
@@ -26,10 +26,25 @@ use proc_macro::TokenStream;
 ///   `#[managed(reference = Kind, grant)]` the field may also name objects of other namespaces that allow it. See
 ///   `opgen::reference::Names` for the supported types of the field.
 ///
+/// `#[valid(...)]` on the struct and its fields sets rules between fields, see `opgen::validation`.
+///
 /// `allow(...)` silences a warning: `integer`, `float`, `phase`, `bool`, `list`, `case` or `reserved`.
-#[proc_macro_derive(Managed, attributes(managed))]
+#[proc_macro_derive(Managed, attributes(managed, valid))]
 pub fn managed(item: TokenStream) -> TokenStream {
     stages::managed(item.into()).into_tokens().into()
+}
+
+/// Implements `Validated` for a struct: rules between its fields, which become CEL in the definition of each kind that contains
+/// the struct. `#[derive(Managed)]` does it for the spec of a kind; derive it for the types below.
+///
+/// - On a field: `#[valid(immutable)]`, `set_once`, `required_if(other)`, `required_if(other = "value")`, `forbidden_if(...)`,
+///   `at_most(other)`, `less_than(other)`, `unique`, `unique(key)`.
+/// - On the struct: `#[valid(one_of(a, b))]`, `at_most_one_of(a, b)`, `at_least_one_of(a, b)`, and `crate = "path"`.
+///
+/// Each rule takes `message = "..."` as its last argument. The module `opgen::validation` describes the rules.
+#[proc_macro_derive(Validated, attributes(valid))]
+pub fn validated(item: TokenStream) -> TokenStream {
+    stages::validated(item.into()).into_tokens().into()
 }
 
 /// Implements `Provisioner` for a node of a provisioner tree: a group of its fields, or a hand-written node with its access

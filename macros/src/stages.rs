@@ -21,11 +21,30 @@ impl Expansion {
 /// Runs `#[derive(Managed)]`. It expands warnings beside the implementation.
 pub(crate) fn managed(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
-    let model = attrs::managed::read(item, &mut diags).map(model::managed::resolve);
+    let model = attrs::managed::read(item.clone(), &mut diags).map(model::managed::resolve);
+    let krate = model.as_ref().map(|model| model.paths.krate.clone());
+    let has_rules = model.as_ref().is_some_and(|model| model.has_rules());
     let checked = model.and_then(|model| check::managed::check(model, &mut diags).map_or_else(fallback::managed, Some));
     let mut code = checked.map(|checked| expand::managed::expand(&checked)).unwrap_or_default();
+    if has_rules {
+        code.extend(expand_validated(item, krate, &mut diags));
+    }
     code.extend(expand::warning::expand(diags.warnings()));
     Expansion { code, diags }
+}
+
+/// Runs `#[derive(Validated)]`.
+pub(crate) fn validated(item: TokenStream) -> Expansion {
+    let mut diags = Diags::default();
+    let code = expand_validated(item, None, &mut diags);
+    Expansion { code, diags }
+}
+
+/// Expands the rules of a type. `krate` is the path of opgen in another attribute of the item.
+fn expand_validated(item: TokenStream, krate: Option<syn::Path>, diags: &mut Diags) -> TokenStream {
+    let model = attrs::validated::read(item, diags).map(|input| model::validated::resolve(input, krate));
+    let checked = model.and_then(|model| check::rule::check(model, diags));
+    checked.map(|checked| expand::validated::expand(&checked)).unwrap_or_default()
 }
 
 /// Runs `#[derive(Provisioner)]`.

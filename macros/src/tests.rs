@@ -16,8 +16,12 @@ use std::{
 
 type Run = fn(TokenStream) -> Expansion;
 
-const MACROS: [(&str, Run); 3] =
-    [("managed", stages::managed), ("provisioner", stages::provisioner), ("operator", stages::operator)];
+const MACROS: [(&str, Run); 4] = [
+    ("managed", stages::managed),
+    ("validated", stages::validated),
+    ("provisioner", stages::provisioner),
+    ("operator", stages::operator),
+];
 
 /// Returns the fixtures of a suite and a macro, in the order of their names.
 fn fixtures(suite: &str, name: &str) -> Vec<PathBuf> {

@@ -126,7 +126,7 @@ pub use foreign::Foreign;
 pub use informer::lister::Lister;
 pub use managed::{Each, For, Owner};
 pub use manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};
-pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
+pub use opgen_api::{Kind, Managed, Status, Typed, Validated, condition, dynamic_kind, validation};
 pub(crate) use opgen_api::{bounds, kind};
 pub use opgen_macros::{Provisioner, operator};
 pub use predicate::Predicate;
@@ -179,7 +179,7 @@ pub mod prelude {
 
     pub use crate::{
         Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Managed, Manifest, Operator, Output, Provision,
-        Provisioner, Result, Status, Teardown, Wanted, operator, yield_because,
+        Provisioner, Result, Status, Teardown, Validated, Wanted, operator, yield_because,
     };
 }
 
@@ -206,7 +206,8 @@ pub mod __private {
         readiness::pod::PODS,
     };
     pub use opgen_api::__private::{
-        CustomResourceDefinition, CustomResourceExt, ObjectMeta, Value, dynamic, dynamic_kind, kind_of, schema_by_names,
+        CustomResourceDefinition, CustomResourceExt, ObjectMeta, TypeOfField, Value, WithoutRules, dynamic,
+        dynamic_kind, kind_of, schema_by_names,
     };
 
     /// Returns the draft for a function that runs in every pass, so that its reads need no tracking.

@@ -1,6 +1,8 @@
 //! Parses the `serde`, `schemars` and `x_kube` attributes of a field that affect its schema.
 
 use darling::ast::NestedMeta;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 
 /// The keys of `#[serde(...)]`, `#[schemars(...)]` and `#[x_kube(...)]` that affect the schema of a field or type.
@@ -16,6 +18,8 @@ pub(crate) struct SchemaHints {
     /// Whether a function provides the schema: `with`, `schema_with`.
     pub(crate) foreign_schema: bool,
     pub(crate) list_type: bool,
+    /// The keys of the items of a list with `x-kubernetes-list-type: map`.
+    pub(crate) list_keys: Vec<LitStr>,
     pub(crate) preserves_unknown: bool,
     /// `x-kubernetes-embedded-resource`: the value is a complete Kubernetes object.
     pub(crate) embedded: bool,
@@ -53,7 +57,10 @@ pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
         });
         if list.path.is_ident("x_kube") {
             hints.list_type |= list.tokens.to_string().contains("merge_strategy");
-            metas.for_each(|meta| hints.rules.add_merge_strategy(&meta));
+            metas.for_each(|meta| {
+                hints.list_keys.extend(list_keys(&meta, "Map"));
+                hints.rules.add_merge_strategy(&meta);
+            });
         } else if list.path.is_ident("serde") || list.path.is_ident("schemars") {
             metas.for_each(|meta| hints.add(meta));
         }
@@ -82,6 +89,7 @@ impl SchemaHints {
     fn add_extensions(&mut self, meta: &Meta) {
         let Ok(list) = meta.require_list() else { return };
         let extension = list.tokens.to_string();
+        self.list_keys.extend(list_keys(meta, "x-kubernetes-list-map-keys"));
         self.list_type |= extension.contains("x-kubernetes-list-type");
         self.preserves_unknown |= extension.contains("x-kubernetes-preserve-unknown-fields");
         self.embedded |= extension.contains("x-kubernetes-embedded-resource");
@@ -111,6 +119,42 @@ impl ValidationRules {
             self.struct_merge = Some(value.path.clone());
         }
     }
+}
+
+/// Returns the strings after the word that begins the keys of a list map: `"x-kubernetes-list-map-keys" = ["name"]`, or
+/// `ListMerge::Map(["name"])`.
+fn list_keys(meta: &Meta, word: &str) -> Vec<LitStr> {
+    let mut tokens = leaves(meta.to_token_stream()).into_iter().peekable();
+    let quoted = format!("\"{word}\"");
+    if !tokens.any(|token| [word, quoted.as_str()].contains(&token.to_string().as_str())) {
+        return Vec::new();
+    }
+    // The `=` of the keys themselves.
+    tokens.next_if(is_equals_sign);
+    let mut keys = Vec::new();
+    while let Some(token) = tokens.next() {
+        // A literal before `=` is the name of the next extension.
+        if tokens.peek().is_some_and(is_equals_sign) {
+            break;
+        }
+        if let TokenTree::Literal(literal) = token {
+            keys.extend(syn::parse2::<LitStr>(literal.into_token_stream()));
+        }
+    }
+    keys
+}
+
+fn is_equals_sign(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == '=')
+}
+
+/// Returns all tokens, those inside of groups in place of the group.
+fn leaves(tokens: TokenStream) -> Vec<TokenTree> {
+    let of_token = |token: TokenTree| match token {
+        TokenTree::Group(group) => leaves(group.stream()),
+        token => vec![token],
+    };
+    tokens.into_iter().flat_map(of_token).collect()
 }
 
 /// Returns the string of `key = "..."`; `None` if the key has no value or another type of value.

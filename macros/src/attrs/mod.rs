@@ -7,3 +7,4 @@ mod list;
 pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;
+pub(crate) mod validated;

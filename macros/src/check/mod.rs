@@ -13,6 +13,7 @@ pub(crate) mod operator;
 mod printcolumn;
 pub(crate) mod provisioner;
 mod role;
+pub(crate) mod rule;
 mod schema;
 mod subresource;
 mod validation;

@@ -15,7 +15,7 @@ const NUMBERS: [&str; 14] =
 
 /// The JSON type of a Rust type, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum JsonType {
+pub(super) enum JsonType {
     Text,
     Number,
     Bool,
@@ -103,7 +103,7 @@ fn is_of_kubernetes(ty: &Type) -> bool {
 }
 
 /// Returns the JSON type of a Rust type; `Unknown` if its name is none of the standard types.
-fn json_type(ty: &Type) -> JsonType {
+pub(super) fn json_type(ty: &Type) -> JsonType {
     let segment = match ty {
         Type::Array(_) | Type::Slice(_) => return JsonType::List,
         _ => last_segment(ty),

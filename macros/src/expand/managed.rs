@@ -17,6 +17,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let paused = paused_body(managed.pause.as_ref());
     let references = references(managed, &root);
     let schema = schema(managed, &root);
+    let validation = validation(managed);
     quote! {
         #[automatically_derived]
         impl #krate::Managed for #root {
@@ -27,6 +28,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             const DEFINITION: ::core::option::Option<fn() -> #private::CustomResourceDefinition> =
                 ::core::option::Option::Some(<#root as #private::CustomResourceExt>::crd);
             #schema
+            #validation
             #references
             fn kind() -> #krate::Kind {
                 #private::kind_of::<#root>()
@@ -65,6 +67,18 @@ fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     quote! {
         const SCHEMA: ::core::option::Option<fn() -> #private::Value> =
             ::core::option::Option::Some(#private::schema_by_names::<#root>);
+    }
+}
+
+/// Returns the constant `VALIDATION`. Without fields the trait's default holds.
+fn validation(managed: &Managed) -> TokenStream {
+    if !managed.has_rules() {
+        return TokenStream::new();
+    }
+    let (krate, spec) = (&managed.paths.krate, &managed.spec);
+    quote! {
+        const VALIDATION: ::core::option::Option<#krate::validation::ValidationOf> =
+            ::core::option::Option::Some(<#spec as #krate::validation::Validated>::validation);
     }
 }
 

@@ -6,4 +6,5 @@ mod dependency;
 pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;
+pub(crate) mod validated;
 pub(crate) mod warning;

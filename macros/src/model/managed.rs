@@ -98,6 +98,11 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
 }
 
 impl Managed {
+    /// Returns whether the spec is a struct, whose fields may have rules (`#[valid(...)]`).
+    pub(crate) fn has_rules(&self) -> bool {
+        matches!(self.style, SpecStyle::Named) && self.generics.params.is_empty()
+    }
+
     /// Returns the name of the struct that kube generates, or `None` if it generates none.
     pub(crate) fn root(&self) -> Option<Ident> {
         let kube = self.kube.as_ref()?;
@@ -148,7 +153,7 @@ fn find_pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
 }
 
 /// Applies serde's `rename_all` to a field in snake case.
-fn renamed_by_rule(field: &str, rule: Option<&str>) -> String {
+pub(super) fn renamed_by_rule(field: &str, rule: Option<&str>) -> String {
     let pascal = || field.split('_').map(capitalised).collect::<String>();
     match rule {
         Some("lowercase" | "snake_case") | None => field.to_owned(),

@@ -9,3 +9,4 @@ pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;
 pub(crate) mod type_path;
+pub(crate) mod validated;

@@ -37,12 +37,14 @@ pub mod kind;
 mod managed;
 pub mod reference;
 mod schema;
+pub mod validation;
 
 pub use condition::Status;
 pub use kind::{Kind, Typed};
 pub use managed::Managed;
 pub use opgen_macros::Managed;
 pub use reference::NamespacedName;
+pub use validation::Validated;
 
 /// Items for the expansions of macros and for `opgen`; not part of the public API.
 #[doc(hidden)]
@@ -52,6 +54,7 @@ pub mod __private {
         dynamic_kind,
         kind::kind_of,
         schema::schema_by_names,
+        validation::{TypeOfField, WithoutRules},
     };
     pub use k8s_openapi::{
         apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,

@@ -9,6 +9,7 @@ use crate::{
     reconcile::{reconciler::Reconciler, tree::TreeReconciler},
     reference::Pointer,
     shape::{Provisioner, Shape},
+    validation::ValidationOf,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
@@ -25,6 +26,10 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn crd(&self) -> Option<CustomResourceDefinition>;
     /// Returns the schema of the definition with named types ([`Managed::SCHEMA`]); `None` by default.
     fn schema(&self) -> Option<Value> {
+        None
+    }
+    /// Returns the rules between the fields of the spec ([`Managed::VALIDATION`]); `None` by default.
+    fn validation(&self) -> Option<ValidationOf> {
         None
     }
     /// Decodes an object, in the form of the API, into its Rust type and encodes it again. The generator of manifests checks with
@@ -110,6 +115,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory fo
 
     fn schema(&self) -> Option<Value> {
         O::Object::SCHEMA.map(|schema| schema())
+    }
+
+    fn validation(&self) -> Option<ValidationOf> {
+        O::Object::VALIDATION
     }
 
     fn round_trip(&self, object: &Value) -> Option<serde_json::Result<Value>> {

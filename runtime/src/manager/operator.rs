@@ -19,6 +19,7 @@ use crate::{
     provisioner::Provision,
     reconcile::next::AFTER_CONFLICT,
     shape::{Node, Provisioner, Shape},
+    validation::ValidationOf,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
@@ -262,6 +263,7 @@ impl Operator {
             kind: K::kind(),
             definition,
             schema: K::SCHEMA,
+            validation: K::VALIDATION,
             round_trip: RoundTrip::new(round_trip::<K>),
         }));
         self
@@ -323,6 +325,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
         only_defined: false,
         crd,
         schema: catch_panic(&kind, || factory.schema())?,
+        validation: factory.validation(),
         round_trip,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
@@ -345,6 +348,7 @@ pub(crate) struct DefinedKind {
     kind: Kind,
     definition: fn() -> CustomResourceDefinition,
     schema: Option<fn() -> Value>,
+    validation: Option<ValidationOf>,
     round_trip: RoundTrip,
 }
 
@@ -358,6 +362,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
         selects: false,
         crd: derive_definition(&defined.kind, || Some((defined.definition)()))?,
         schema: defined.schema.map(|schema| catch_panic(&defined.kind, schema)).transpose()?,
+        validation: defined.validation,
         round_trip: Some(defined.round_trip.clone()),
         finalizer: String::new(),
         events: false,

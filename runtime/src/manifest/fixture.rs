@@ -128,6 +128,7 @@ fn controlled(kind: &Kind, spec: &Value, shape: &'static Shape) -> KindDescripti
         kind: kind.clone(),
         crd: Some(crd(kind, spec)),
         schema: None,
+        validation: None,
         round_trip: None,
         finalizer: format!("{}/{}", kind.group, kind.kind.to_lowercase()),
         events: false,

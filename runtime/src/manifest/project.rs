@@ -9,6 +9,7 @@ use crate::{
     kind::Kind,
     panic::{Closure, catch},
     shape::{Access, Shape},
+    validation::ValidationOf,
 };
 
 /// The default number of objects that an operator is sized for.
@@ -52,6 +53,8 @@ pub struct KindDescription {
     pub crd: Option<Value>,
     /// The schema of that definition with named types ([`Managed::SCHEMA`](crate::Managed::SCHEMA)), if it is known.
     pub schema: Option<Value>,
+    /// The rules between the fields of the spec ([`Managed::VALIDATION`](crate::Managed::VALIDATION)).
+    pub validation: Option<ValidationOf>,
     /// The function that decodes and encodes its objects, if it is known.
     pub round_trip: Option<RoundTrip>,
     /// Whether the kind has no controller here: its definition is installed, and other controllers create and read its objects.

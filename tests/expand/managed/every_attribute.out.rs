@@ -17,6 +17,9 @@ impl ::opgen::Managed for Application {
     const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
         ::opgen::__private::schema_by_names::<Application>,
     );
+    const VALIDATION: ::core::option::Option<::opgen::validation::ValidationOf> = ::core::option::Option::Some(
+        <WebAppSpec as ::opgen::validation::Validated>::validation,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<Application>()
     }
@@ -31,5 +34,59 @@ impl ::opgen::Managed for Application {
     }
     fn subject(&self) -> &Self {
         self
+    }
+}
+#[automatically_derived]
+impl ::opgen::validation::Validated for WebAppSpec {
+    fn validation() -> ::opgen::validation::Validation {
+        #[allow(unused_imports)]
+        use ::opgen::__private::WithoutRules as _;
+        const RULES: &[::opgen::validation::ValidationRule] = &[];
+        ::opgen::validation::Validation::of_type(RULES)
+            .with_field(
+                "image",
+                &[],
+                ::opgen::__private::TypeOfField::<String>::NEW.validation(),
+            )
+            .with_field(
+                "replicas",
+                &[],
+                ::opgen::__private::TypeOfField::<i32>::NEW.validation(),
+            )
+            .with_field(
+                "halted",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<bool>>::NEW.validation(),
+            )
+            .with_field(
+                "loadFactor",
+                &[],
+                ::opgen::__private::TypeOfField::<f64>::NEW.validation(),
+            )
+            .with_field(
+                "hosts",
+                &[],
+                ::opgen::__private::TypeOfField::<Vec<String>>::NEW.validation(),
+            )
+            .with_field(
+                "args",
+                &[],
+                ::opgen::__private::TypeOfField::<Vec<String>>::NEW.validation(),
+            )
+            .with_field(
+                "ports",
+                &[],
+                ::opgen::__private::TypeOfField::<Vec<u32>>::NEW.validation(),
+            )
+            .with_field(
+                "values",
+                &[],
+                ::opgen::__private::TypeOfField::<serde_json::Value>::NEW.validation(),
+            )
+            .with_field(
+                "pair",
+                &[],
+                ::opgen::__private::TypeOfField::<(i32, i32)>::NEW.validation(),
+            )
     }
 }

@@ -15,6 +15,9 @@ impl ::opgen::Managed for WebApp {
     const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
         ::opgen::__private::schema_by_names::<WebApp>,
     );
+    const VALIDATION: ::core::option::Option<::opgen::validation::ValidationOf> = ::core::option::Option::Some(
+        <WebAppSpec as ::opgen::validation::Validated>::validation,
+    );
     const REFERENCES: &'static [::opgen::reference::ReferenceField<Self>] = &[
         ::opgen::reference::ReferenceField {
             field: "spec.homeNetwork",
@@ -63,6 +66,36 @@ impl ::opgen::Managed for WebApp {
     }
     fn subject(&self) -> &Self {
         self
+    }
+}
+#[automatically_derived]
+impl ::opgen::validation::Validated for WebAppSpec {
+    fn validation() -> ::opgen::validation::Validation {
+        #[allow(unused_imports)]
+        use ::opgen::__private::WithoutRules as _;
+        const RULES: &[::opgen::validation::ValidationRule] = &[];
+        ::opgen::validation::Validation::of_type(RULES)
+            .with_field(
+                "homeNetwork",
+                &[],
+                ::opgen::__private::TypeOfField::<String>::NEW.validation(),
+            )
+            .with_field(
+                "keys",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<Vec<String>>>::NEW.validation(),
+            )
+            .with_field(
+                "others",
+                &[],
+                ::opgen::__private::TypeOfField::<LabelSelector>::NEW.validation(),
+            )
+            .with_field(
+                "shared",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<NamespacedName>>::NEW
+                    .validation(),
+            )
     }
 }
 const _: () = {

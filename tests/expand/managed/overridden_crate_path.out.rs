@@ -15,6 +15,9 @@ impl my::facade::Managed for WebApp {
     const SCHEMA: ::core::option::Option<fn() -> my::facade::__private::Value> = ::core::option::Option::Some(
         my::facade::__private::schema_by_names::<WebApp>,
     );
+    const VALIDATION: ::core::option::Option<my::facade::validation::ValidationOf> = ::core::option::Option::Some(
+        <WebAppSpec as my::facade::validation::Validated>::validation,
+    );
     fn kind() -> my::facade::Kind {
         my::facade::__private::kind_of::<WebApp>()
     }
@@ -29,5 +32,19 @@ impl my::facade::Managed for WebApp {
     }
     fn subject(&self) -> &Self {
         self
+    }
+}
+#[automatically_derived]
+impl my::facade::validation::Validated for WebAppSpec {
+    fn validation() -> my::facade::validation::Validation {
+        #[allow(unused_imports)]
+        use my::facade::__private::WithoutRules as _;
+        const RULES: &[my::facade::validation::ValidationRule] = &[];
+        my::facade::validation::Validation::of_type(RULES)
+            .with_field(
+                "image",
+                &[],
+                my::facade::__private::TypeOfField::<String>::NEW.validation(),
+            )
     }
 }

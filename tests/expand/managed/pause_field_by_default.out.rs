@@ -15,6 +15,9 @@ impl ::opgen::Managed for Network {
     const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
         ::opgen::__private::schema_by_names::<Network>,
     );
+    const VALIDATION: ::core::option::Option<::opgen::validation::ValidationOf> = ::core::option::Option::Some(
+        <NetworkSpec as ::opgen::validation::Validated>::validation,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<Network>()
     }
@@ -29,5 +32,19 @@ impl ::opgen::Managed for Network {
     }
     fn subject(&self) -> &Self {
         self
+    }
+}
+#[automatically_derived]
+impl ::opgen::validation::Validated for NetworkSpec {
+    fn validation() -> ::opgen::validation::Validation {
+        #[allow(unused_imports)]
+        use ::opgen::__private::WithoutRules as _;
+        const RULES: &[::opgen::validation::ValidationRule] = &[];
+        ::opgen::validation::Validation::of_type(RULES)
+            .with_field(
+                "pause",
+                &[],
+                ::opgen::__private::TypeOfField::<bool>::NEW.validation(),
+            )
     }
 }

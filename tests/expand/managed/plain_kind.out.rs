@@ -15,6 +15,9 @@ impl ::opgen::Managed for WebApp {
     const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
         ::opgen::__private::schema_by_names::<WebApp>,
     );
+    const VALIDATION: ::core::option::Option<::opgen::validation::ValidationOf> = ::core::option::Option::Some(
+        <WebAppSpec as ::opgen::validation::Validated>::validation,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<WebApp>()
     }
@@ -29,5 +32,29 @@ impl ::opgen::Managed for WebApp {
     }
     fn subject(&self) -> &Self {
         self
+    }
+}
+#[automatically_derived]
+impl ::opgen::validation::Validated for WebAppSpec {
+    fn validation() -> ::opgen::validation::Validation {
+        #[allow(unused_imports)]
+        use ::opgen::__private::WithoutRules as _;
+        const RULES: &[::opgen::validation::ValidationRule] = &[];
+        ::opgen::validation::Validation::of_type(RULES)
+            .with_field(
+                "image",
+                &[],
+                ::opgen::__private::TypeOfField::<String>::NEW.validation(),
+            )
+            .with_field(
+                "replicas",
+                &[],
+                ::opgen::__private::TypeOfField::<i32>::NEW.validation(),
+            )
+            .with_field(
+                "ingress",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<IngressSpec>>::NEW.validation(),
+            )
     }
 }

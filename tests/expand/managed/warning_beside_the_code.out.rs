@@ -15,6 +15,9 @@ impl ::opgen::Managed for WebApp {
     const SCHEMA: ::core::option::Option<fn() -> ::opgen::__private::Value> = ::core::option::Option::Some(
         ::opgen::__private::schema_by_names::<WebApp>,
     );
+    const VALIDATION: ::core::option::Option<::opgen::validation::ValidationOf> = ::core::option::Option::Some(
+        <WebAppSpec as ::opgen::validation::Validated>::validation,
+    );
     fn kind() -> ::opgen::Kind {
         ::opgen::__private::kind_of::<WebApp>()
     }
@@ -29,6 +32,20 @@ impl ::opgen::Managed for WebApp {
     }
     fn subject(&self) -> &Self {
         self
+    }
+}
+#[automatically_derived]
+impl ::opgen::validation::Validated for WebAppSpec {
+    fn validation() -> ::opgen::validation::Validation {
+        #[allow(unused_imports)]
+        use ::opgen::__private::WithoutRules as _;
+        const RULES: &[::opgen::validation::ValidationRule] = &[];
+        ::opgen::validation::Validation::of_type(RULES)
+            .with_field(
+                "ratio",
+                &[],
+                ::opgen::__private::TypeOfField::<f32>::NEW.validation(),
+            )
     }
 }
 const _: () = {

@@ -22,6 +22,7 @@ mod shop;
 mod traces;
 mod tree;
 mod uninstall;
+mod validation;
 
 use std::{panic, process::ExitCode};
 
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         traces::cases(),
         tree::cases(),
         uninstall::cases(),
+        validation::cases(),
     ];
     hush_planned_panics();
     opgen_tests::run_suites(suites.into_iter().flatten().collect())

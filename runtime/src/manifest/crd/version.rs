@@ -9,6 +9,7 @@ use super::super::lint::{Finding, Findings};
 use super::super::project::{KindDescription, Project};
 use super::schema::{flag, list, text};
 use super::{Definition, types};
+use crate::validation::{RuleProblem, Validation};
 
 /// Returns the definitions of the project's kinds, before they are fixed; each has every version once, the newest first.
 pub(crate) fn merge_versions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
@@ -67,11 +68,15 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
         check_equal_names(crd, &value, findings);
         for version in list(&crd["spec"], "versions") {
             let mut version = version.clone();
+            let mut version_findings = Findings::of(format!("{} {}", kind.kind, text(&version, "name")));
+            let schema = &mut version["schema"]["openAPIV3Schema"];
             if let Some(by_names) = &controlled.schema {
-                let mut version_findings = Findings::of(format!("{} {}", kind.kind, text(&version, "name")));
-                types::correct(&mut version["schema"]["openAPIV3Schema"], by_names, &mut version_findings);
-                findings.extend(version_findings);
+                types::correct(schema, by_names, &mut version_findings);
             }
+            if let Some(validation) = controlled.validation {
+                add_rules(&validation(), schema, &mut version_findings);
+            }
+            findings.extend(version_findings);
             add_version(&mut versions, version, findings);
         }
     }
@@ -85,6 +90,14 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
         kind: kind.kind.to_string(),
         value,
     })
+}
+
+/// Adds the rules between the fields of the spec to the schema of an object.
+fn add_rules(validation: &Validation, schema: &mut Value, findings: &mut Findings) {
+    let Some(spec) = schema.pointer_mut("/properties/spec") else { return };
+    for RuleProblem { path, problem, fix, .. } in validation.add_to_schema(spec, ".spec") {
+        findings.error(&path, problem, fix);
+    }
 }
 
 /// Reports a version whose names, scope or conversion differ from those of the newest version.

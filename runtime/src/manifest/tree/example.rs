@@ -137,6 +137,7 @@ pub(crate) fn project() -> Project {
         kind,
         crd: Some(crd),
         schema: None,
+        validation: None,
         round_trip: None,
         finalizer: "demo.example.com/shop".into(),
         events: true,

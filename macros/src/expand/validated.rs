@@ -1,0 +1,95 @@
+//! Expands the implementation of `Validated`: the rules of a type, and the types of its fields that may have rules.
+
+use crate::{
+    check::Checked,
+    model::validated::{Argument, Rule, Validated, ValidatedField},
+};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Lit, ext::IdentExt};
+
+/// Implements `Validated`.
+pub(crate) fn expand(validated: &Checked<Validated>) -> TokenStream {
+    let (krate, private, ident) = (&validated.paths.krate, &validated.paths.private, &validated.ident);
+    let rules = validated.rules.iter().map(|rule| expand_rule(validated, rule));
+    let nested = validated.fields.iter().filter(|field| !field.hints.skip).map(|field| expand_field(validated, field));
+    quote! {
+        #[automatically_derived]
+        impl #krate::validation::Validated for #ident {
+            fn validation() -> #krate::validation::Validation {
+                #[allow(unused_imports)]
+                use #private::WithoutRules as _;
+                const RULES: &[#krate::validation::ValidationRule] = &[#(#rules),*];
+                #krate::validation::Validation::of_type(RULES) #(#nested)*
+            }
+        }
+    }
+}
+
+/// Returns the call that adds the rules of the field's type.
+fn expand_field(validated: &Validated, field: &ValidatedField) -> TokenStream {
+    let (private, ty, name, keys) = (&validated.paths.private, &field.ty, &field.name, &field.hints.list_keys);
+    let validation = quote! { #private::TypeOfField::<#ty>::NEW.validation() };
+    if field.hints.flatten {
+        quote! { .with_flattened(#validation) }
+    } else {
+        quote! { .with_field(#name, &[#(#keys),*], #validation) }
+    }
+}
+
+/// Returns the value of a rule.
+fn expand_rule(validated: &Validated, rule: &Rule) -> TokenStream {
+    let krate = &validated.paths.krate;
+    let name = |index: Option<usize>| index.and_then(|index| validated.fields.get(index)).map(|field| &field.name);
+    let field = name(rule.field);
+    let named: Vec<_> = rule.arguments.iter().filter_map(|argument| name(argument.field)).collect();
+    let condition = || rule.arguments.first().map(|argument| expand_condition(validated, argument));
+    let kind = match (rule.key.to_string().as_str(), rule.arguments.first()) {
+        ("immutable", _) => quote! { Immutable(#field) },
+        ("set_once", _) => quote! { SetOnce(#field) },
+        ("required_if", _) => {
+            let condition = condition();
+            quote! { RequiredIf(#field, #condition) }
+        }
+        ("forbidden_if", _) => {
+            let condition = condition();
+            quote! { ForbiddenIf(#field, #condition) }
+        }
+        ("at_most", _) => quote! { AtMost(#field, #(#named)*) },
+        ("less_than", _) => quote! { LessThan(#field, #(#named)*) },
+        ("unique", None) => quote! { Unique(#field) },
+        ("unique", Some(key)) => {
+            let key = key.ident.unraw().to_string();
+            quote! { UniqueBy(#field, #key) }
+        }
+        ("one_of", _) => quote! { OneOf(&[#(#named),*]) },
+        ("at_most_one_of", _) => quote! { AtMostOneOf(&[#(#named),*]) },
+        // The check knows all names, so this is the last one.
+        _ => quote! { AtLeastOneOf(&[#(#named),*]) },
+    };
+    let message = option(rule.message.as_ref());
+    quote! { #krate::validation::ValidationRule::new(#krate::validation::RuleKind::#kind, #message) }
+}
+
+/// Returns the condition of `required_if` and `forbidden_if`.
+fn expand_condition(validated: &Validated, argument: &Argument) -> TokenStream {
+    let krate = &validated.paths.krate;
+    let name = argument.field.and_then(|index| validated.fields.get(index)).map(|field| &field.name);
+    let value = argument.value.as_ref().map(|value| {
+        let variant = match value {
+            Lit::Str(_) => quote! { Text },
+            Lit::Int(_) => quote! { Integer },
+            _ => quote! { Bool },
+        };
+        quote! { #krate::validation::FieldValue::#variant(#value) }
+    });
+    let value = option(value.as_ref());
+    quote! { #krate::validation::FieldCondition::new(#name, #value) }
+}
+
+fn option(value: Option<&impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote! { ::core::option::Option::Some(#value) },
+        None => quote! { ::core::option::Option::None },
+    }
+}

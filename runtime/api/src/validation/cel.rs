@@ -1,0 +1,317 @@
+//! Writes the rules as CEL into the schema of a definition.
+
+use super::{FieldCondition, FieldValue, NestedField, RuleKind, Validation, ValidationRule};
+use serde_json::{Map, Value, json};
+
+/// The words that CEL reserves; a field of such a name is written `__name__`. Source: "Validation rules" in the documentation of
+/// CustomResourceDefinitions.
+const RESERVED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
+/// A rule that has no meaning in a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleProblem {
+    /// The path of the schema, for example `.spec.pools[*]`.
+    pub path: String,
+    /// What is wrong.
+    pub problem: String,
+    /// How to mend it.
+    pub fix: String,
+}
+
+impl Validation {
+    /// Adds the rules as `x-kubernetes-validations` to the schema of the type, and those of nested types to their schemas. Returns
+    /// the rules that have no meaning there; these are not added. `path` is the path of the schema in an object.
+    pub fn add_to_schema(&self, schema: &mut Value, path: &str) -> Vec<RuleProblem> {
+        let mut problems = Vec::new();
+        self.add_at(schema, path, &mut problems);
+        problems
+    }
+
+    fn add_at(&self, schema: &mut Value, path: &str, problems: &mut Vec<RuleProblem>) {
+        for rule in self.rules {
+            match rule.to_json(schema) {
+                Ok(rule) => add_rule(schema, rule),
+                Err((problem, fix)) => {
+                    problems.push(RuleProblem { path: path.to_owned(), problem, fix: fix.to_owned() })
+                }
+            }
+        }
+        for validation in &self.flattened {
+            validation().add_at(schema, path, problems);
+        }
+        for field in &self.fields {
+            // The schema of the field may come from a function, and then has no place for the rules of the type.
+            let Some(schema) = schema.get_mut("properties").and_then(|properties| properties.get_mut(field.name))
+            else {
+                continue;
+            };
+            let (path, validation) = (format!("{path}.{}", field.name), (field.validation)());
+            problems.extend(field.check_list_keys(schema, &validation, &path));
+            validation.add_at(schema, &path, problems);
+        }
+        if let Some(validation) = self.items {
+            let items = if schema["items"].is_object() { ("items", "[*]") } else { ("additionalProperties", ".*") };
+            if let Some(schema) = schema.get_mut(items.0).filter(|schema| schema.is_object()) {
+                validation().add_at(schema, &format!("{path}{}", items.1), problems);
+            }
+        }
+    }
+
+    /// Returns whether an item of the list has a rule about a change.
+    fn has_item_transitions(&self) -> bool {
+        // Types below the item are fields of the item; the search is limited, since a type may contain itself.
+        fn has_transition(validation: &Validation, depth: u8) -> bool {
+            let nested =
+                validation.fields.iter().map(|field| field.validation).chain(validation.flattened.iter().copied());
+            validation.rules.iter().any(|rule| rule.kind.is_transition())
+                || depth > 0 && nested.into_iter().any(|validation| has_transition(&validation(), depth - 1))
+        }
+        self.items.is_some_and(|items| has_transition(&items(), 16))
+    }
+}
+
+impl NestedField {
+    /// Reports a list map whose keys are not known to the check in Rust, although its items have a rule about a change.
+    fn check_list_keys(&self, schema: &Value, validation: &Validation, path: &str) -> Option<RuleProblem> {
+        let keys = || schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten();
+        if keys().eq(self.list_keys) || !validation.has_item_transitions() {
+            return None;
+        }
+        let keys: Vec<_> = keys().filter_map(Value::as_str).map(|key| format!("{key:?}")).collect();
+        Some(RuleProblem {
+            path: path.to_owned(),
+            problem: "the items have a rule about a change, but the keys of the list are not known at its field"
+                .to_owned(),
+            fix: format!(
+                "write `#[schemars(extend(\"x-kubernetes-list-type\" = \"map\", \"x-kubernetes-list-map-keys\" = [{}]))]` at the field",
+                if keys.is_empty() { "\"name\"".to_owned() } else { keys.join(", ") },
+            ),
+        })
+    }
+}
+
+/// Adds a rule to a schema that doesn't have it.
+fn add_rule(schema: &mut Value, rule: Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    let rules = schema.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
+    if let Some(rules) = rules.as_array_mut().filter(|rules| !rules.contains(&rule)) {
+        rules.push(rule);
+    }
+}
+
+/// What is wrong with a rule, and how to mend it.
+type Problem = (String, &'static str);
+
+impl ValidationRule {
+    /// Returns the rule as an entry of `x-kubernetes-validations`.
+    ///
+    /// # Errors
+    /// What is wrong with the rule in this schema, and how to mend it.
+    fn to_json(self, schema: &Value) -> Result<Value, Problem> {
+        let mut rule = Map::from_iter([
+            ("rule".to_owned(), self.kind.to_cel(schema)?.into()),
+            ("message".to_owned(), self.message().into()),
+        ]);
+        if self.kind.reason() != "FieldValueInvalid" {
+            rule.insert("reason".to_owned(), self.kind.reason().into());
+        }
+        if let Some(field) = self.kind.field() {
+            rule.insert("fieldPath".to_owned(), field_path(field).into());
+        }
+        Ok(Value::Object(rule))
+    }
+}
+
+impl RuleKind {
+    /// Returns the CEL of the rule on an object with this schema.
+    fn to_cel(self, schema: &Value) -> Result<String, Problem> {
+        for field in self.fields() {
+            if schema["properties"][field].is_null() {
+                let problem = format!("`{}` is about the field `{field}`, which the schema doesn't have", self.name());
+                return Err((problem, "write the rule in a type whose schema is derived"));
+            }
+        }
+        let optional = |field| self.check_optional(schema, field);
+        let set = |field| has("self", field);
+        match self {
+            Self::Immutable(field) => Ok(immutable(field, is_always_set(schema, field))),
+            Self::SetOnce(field) => {
+                optional(field)?;
+                let (new, old) = (select("self", field), select("oldSelf", field));
+                Ok(format!("!{} || ({} && {new} == {old})", has("oldSelf", field), set(field)))
+            }
+            Self::RequiredIf(field, condition) => {
+                optional(field)?;
+                Ok(format!("!({}) || {}", condition.to_cel(schema)?, set(field)))
+            }
+            Self::ForbiddenIf(field, condition) => {
+                optional(field)?;
+                Ok(format!("!({}) || !{}", condition.to_cel(schema)?, set(field)))
+            }
+            Self::AtMost(field, other) => self.comparison(schema, field, "<=", other),
+            Self::LessThan(field, other) => self.comparison(schema, field, "<", other),
+            Self::Unique(field) => self.unique(schema, field, None),
+            Self::UniqueBy(field, key) => self.unique(schema, field, Some(key)),
+            Self::OneOf(fields) | Self::AtMostOneOf(fields) | Self::AtLeastOneOf(fields) => {
+                fields.iter().try_for_each(|field| optional(field))?;
+                let terms: Vec<_> = fields.iter().map(|field| format!("({} ? 1 : 0)", set(field))).collect();
+                let operator = match self {
+                    Self::OneOf(_) => "==",
+                    Self::AtMostOneOf(_) => "<=",
+                    _ => ">=",
+                };
+                Ok(format!("{} {operator} 1", terms.join(" + ")))
+            }
+        }
+    }
+
+    /// Returns an error for a field that is always set, since the rule asks whether it is set.
+    fn check_optional(self, schema: &Value, field: &str) -> Result<(), Problem> {
+        if !is_always_set(schema, field) {
+            return Ok(());
+        }
+        let problem =
+            format!("`{}` asks whether `{field}` is set, but the field is required or has a default", self.name());
+        Err((problem, "make it an `Option` without a default"))
+    }
+
+    /// Returns the comparison of two numbers, which holds if one of them is not set.
+    fn comparison(self, schema: &Value, field: &str, operator: &str, other: &str) -> Result<String, Problem> {
+        for field in [field, other] {
+            if !["integer", "number"].contains(&schema["properties"][field]["type"].as_str().unwrap_or_default()) {
+                let problem = format!("`{}` compares numbers, but `{field}` is none", self.name());
+                return Err((problem, "use it for integers and floating point numbers"));
+            }
+        }
+        let mut terms: Vec<_> = [field, other]
+            .into_iter()
+            .filter(|field| !is_always_set(schema, field))
+            .map(|field| format!("!{}", has("self", field)))
+            .collect();
+        terms.push(format!("{} {operator} {}", select("self", field), select("self", other)));
+        Ok(terms.join(" || "))
+    }
+
+    /// Returns the rule that no two items of a list are equal, or no two of their fields `key`.
+    fn unique(self, schema: &Value, field: &str, key: Option<&str>) -> Result<String, Problem> {
+        let list = &schema["properties"][field];
+        if list["type"] != "array" {
+            return Err((format!("`unique` is about the items of a list, but `{field}` is none"), "use it on a `Vec`"));
+        }
+        if let Some(key) = key.filter(|key| !is_always_set(&list["items"], key)) {
+            let problem = format!("`unique` compares the field `{key}` of the items, which may be missing");
+            return Err((problem, "use a field that is required or has a default"));
+        }
+        let value = |item: &str| key.map_or_else(|| item.to_owned(), |key| select(item, key));
+        let items = select("self", field);
+        let rule = format!("{items}.all(x, {items}.exists_one(y, {} == {}))", value("x"), value("y"));
+        Ok(if is_always_set(schema, field) { rule } else { format!("!{} || {rule}", has("self", field)) })
+    }
+}
+
+impl FieldCondition {
+    /// Returns the CEL of the condition.
+    fn to_cel(self, schema: &Value) -> Result<String, Problem> {
+        let field_schema = &schema["properties"][self.field];
+        let kind = field_schema["type"].as_str().unwrap_or_default();
+        let value = select("self", self.field);
+        let comparison = match self.value {
+            None if kind != "boolean" => return Ok(has("self", self.field)),
+            None | Some(FieldValue::Bool(true)) if kind == "boolean" => value,
+            Some(FieldValue::Bool(false)) if kind == "boolean" => format!("!{value}"),
+            Some(FieldValue::Text(text)) if kind == "string" => format!("{value} == {}", string(text)),
+            Some(FieldValue::Integer(number)) if kind == "integer" => format!("{value} == {number}"),
+            Some(FieldValue::Integer(number)) if kind == "number" => format!("{value} == {number}.0"),
+            _ => {
+                let problem = format!("`{}` never has the value `{self}` compares it to", self.field);
+                return Err((problem, "compare it to a value of its type: a string, an integer or a boolean"));
+            }
+        };
+        if let (Some(FieldValue::Text(text)), Some(values)) = (self.value, field_schema["enum"].as_array())
+            && !values.iter().any(|value| value == text)
+        {
+            let known: Vec<_> = values.iter().map(ToString::to_string).collect();
+            let problem = format!("`{}` never is \"{text}\": it is one of {}", self.field, known.join(", "));
+            return Err((problem, "write the name as it is in JSON"));
+        }
+        let set = has("self", self.field);
+        Ok(if is_always_set(schema, self.field) { comparison } else { format!("{set} && {comparison}") })
+    }
+}
+
+fn immutable(field: &str, is_always_set: bool) -> String {
+    let is_equal = format!("{} == {}", select("self", field), select("oldSelf", field));
+    if is_always_set {
+        return is_equal;
+    }
+    let set = has("self", field);
+    format!("{set} == {} && (!{set} || {is_equal})", has("oldSelf", field))
+}
+
+/// Returns whether an object with this schema always has the field: it is required, or has a default.
+fn is_always_set(schema: &Value, field: &str) -> bool {
+    let is_required = schema["required"].as_array().into_iter().flatten().any(|required| required == field);
+    is_required || !schema["properties"][field]["default"].is_null()
+}
+
+fn has(object: &str, field: &str) -> String {
+    format!("has({})", select(object, field))
+}
+
+/// Returns the expression of a field of an object.
+fn select(object: &str, field: &str) -> String {
+    if RESERVED.contains(&field) {
+        return format!("{object}.__{field}__");
+    }
+    let escaped = field
+        .replace("__", "__underscores__")
+        .replace('.', "__dot__")
+        .replace('-', "__dash__")
+        .replace('/', "__slash__");
+    format!("{object}.{escaped}")
+}
+
+/// Returns the path of a field as in `fieldPath`.
+fn field_path(field: &str) -> String {
+    let is_plain = field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if is_plain { format!(".{field}") } else { format!("['{field}']") }
+}
+
+/// Returns a string literal of CEL.
+fn string(text: &str) -> String {
+    let mut literal = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => literal.extend(['\\', c]),
+            '\n' => literal.push_str("\\n"),
+            '\t' => literal.push_str("\\t"),
+            '\r' => literal.push_str("\\r"),
+            c => literal.push(c),
+        }
+    }
+    literal.push('\'');
+    literal
+}

@@ -1,0 +1,164 @@
+#[automatically_derived]
+impl ::opgen::validation::Validated for Source {
+    fn validation() -> ::opgen::validation::Validation {
+        #[allow(unused_imports)]
+        use ::opgen::__private::WithoutRules as _;
+        const RULES: &[::opgen::validation::ValidationRule] = &[
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::Immutable("class"),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::SetOnce("git"),
+                ::core::option::Option::Some("create another one"),
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::RequiredIf(
+                    "type",
+                    ::opgen::validation::FieldCondition::new(
+                        "class",
+                        ::core::option::Option::Some(
+                            ::opgen::validation::FieldValue::Text("Fast"),
+                        ),
+                    ),
+                ),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::ForbiddenIf(
+                    "type",
+                    ::opgen::validation::FieldCondition::new(
+                        "tls",
+                        ::core::option::Option::None,
+                    ),
+                ),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::RequiredIf(
+                    "token",
+                    ::opgen::validation::FieldCondition::new(
+                        "min",
+                        ::core::option::Option::Some(
+                            ::opgen::validation::FieldValue::Integer(-3),
+                        ),
+                    ),
+                ),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::ForbiddenIf(
+                    "port",
+                    ::opgen::validation::FieldCondition::new(
+                        "tls",
+                        ::core::option::Option::Some(
+                            ::opgen::validation::FieldValue::Bool(false),
+                        ),
+                    ),
+                ),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::AtMost("min", "max"),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::LessThan("min", "max"),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::Unique("hosts"),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::UniqueBy("pools", "name"),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::OneOf(&["git", "image"]),
+                ::core::option::Option::None,
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::AtMostOneOf(&["git", "tarFile"]),
+                ::core::option::Option::Some("choose one"),
+            ),
+            ::opgen::validation::ValidationRule::new(
+                ::opgen::validation::RuleKind::AtLeastOneOf(&["git", "image"]),
+                ::core::option::Option::None,
+            ),
+        ];
+        ::opgen::validation::Validation::of_type(RULES)
+            .with_field(
+                "class",
+                &[],
+                ::opgen::__private::TypeOfField::<Class>::NEW.validation(),
+            )
+            .with_field(
+                "git",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<String>>::NEW.validation(),
+            )
+            .with_field(
+                "image",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<String>>::NEW.validation(),
+            )
+            .with_field(
+                "tarFile",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<String>>::NEW.validation(),
+            )
+            .with_field(
+                "type",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<String>>::NEW.validation(),
+            )
+            .with_field(
+                "token",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<Token>>::NEW.validation(),
+            )
+            .with_field(
+                "tls",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<bool>>::NEW.validation(),
+            )
+            .with_field(
+                "port",
+                &[],
+                ::opgen::__private::TypeOfField::<Option<u16>>::NEW.validation(),
+            )
+            .with_field(
+                "min",
+                &[],
+                ::opgen::__private::TypeOfField::<i32>::NEW.validation(),
+            )
+            .with_field(
+                "max",
+                &[],
+                ::opgen::__private::TypeOfField::<i32>::NEW.validation(),
+            )
+            .with_field(
+                "hosts",
+                &[],
+                ::opgen::__private::TypeOfField::<Vec<String>>::NEW.validation(),
+            )
+            .with_field(
+                "pools",
+                &["name", "port"],
+                ::opgen::__private::TypeOfField::<Vec<Pool>>::NEW.validation(),
+            )
+            .with_field(
+                "disks",
+                &["id"],
+                ::opgen::__private::TypeOfField::<Vec<Disk>>::NEW.validation(),
+            )
+            .with_field(
+                "other-pools",
+                &[],
+                ::opgen::__private::TypeOfField::<BTreeMap<String, Pool>>::NEW
+                    .validation(),
+            )
+            .with_flattened(::opgen::__private::TypeOfField::<Rest>::NEW.validation())
+    }
+}

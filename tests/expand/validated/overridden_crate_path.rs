@@ -1,0 +1,5 @@
+#[valid(crate = "my::facade")]
+pub struct Pool {
+    #[valid(immutable)]
+    pub class: String,
+}
