@@ -4,7 +4,7 @@ use super::field;
 use crate::diag::Diags;
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Data, DeriveInput, Field, Ident, Lit, LitInt, LitStr, Path, Token,
+    Attribute, Data, DeriveInput, Field, Fields, Ident, Lit, LitInt, LitStr, Path, Token, Type, Variant,
     ext::IdentExt,
     parenthesized,
     parse::{Parse, ParseStream},
@@ -18,6 +18,15 @@ pub(crate) struct ValidatedInput {
     pub(crate) args: ValidArgs,
     pub(crate) hints: field::SchemaHints,
     pub(crate) fields: Vec<ValidatedFieldInput>,
+    /// The variants of an enum that contain one type.
+    pub(crate) variants: Vec<ValidatedVariantInput>,
+}
+
+/// A variant that contains one type.
+pub(crate) struct ValidatedVariantInput {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) hints: field::SchemaHints,
 }
 
 pub(crate) struct ValidatedFieldInput {
@@ -50,21 +59,34 @@ pub(crate) struct RuleArgument {
 /// Parses the item and the attributes of its fields. Returns `None` after reporting a syntax error of the item.
 pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ValidatedInput> {
     let item: DeriveInput =
-        syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Validated` on a struct")).ok()?;
+        syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Validated` on a struct or an enum")).ok()?;
     let args = parse_args(&item.attrs, diags);
-    let fields = match &item.data {
-        Data::Struct(data) => data.fields.iter().map(|field| read_field(field, diags)).collect(),
+    let (fields, variants) = match &item.data {
+        Data::Struct(data) => (data.fields.iter().map(|field| read_field(field, diags)).collect(), Vec::new()),
         Data::Enum(data) => {
             let of_fields = data.variants.iter().flat_map(|variant| &variant.fields).flat_map(|field| &field.attrs);
             let attributes = data.variants.iter().flat_map(|variant| &variant.attrs).chain(of_fields);
             attributes.filter(|attribute| attribute.path().is_ident("valid")).for_each(|attribute| {
-                diags.error(attribute.path(), "`#[valid(...)]` has no effect here", "use it in a struct");
+                let fix = "write the rule in a struct, and make it the content of the variant";
+                diags.error(attribute.path(), "`#[valid(...)]` has no effect here", fix);
             });
-            Vec::new()
+            (Vec::new(), data.variants.iter().filter_map(read_variant).collect())
         }
-        Data::Union(_) => Vec::new(),
+        Data::Union(_) => (Vec::new(), Vec::new()),
     };
-    Some(ValidatedInput { hints: field::read(&item.attrs), args, fields, item })
+    Some(ValidatedInput { hints: field::read(&item.attrs), args, fields, variants, item })
+}
+
+/// Reads a variant that contains one type; other variants have no type with rules.
+fn read_variant(variant: &Variant) -> Option<ValidatedVariantInput> {
+    match &variant.fields {
+        Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Some(ValidatedVariantInput {
+            ident: variant.ident.clone(),
+            ty: fields.unnamed.first()?.ty.clone(),
+            hints: field::read(&variant.attrs),
+        }),
+        _ => None,
+    }
 }
 
 fn read_field(field: &Field, diags: &mut Diags) -> ValidatedFieldInput {

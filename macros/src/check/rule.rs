@@ -8,7 +8,7 @@ use crate::{
     diag::Diags,
     model::{
         type_path::last_segment,
-        validated::{Argument, Rule, Validated, ValidatedField},
+        validated::{Argument, Rule, TypeStyle, Validated, ValidatedField},
     },
 };
 use syn::Lit;
@@ -24,10 +24,19 @@ const MAX_MESSAGE: usize = 2048;
 /// Checks a type. With an error, the type has no rules.
 pub(crate) fn check(mut model: Validated, diags: &mut Diags) -> Option<Checked<Validated>> {
     let before = diags.error_count();
-    if !model.is_struct {
+    if model.style == TypeStyle::Other {
         let fix = "write the rules in a struct with named fields";
         diags.error(&model.ident, format!("`{}` has no named fields", model.ident), fix);
         return None;
+    }
+    if let (TypeStyle::Enum, Some(tagging)) = (model.style, &model.tagging) {
+        let problem = "the variants of an enum with this tagging have no place of their own for their rules";
+        diags.error(tagging, problem, "remove it, so that each variant is a separate property");
+    }
+    if let (TypeStyle::Enum, Some(rule)) = (model.style, model.rules.first()) {
+        let fix = "write the rules in the structs that are the contents of the variants";
+        diags.error(&rule.key, format!("`{}` is an enum, which has no fields", model.ident), fix);
+        model.rules.clear();
     }
     if !model.generics.params.is_empty() {
         diags.error(

@@ -1,6 +1,6 @@
 //! Models a managed kind: its `#[kube(...)]` and `#[managed(...)]` settings and the fields of its spec.
 
-use super::kube::Kube;
+use super::{json_name::renamed_field, kube::Kube};
 use crate::{
     attrs::{
         field::SchemaHints,
@@ -122,7 +122,7 @@ impl Field {
         let ident = input.field.ident?;
         let unraw = ident.to_string().trim_start_matches("r#").to_owned();
         let renamed = input.hints.rename.as_ref().map(LitStr::value);
-        let name = renamed.unwrap_or_else(|| renamed_by_rule(&unraw, rename_all));
+        let name = renamed.unwrap_or_else(|| renamed_field(&unraw, rename_all));
         let belongs_on_struct =
             |key: &&Path| ["crate", "finalizer", "pause"].iter().any(|struct_key| key.is_ident(struct_key));
         let misplaced_keys = input.args.keys.iter().filter(belongs_on_struct).cloned().collect();
@@ -150,27 +150,4 @@ fn find_pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
         _ => return None,
     };
     Some(Pause { field: field.ident.clone(), optional })
-}
-
-/// Applies serde's `rename_all` to a field in snake case.
-pub(super) fn renamed_by_rule(field: &str, rule: Option<&str>) -> String {
-    let pascal = || field.split('_').map(capitalised).collect::<String>();
-    match rule {
-        Some("lowercase" | "snake_case") | None => field.to_owned(),
-        Some("UPPERCASE" | "SCREAMING_SNAKE_CASE") => field.to_uppercase(),
-        Some("PascalCase") => pascal(),
-        Some("camelCase") => {
-            let pascal = pascal();
-            let mut chars = pascal.chars();
-            chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
-        }
-        Some("kebab-case") => field.replace('_', "-"),
-        Some("SCREAMING-KEBAB-CASE") => field.to_uppercase().replace('_', "-"),
-        Some(_) => field.to_owned(),
-    }
-}
-
-fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod access;
 pub(crate) mod child;
 mod duration;
+mod json_name;
 mod key;
 pub(crate) mod kube;
 pub(crate) mod managed;

@@ -1,25 +1,38 @@
 //! Models a type with validation rules: its fields and the rules of its `#[valid(...)]`.
 
-use super::managed::renamed_by_rule;
+use super::json_name::{renamed_field, renamed_variant};
 use crate::{
     attrs::{
         field::SchemaHints,
-        validated::{RuleInput, ValidatedFieldInput, ValidatedInput},
+        validated::{RuleInput, ValidatedFieldInput, ValidatedInput, ValidatedVariantInput},
     },
     paths::Paths,
 };
 use proc_macro2::Ident;
-use syn::{Data, Fields, Generics, Lit, LitStr, Path, Type, ext::IdentExt};
+use syn::{Data, Fields, Generics, Lit, LitStr, Meta, Path, Type, ext::IdentExt};
 
 /// A type with validation rules.
 pub(crate) struct Validated {
     pub(crate) paths: Paths,
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
-    /// Whether it is a struct with named fields.
-    pub(crate) is_struct: bool,
+    pub(crate) style: TypeStyle,
+    /// The key of `#[serde(tag = ...)]`, `content` or `untagged`.
+    pub(crate) tagging: Option<Meta>,
+    /// The fields of the struct, or the variants of the enum with the type inside.
     pub(crate) fields: Vec<ValidatedField>,
     pub(crate) rules: Vec<Rule>,
+}
+
+/// The style of a type with validation rules.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TypeStyle {
+    /// A struct with named fields.
+    Struct,
+    /// An enum: in JSON, a variant is an object with one field.
+    Enum,
+    /// A tuple struct, a unit struct or a union.
+    Other,
 }
 
 /// A field of a type with validation rules.
@@ -50,16 +63,25 @@ pub(crate) struct Argument {
 
 /// Models a type from the parsed item and its attributes. `krate` is the path of opgen in another attribute of the item.
 pub(crate) fn resolve(input: ValidatedInput, krate: Option<Path>) -> Validated {
-    let is_struct = matches!(&input.item.data, Data::Struct(data) if matches!(data.fields, Fields::Named(_)));
+    let style = match &input.item.data {
+        Data::Struct(data) if matches!(data.fields, Fields::Named(_)) => TypeStyle::Struct,
+        Data::Enum(_) => TypeStyle::Enum,
+        _ => TypeStyle::Other,
+    };
     let rename_all = input.hints.rename_all.as_ref().map(LitStr::value);
     let mut fields = Vec::new();
     let mut of_fields = Vec::new();
     for ValidatedFieldInput { field, args, hints } in input.fields {
         let Some(ident) = field.ident else { continue };
         let renamed = hints.rename.as_ref().map(LitStr::value);
-        let name = renamed.unwrap_or_else(|| renamed_by_rule(&ident.unraw().to_string(), rename_all.as_deref()));
+        let name = renamed.unwrap_or_else(|| renamed_field(&ident.unraw().to_string(), rename_all.as_deref()));
         of_fields.extend(args.rules.into_iter().map(|rule| (Some(fields.len()), rule)));
         fields.push(ValidatedField { ident, ty: field.ty, name, hints });
+    }
+    for ValidatedVariantInput { ident, ty, hints } in input.variants {
+        let renamed = hints.rename.as_ref().map(LitStr::value);
+        let name = renamed.unwrap_or_else(|| renamed_variant(&ident.unraw().to_string(), rename_all.as_deref()));
+        fields.push(ValidatedField { ident, ty, name, hints });
     }
     let of_struct = input.args.rules.into_iter().map(|rule| (None, rule));
     let rules =
@@ -68,7 +90,8 @@ pub(crate) fn resolve(input: ValidatedInput, krate: Option<Path>) -> Validated {
         paths: Paths::new(input.args.krate.or(krate)),
         ident: input.item.ident,
         generics: input.item.generics,
-        is_struct,
+        style,
+        tagging: input.hints.tagging,
         fields,
         rules,
     }

@@ -161,3 +161,16 @@ pub struct Source<T> {
     #[valid(immutable)]
     pub git: T,
 }
+
+//# an enum with a tag
+#[serde(tag = "type")]
+pub enum Source {
+    Git(Git),
+}
+
+//# a rule of an enum
+#[valid(one_of(git, image))]
+pub enum Source {
+    Git(Git),
+    Image(Image),
+}

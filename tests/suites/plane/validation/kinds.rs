@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The texts of all rules.
-pub(crate) const MESSAGES: [&str; 16] = [
+pub(crate) const MESSAGES: [&str; 17] = [
     "class is immutable",
     "zone is immutable",
     "create another object for another address",
@@ -24,6 +24,7 @@ pub(crate) const MESSAGES: [&str; 16] = [
     "at least one of cpu, disk is required",
     "engine is immutable",
     "from must be at most to",
+    "first must be less than last",
     "token can't be changed once it is set",
 ];
 
@@ -86,6 +87,8 @@ pub(crate) struct RuledSpec {
     #[serde(default)]
     #[schemars(length(max = 4), extend("x-kubernetes-list-type" = "atomic"))]
     pub(crate) ranges: Vec<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<Target>,
     #[serde(flatten)]
     pub(crate) credentials: Credentials,
 }
@@ -134,6 +137,21 @@ pub(crate) struct Range {
     #[valid(at_most(to))]
     pub(crate) from: i32,
     pub(crate) to: i32,
+}
+
+/// A choice whose variants contain types with rules.
+#[derive(Validated, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Target {
+    PortRange(Ports),
+    Everything {},
+}
+
+#[derive(Validated, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
+pub(crate) struct Ports {
+    #[valid(less_than(last))]
+    pub(crate) first: i32,
+    pub(crate) last: i32,
 }
 
 /// Fields of the spec itself in JSON.

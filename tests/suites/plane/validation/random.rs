@@ -2,7 +2,7 @@
 
 use opgen::queue::{Jitter as _, Seeded};
 
-use super::kinds::{Credentials, Limits, Mode, Pool, Range, RuledSpec, Source};
+use super::kinds::{Credentials, Limits, Mode, Pool, Ports, Range, RuledSpec, Source, Target};
 
 /// A generator with a seed.
 pub(crate) struct Random(Seeded);
@@ -67,7 +67,7 @@ impl Random {
 
     /// Changes a field, or two that belong together.
     fn edit(&self, spec: &mut RuledSpec) {
-        match self.below(18) {
+        match self.below(20) {
             0 => spec.class = self.word(),
             1 => spec.zone = self.maybe(|| self.word()),
             2 => spec.address = self.maybe(|| self.word()),
@@ -91,9 +91,17 @@ impl Random {
                 let [cpu, memory, disk] = [(), (), ()].map(|()| self.maybe(|| self.number(3)));
                 spec.limits.insert(self.word().chars().take(1).collect(), Limits { cpu, memory, disk });
             }
+            17 => spec.target = self.maybe(|| self.target()),
             _ if self.one_in(2) => spec.credentials.token = self.maybe(|| self.word()),
             _ => spec.ranges = (0..self.below(4)).map(|_| Range { from: self.number(3), to: self.number(3) }).collect(),
         }
+    }
+
+    fn target(&self) -> Target {
+        if self.one_in(4) {
+            return Target::Everything {};
+        }
+        Target::PortRange(Ports { first: self.number(3), last: self.number(4) })
     }
 
     /// Replaces or adds a pool; two pools never have one name, which the API server would refuse for the type of the list.

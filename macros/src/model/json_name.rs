@@ -1,0 +1,41 @@
+//! The names of fields and variants in JSON, by serde's `rename_all`.
+
+/// Applies serde's `rename_all` to a field in snake case.
+pub(super) fn renamed_field(field: &str, rule: Option<&str>) -> String {
+    let pascal = || field.split('_').map(capitalised).collect::<String>();
+    match rule {
+        Some("lowercase" | "snake_case") | None => field.to_owned(),
+        Some("UPPERCASE" | "SCREAMING_SNAKE_CASE") => field.to_uppercase(),
+        Some("PascalCase") => pascal(),
+        Some("camelCase") => {
+            let pascal = pascal();
+            let mut chars = pascal.chars();
+            chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+        }
+        Some("kebab-case") => field.replace('_', "-"),
+        Some("SCREAMING-KEBAB-CASE") => field.to_uppercase().replace('_', "-"),
+        Some(_) => field.to_owned(),
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Applies serde's `rename_all` to a variant in PascalCase.
+pub(super) fn renamed_variant(variant: &str, rule: Option<&str>) -> String {
+    let mut snake = String::new();
+    for (index, c) in variant.char_indices() {
+        if c.is_uppercase() && index > 0 {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    match rule {
+        Some("lowercase") => variant.to_lowercase(),
+        Some("UPPERCASE") => variant.to_uppercase(),
+        Some("PascalCase") | None => variant.to_owned(),
+        rule => renamed_field(&snake, rule),
+    }
+}
