@@ -5,7 +5,9 @@
 
 mod backoff;
 mod delayed;
+mod hashed_key;
 mod item;
+mod key_table;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod model;
@@ -24,9 +26,17 @@ pub use priority::{Priority, Trigger};
 pub use stats::Stats;
 pub use timings::{Timings, Worker};
 
+use hashbrown::DefaultHashBuilder;
+use hashed_key::HashedKey;
 use parking_lot::Mutex;
 use state::{QueueState, Wake};
-use std::{fmt, future::pending, hash::Hash, pin::pin, time::Duration};
+use std::{
+    fmt,
+    future::pending,
+    hash::{BuildHasher as _, Hash},
+    pin::pin,
+    time::Duration,
+};
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
@@ -47,6 +57,7 @@ use tokio::{
 /// A worker calls [`Queue::done`] for each key that it takes, also after a panic. The time is tokio's, so tests may pause it.
 pub struct Queue<K> {
     state: Mutex<QueueState<K>>,
+    hasher: DefaultHashBuilder,
     /// Wakes one idle taker.
     key_ready: Notify,
     /// Wakes the taker that watches the clock, because there is an earlier time now.
@@ -75,6 +86,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     fn with_max_running_low(max_running_low: usize) -> Self {
         Self {
             state: Mutex::new(QueueState::new(max_running_low)),
+            hasher: DefaultHashBuilder::default(),
             key_ready: Notify::new(),
             earlier_time: Notify::new(),
             finished: Notify::new(),
@@ -89,7 +101,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Makes `key` ready now, or at the end of its hold unless the trigger ends the hold. It does nothing after
     /// [`Queue::shutdown`].
     pub fn add_for(&self, key: K, priority: Priority, trigger: Trigger) {
-        let wake = self.state.lock().add(key, priority, Instant::now(), trigger);
+        let (key, now) = (self.hashed(key), Instant::now());
+        let wake = self.state.lock().add(key, priority, now, trigger);
         if wake {
             self.key_ready.notify_one();
         }
@@ -109,6 +122,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         if at <= now {
             return self.add_for(key, priority, trigger);
         }
+        let key = self.hashed(key);
         let wake = self.state.lock().add_at(key, at, priority, trigger);
         self.notify_for(wake);
     }
@@ -120,8 +134,14 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub fn hold(&self, key: K, delay: Duration, priority: Priority) {
         // A time beyond the range of the clock never comes.
         let Some(at) = Instant::now().checked_add(delay) else { return };
+        let key = self.hashed(key);
         let wake = self.state.lock().hold(key, at, priority);
         self.notify_for(wake);
+    }
+
+    /// Computes the hash of a key, before the queue is locked.
+    fn hashed(&self, key: K) -> HashedKey<K> {
+        HashedKey { hash: self.hasher.hash_one(&key), key }
     }
 
     /// Wakes a taker for a delayed key.
@@ -137,7 +157,9 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     pub async fn take(&self) -> Option<Item<K>> {
         // Without this a worker that always finds a key would starve the other tasks of its thread.
         tokio::task::coop::consume_budget().await;
-        match self.try_take(&mut self.state.lock()) {
+        // The clock is read before the lock, which all workers share.
+        let now = Instant::now();
+        match self.try_take(&mut self.state.lock(), now) {
             TryTake::Item(item) => return Some(item),
             TryTake::Closed => return None,
             TryTake::Empty => {}
@@ -160,8 +182,9 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Ends the processing of a key. If it was added meanwhile, it is ready again; otherwise the queue removes it.
     pub fn done(&self, key: &K) {
+        let hash = self.hasher.hash_one(key);
         let mut state = self.state.lock();
-        let (wake, is_drained) = (state.done(key), state.is_drained());
+        let (wake, is_drained) = (state.done(hash, key), state.is_drained());
         drop(state);
         if wake {
             self.key_ready.notify_one();
@@ -201,11 +224,11 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     }
 
     /// Takes the next key, if there is one now, and wakes another taker if there is more work.
-    fn try_take(&self, state: &mut QueueState<K>) -> TryTake<K> {
+    fn try_take(&self, state: &mut QueueState<K>, now: Instant) -> TryTake<K> {
         if state.is_closed() {
             return TryTake::Closed;
         }
-        let Some((item, has_more_work)) = state.take(Instant::now()) else { return TryTake::Empty };
+        let Some((item, has_more_work)) = state.take(now) else { return TryTake::Empty };
         // Several keys may become ready at one time, so each taker wakes the next one. It also does so if nobody watches the
         // clock.
         if has_more_work || state.needs_clock_watcher() {
@@ -216,8 +239,9 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Retries and begins to wait under one lock, so that it misses no key that is added in between.
     fn take_or_wait(&self) -> Result<Option<Item<K>>, TakerWait<'_, K>> {
+        let now = Instant::now();
         let mut state = self.state.lock();
-        match self.try_take(&mut state) {
+        match self.try_take(&mut state, now) {
             TryTake::Item(item) => Ok(Some(item)),
             TryTake::Closed => Ok(None),
             TryTake::Empty => Err(TakerWait { queue: self, wake_time: state.begin_wait(), retries: false }),

@@ -1,6 +1,6 @@
 //! `ReadyKeys`: the ready keys of a queue, first in first out within each priority.
 
-use super::Priority;
+use super::{Priority, hashed_key::HashedKey};
 use std::collections::VecDeque;
 
 /// One key in this many is the one that has been ready longest, whatever its priority.
@@ -37,7 +37,7 @@ const SPARE_RATIO: usize = 8;
 
 /// An entry of a ready key. Tickets increase in the order in which keys become ready.
 pub(super) struct QueuedKey<K> {
-    pub(super) key: K,
+    pub(super) key: HashedKey<K>,
     pub(super) ticket: u64,
 }
 

@@ -3,10 +3,11 @@
 use super::{
     Item, Priority, Stats, Trigger,
     delayed::{Delayed, DueTime},
-    ready::{QueuedKey, ReadyKeys, smaller_capacity},
+    hashed_key::HashedKey,
+    key_table::KeyTable,
+    ready::{QueuedKey, ReadyKeys},
 };
-use hashbrown::{HashMap, hash_map::EntryRef};
-use std::{hash::Hash, time::Duration};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// The maximum number of due keys that one take makes ready, so that many keys with the same time don't block other takers.
@@ -15,9 +16,9 @@ const MAX_DUE_PER_TAKE: usize = 64;
 /// The keys of a queue, the idle takers and the statistics.
 pub(super) struct QueueState<K> {
     /// Every key that is waiting or with a worker.
-    keys: HashMap<K, KeyState>,
+    keys: KeyTable<K, KeyState>,
     ready: ReadyKeys<K>,
-    delayed: Delayed<K>,
+    delayed: Delayed<HashedKey<K>>,
     running: usize,
     /// The number of running keys that were taken with [`Priority::Low`], and its limit.
     running_low: usize,
@@ -32,6 +33,7 @@ pub(super) struct QueueState<K> {
 }
 
 /// The state of one key. It may be with a worker and waiting at the same time.
+#[derive(Default)]
 struct KeyState {
     /// The priority with which a worker took the key, while it processes the key.
     running: Option<Priority>,
@@ -39,9 +41,10 @@ struct KeyState {
 }
 
 /// Whether and how a key waits.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 enum Waiting {
     /// The key does not wait; it is with a worker.
+    #[default]
     None,
     /// The key is ready, or becomes ready when its worker is done.
     Ready { priority: Priority, since: Instant, ticket: u64, trigger: Trigger },
@@ -58,11 +61,11 @@ pub(super) enum Wake {
     Taker,
 }
 
-impl<K: Clone + Eq + Hash> QueueState<K> {
+impl<K: Clone + Eq> QueueState<K> {
     /// Creates an empty queue that is open. At most `max_running_low` keys of low priority are with workers at a time.
     pub(super) fn new(max_running_low: usize) -> Self {
         Self {
-            keys: HashMap::new(),
+            keys: KeyTable::new(),
             ready: ReadyKeys::new(),
             delayed: Delayed::new(),
             running: 0,
@@ -79,11 +82,11 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
 
     /// Makes a key ready, and returns whether there is work for an idle taker. A key on hold stays so, unless the trigger is a
     /// request; a key that is ready or on hold gets the higher priority and the stronger trigger.
-    pub(super) fn add(&mut self, key: K, priority: Priority, now: Instant, trigger: Trigger) -> bool {
+    pub(super) fn add(&mut self, key: HashedKey<K>, priority: Priority, now: Instant, trigger: Trigger) -> bool {
         if self.closed {
             return false;
         }
-        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: None, waiting: Waiting::None });
+        let key_state = self.keys.entry(&key);
         let reason = match key_state.waiting {
             Waiting::Ready { .. } => {
                 key_state.raise(key, priority, &mut self.ready);
@@ -109,11 +112,17 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
 
     /// Makes a key ready at a time, unless it is ready sooner or on hold, and returns the taker to wake. The key gets the higher
     /// priority.
-    pub(super) fn add_at(&mut self, key: K, time: Instant, priority: Priority, trigger: Trigger) -> Option<Wake> {
+    pub(super) fn add_at(
+        &mut self,
+        key: HashedKey<K>,
+        time: Instant,
+        priority: Priority,
+        trigger: Trigger,
+    ) -> Option<Wake> {
         if self.closed {
             return None;
         }
-        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: None, waiting: Waiting::None });
+        let key_state = self.keys.entry(&key);
         let priority = match key_state.waiting {
             Waiting::Ready { .. } => {
                 key_state.raise(key, priority, &mut self.ready);
@@ -136,11 +145,11 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
 
     /// Makes a key ready at a time and not before, unless a user requested it or it is on hold for longer, and returns the taker
     /// to wake.
-    pub(super) fn hold(&mut self, key: K, time: Instant, priority: Priority) -> Option<Wake> {
+    pub(super) fn hold(&mut self, key: HashedKey<K>, time: Instant, priority: Priority) -> Option<Wake> {
         if self.closed {
             return None;
         }
-        let key_state = self.keys.entry(key.clone()).or_insert(KeyState { running: None, waiting: Waiting::None });
+        let key_state = self.keys.entry(&key);
         let (priority, trigger) = match key_state.waiting {
             Waiting::Ready { trigger: Trigger::Request, .. } => {
                 key_state.raise(key, priority, &mut self.ready);
@@ -180,10 +189,10 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.make_due_ready(now);
         let keys = &self.keys;
         let queued = self.ready.pop(self.lowest_takeable(), |queued, priority| {
-            keys.get(&queued.key).is_some_and(|key_state| key_state.is_current(queued, priority))
+            keys.has(queued.key.hash, |key_state| key_state.is_ready_with(queued.ticket, priority))
         });
-        let key = queued?.key;
-        let key_state = self.keys.get_mut(&key)?;
+        let QueuedKey { key: HashedKey { key, hash }, ticket } = queued?;
+        let key_state = self.keys.find_state(hash, |key_state| key_state.has_ticket(ticket))?;
         let Waiting::Ready { priority, since, trigger, .. } = key_state.waiting else { return None };
         *key_state = KeyState { running: Some(priority), waiting: Waiting::None };
         self.running += 1;
@@ -208,21 +217,19 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
     }
 
     /// Ends the processing of a key, and returns whether there is work for an idle taker.
-    pub(super) fn done(&mut self, key: &K) -> bool {
-        let EntryRef::Occupied(mut entry) = self.keys.entry_ref(key) else { return false };
-        let Some(taken_with) = entry.get_mut().running.take() else { return false };
+    pub(super) fn done(&mut self, hash: u64, key: &K) -> bool {
+        let Some(mut row) = self.keys.find(hash, key) else { return false };
+        let Some(taken_with) = row.get_mut().state.running.take() else { return false };
         self.running -= 1;
         self.running_low -= usize::from(taken_with == Priority::Low);
-        match entry.get().waiting {
+        match row.get().state.waiting {
             Waiting::None => {
-                entry.remove();
-                if let Some(capacity) = smaller_capacity(self.keys.len(), self.keys.capacity()) {
-                    self.keys.shrink_to(capacity);
-                }
+                row.remove();
+                self.keys.shrink();
             }
             Waiting::Until { .. } => {}
             Waiting::Ready { priority, ticket, .. } => {
-                self.ready.push(priority, QueuedKey { key: entry.key().clone(), ticket });
+                self.ready.push(priority, QueuedKey { key: row.get().key.clone(), ticket });
             }
         }
         self.has_work_for_idle_takers()
@@ -275,7 +282,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
         self.closed = true;
         self.ready.clear();
         self.delayed.clear();
-        self.keys.retain(|_, key_state| {
+        self.keys.retain(|key_state| {
             key_state.waiting = Waiting::None;
             key_state.running.is_some()
         });
@@ -291,7 +298,7 @@ impl<K: Clone + Eq + Hash> QueueState<K> {
 
     /// Returns the keys that are with workers.
     pub(super) fn running_keys(&self) -> Vec<K> {
-        self.keys.iter().filter(|(_, state)| state.running.is_some()).map(|(key, _)| key.clone()).collect()
+        self.keys.rows().filter(|row| row.state.running.is_some()).map(|row| row.key.key.clone()).collect()
     }
 
     /// Returns the lengths and counters for the metrics.
@@ -315,7 +322,7 @@ impl KeyState {
     /// Makes the key ready, or ready after its worker is done.
     fn make_ready<K>(
         &mut self,
-        key: K,
+        key: HashedKey<K>,
         (priority, trigger): (Priority, Trigger),
         since: Instant,
         ready: &mut ReadyKeys<K>,
@@ -328,7 +335,7 @@ impl KeyState {
     }
 
     /// Raises the priority of a ready key; a lower priority changes nothing.
-    fn raise<K>(&mut self, key: K, priority: Priority, ready: &mut ReadyKeys<K>) {
+    fn raise<K>(&mut self, key: HashedKey<K>, priority: Priority, ready: &mut ReadyKeys<K>) {
         if let Waiting::Ready { priority: current, since, ticket, trigger } = self.waiting
             && priority > current
         {
@@ -353,8 +360,14 @@ impl KeyState {
         }
     }
 
-    /// Returns whether the entry is the current one of the key.
-    fn is_current<K>(&self, queued: &QueuedKey<K>, time: Priority) -> bool {
-        matches!(self.waiting, Waiting::Ready { priority, ticket, .. } if priority == time && ticket == queued.ticket)
+    /// Returns whether the key is ready with a ticket. No two keys have one ticket.
+    fn has_ticket(&self, expected: u64) -> bool {
+        matches!(self.waiting, Waiting::Ready { ticket, .. } if ticket == expected)
+    }
+
+    /// Returns whether the key is ready with a ticket and a priority.
+    fn is_ready_with(&self, expected: u64, expected_priority: Priority) -> bool {
+        matches!(self.waiting, Waiting::Ready { priority, .. } if priority == expected_priority)
+            && self.has_ticket(expected)
     }
 }
