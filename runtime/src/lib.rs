@@ -126,7 +126,7 @@ pub use foreign::Foreign;
 pub use informer::lister::Lister;
 pub use managed::{Each, For, Owner};
 pub use manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};
-pub use opgen_api::{Kind, Managed, Status, Typed, Validated, condition, dynamic_kind, validation};
+pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
 pub(crate) use opgen_api::{bounds, kind};
 pub use opgen_macros::{Provisioner, operator};
 pub use predicate::Predicate;
@@ -146,6 +146,11 @@ pub mod leader_election {
         elector::LeadLoss,
         options::{LeaderElection, LeaderElectionError},
     };
+}
+
+/// Rules between the fields of a spec: the trait and derive `Validated`, and the rules as data.
+pub mod validation {
+    pub use opgen_api::validation::*;
 }
 
 /// The trait `Factory`, which describes one controlled kind to an operator, and its parts.
@@ -179,7 +184,7 @@ pub mod prelude {
 
     pub use crate::{
         Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Managed, Manifest, Operator, Output, Provision,
-        Provisioner, Result, Status, Teardown, Validated, Wanted, operator, yield_because,
+        Provisioner, Result, Status, Teardown, Wanted, operator, validation::Validated, yield_because,
     };
 }
 

@@ -44,7 +44,6 @@ pub use kind::{Kind, Typed};
 pub use managed::Managed;
 pub use opgen_macros::Managed;
 pub use reference::NamespacedName;
-pub use validation::Validated;
 
 /// Items for the expansions of macros and for `opgen`; not part of the public API.
 #[doc(hidden)]

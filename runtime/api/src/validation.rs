@@ -61,11 +61,13 @@
 mod cel;
 mod check;
 mod rule;
+mod rules;
 
 pub use cel::RuleProblem;
 pub use check::InvalidField;
 pub use opgen_macros::Validated;
 pub use rule::{FieldCondition, FieldValue, RuleKind, ValidationRule};
+pub use rules::{Validation, ValidationOf};
 
 use serde::Serialize;
 use std::{
@@ -96,62 +98,6 @@ pub trait Validated {
     }
 }
 
-/// Returns the rules of a type: the way in which rules refer to those of nested types, which may contain the type itself.
-pub type ValidationOf = fn() -> Validation;
-
-/// The rules of a type, and those of the types of its fields or items.
-#[derive(Clone, Debug, Default)]
-pub struct Validation {
-    rules: &'static [ValidationRule],
-    fields: Vec<NestedField>,
-    flattened: Vec<ValidationOf>,
-    items: Option<ValidationOf>,
-}
-
-/// A field whose type has rules.
-#[derive(Clone, Copy, Debug)]
-struct NestedField {
-    /// The name in JSON.
-    name: &'static str,
-    /// The keys of the items if the field is a list with `x-kubernetes-list-type: map`; empty for another field.
-    list_keys: &'static [&'static str],
-    validation: ValidationOf,
-}
-
-impl Validation {
-    /// Returns the rules of a type without the rules of its fields. The derive calls it.
-    #[doc(hidden)]
-    pub fn of_type(rules: &'static [ValidationRule]) -> Self {
-        Self { rules, ..Self::default() }
-    }
-
-    /// Adds the rules of a field's type, if it has any. `list_keys` are the keys of the items of a list map.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_field(
-        mut self,
-        name: &'static str,
-        list_keys: &'static [&'static str],
-        validation: Option<ValidationOf>,
-    ) -> Self {
-        self.fields.extend(validation.map(|validation| NestedField { name, list_keys, validation }));
-        self
-    }
-
-    /// Adds the rules of a type whose fields are fields of this type in JSON (`#[serde(flatten)]`).
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_flattened(mut self, validation: Option<ValidationOf>) -> Self {
-        self.flattened.extend(validation);
-        self
-    }
-
-    /// Returns the rules of a list or map with items of the type `T`.
-    fn of_items<T: Validated>() -> Self {
-        Self { items: Some(T::validation), ..Self::default() }
-    }
-}
-
 impl<T: Validated> Validated for Option<T> {
     fn validation() -> Validation {
         T::validation()
@@ -166,19 +112,19 @@ impl<T: Validated> Validated for Box<T> {
 
 impl<T: Validated> Validated for Vec<T> {
     fn validation() -> Validation {
-        Validation::of_items::<T>()
+        Validation::of_items(T::validation)
     }
 }
 
 impl<T: Validated> Validated for BTreeMap<String, T> {
     fn validation() -> Validation {
-        Validation::of_items::<T>()
+        Validation::of_items(T::validation)
     }
 }
 
 impl<T: Validated, S> Validated for HashMap<String, T, S> {
     fn validation() -> Validation {
-        Validation::of_items::<T>()
+        Validation::of_items(T::validation)
     }
 }
 

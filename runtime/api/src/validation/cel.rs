@@ -1,6 +1,9 @@
 //! Writes the rules as CEL into the schema of a definition.
 
-use super::{FieldCondition, FieldValue, NestedField, RuleKind, Validation, ValidationRule};
+use super::{
+    rule::{FieldCondition, FieldValue, RuleKind, ValidationRule},
+    rules::{NestedField, Validation},
+};
 use serde_json::{Map, Value, json};
 
 /// The words that CEL reserves; a field of such a name is written `__name__`. Source: "Validation rules" in the documentation of

@@ -1,6 +1,9 @@
 //! Checks the rules on a value in JSON, as the API server does with their CEL.
 
-use super::{FieldCondition, FieldValue, NestedField, RuleKind, Validation, ValidationRule};
+use super::{
+    rule::{FieldCondition, FieldValue, RuleKind, ValidationRule},
+    rules::{NestedField, Validation},
+};
 use serde_json::{Map, Number, Value};
 
 /// A field that violates a rule.
