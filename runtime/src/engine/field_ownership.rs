@@ -137,8 +137,10 @@ fn is_empty(value: &Value) -> bool {
 /// Returns whether the operator no longer owns a part of a value; `sets` are those of the value itself.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     if is_empty(sets.own) {
-        // The value is owned as a whole: it is a leaf, or of an atomic type. A plain object has no field of an atomic type.
-        let is_taken = sets.is_plain && wanted.is_object() && !is_empty(wanted);
+        // The value is owned as a whole: it is a leaf, or of an atomic type. A plain object has no field of an atomic type. Of an
+        // atomic type no manager owns a part; so if one does, it has taken all fields of a map without a schema.
+        let has_parts = sets.is_plain || sets.others.iter().any(|other| !is_empty(other));
+        let is_taken = has_parts && wanted.is_object() && !is_empty(wanted);
         if is_taken {
             push_first_path(wanted, path);
         }
@@ -202,6 +204,17 @@ mod tests {
         let references = json!({"f:ownerReferences": {".": {}, "k:{\"uid\":\"1\"}": {}}});
         assert_eq!(lost(json!({"f:metadata": references, "f:data": {".": {}, "f:a": {}}})), None);
         assert_eq!(lost(json!({"f:metadata": references, "f:data": {}})), Some("data.a".to_owned()));
+    }
+
+    /// Without a schema, the set of an apply has each map itself beside its fields.
+    #[test]
+    fn a_map_without_a_schema_has_lost_its_fields_to_the_manager_that_owns_them() {
+        let wanted = json!({"spec": {"text": "a"}});
+        let (own, other) = (json!({"f:spec": {}}), json!({"f:spec": {"f:text": {}}}));
+        assert_eq!(lost_to(&[&other], &own, &wanted), Some("spec.text".to_owned()));
+        // An atomic map, of which both own the whole.
+        assert_eq!(lost_to(&[&own], &own, &wanted), None);
+        assert_eq!(lost_to(&[], &own, &wanted), None);
     }
 
     #[test]
