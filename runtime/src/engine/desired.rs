@@ -32,7 +32,7 @@ pub(crate) struct Desired {
     pub(crate) namespace: Option<String>,
     pub(crate) name: String,
     pub(crate) object: Value,
-    /// The applied mark: it has the digest of the object without this annotation.
+    /// The applied mark: it has the digest of the object without this annotation and without its `apiVersion`.
     pub(crate) digest: String,
 }
 
@@ -44,6 +44,10 @@ impl Desired {
     /// Completes an object that a node has built: removes nulls, the status and the metadata that the API server sets, and adds
     /// type, name and namespace (by default the owner's), the owner, the operator's label and annotations, and the digest.
     ///
+    /// The digest leaves out the version of the kind: the same content in another version is the same desired state. It has the
+    /// version of the owner, whose references must name a version that the API server still serves: the garbage collector can't
+    /// look up an owner in another one.
+    ///
     /// # Errors
     /// A terminal error if the value is no object, or if it needs a namespace and neither it nor the owner has one.
     pub(crate) fn new(object: Value, kind: &Kind, node: &Arc<str>, owner: &Identity, operator: &str) -> Result<Self> {
@@ -51,7 +55,6 @@ impl Desired {
             return Err(Error::terminal("InvalidChild", format!("node {node} did not build an object")));
         };
         object.remove("status");
-        object.insert("apiVersion".into(), kind.api_version().into());
         object.insert("kind".into(), kind.kind.clone().into());
         if kind.kind == "Secret" && kind.group.is_empty() {
             move_string_data(&mut object);
@@ -84,9 +87,11 @@ impl Desired {
         object.insert("metadata".into(), Value::Object(metadata));
 
         let key = ObjectKey::new(namespace.as_deref(), &name);
+        object.insert("apiVersion".into(), kind.group.clone().into());
         let content = Value::Object(object.clone());
         let paths = is_plain(kind, &content).then(|| paths_hash(&content));
         let digest = applied_mark(&digest(&content), &owner.uid, &key, paths.as_deref());
+        object.insert("apiVersion".into(), kind.api_version().into());
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             insert_entry(metadata, "annotations", APPLIED_ANNOTATION, digest.clone().into());
         }

@@ -5,7 +5,10 @@ use crate::{
     engine::desired::*,
     kind::kind_of,
 };
-use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
+use k8s_openapi::api::{
+    autoscaling::{v1, v2},
+    core::v1::{ConfigMap, Namespace, Secret},
+};
 
 fn owner(namespace: Option<&str>) -> Identity {
     Identity {
@@ -86,4 +89,23 @@ fn what_is_made_for_a_namespace_lives_in_it() {
     let elsewhere = child(json!({"metadata": {"namespace": "other"}}));
     assert_eq!(elsewhere.namespace.as_deref(), Some("other"));
     assert_eq!(elsewhere.object["metadata"]["ownerReferences"][0]["uid"], "u-1");
+}
+
+#[test]
+fn the_digest_does_not_depend_on_the_version_of_the_kind() {
+    let spec = json!({"spec": {"maxReplicas": 3}});
+    let built = |kind: &Kind, owner: &Identity| Desired::new(spec.clone(), kind, &"a".into(), owner, "demo").unwrap();
+    let (old, new) = (kind_of::<v1::HorizontalPodAutoscaler>(), kind_of::<v2::HorizontalPodAutoscaler>());
+    let mut owner = owner(Some("ns"));
+    let (first, second) = (built(&old, &owner), built(&new, &owner));
+    assert_eq!(first.digest, second.digest);
+    assert_eq!(
+        (&first.object["apiVersion"], &second.object["apiVersion"]),
+        (&json!("autoscaling/v1"), &json!("autoscaling/v2"))
+    );
+    let other_group = Kind { group: "scaling.example.com".into(), ..old };
+    assert_ne!(first.digest, built(&other_group, &owner).digest);
+    // The garbage collector looks up the owner in the version of the reference, so a new version is written.
+    owner.kind.version = "v2".into();
+    assert_ne!(second.digest, built(&new, &owner).digest);
 }
