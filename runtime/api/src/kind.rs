@@ -2,10 +2,26 @@
 
 pub(crate) mod dynamic;
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    cmp::Ordering,
+    hash::{Hash, Hasher},
+};
 
 /// A kind of the Kubernetes API: group, version, kind, plural and scope, as requests, watches and RBAC rules need them.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+///
+/// Two values are equal if group and kind are: the API server serves each object in all versions of its kind, so the version says
+/// only how a client reads and writes it. Order and hash follow the same two fields, and a map with this key has one entry per
+/// kind. Where objects are decoded as a Rust type, compare with [`Kind::is_same_version`].
+///
+/// ```
+/// # use k8s_openapi::api::autoscaling::{v1, v2};
+/// # use opgen::Typed;
+/// let (old, new) = (v1::HorizontalPodAutoscaler::names(), v2::HorizontalPodAutoscaler::names());
+/// assert_eq!(old, new);
+/// assert!(!old.is_same_version(&new));
+/// ```
+#[derive(Clone, Debug)]
 pub struct Kind {
     /// The API group; empty for the core group.
     pub group: Cow<'static, str>,
@@ -25,11 +41,58 @@ impl Kind {
         if self.group.is_empty() { self.version.to_string() } else { format!("{}/{}", self.group, self.version) }
     }
 
+    /// Returns whether both are the same kind in the same version, so that their objects decode as the same Rust type.
+    pub fn is_same_version(&self, other: &Self) -> bool {
+        self == other && self.version == other.version
+    }
+
+    /// Returns whether an object with this `apiVersion` and `kind`, for example the target of an owner reference, is of this kind in
+    /// any version.
+    pub fn is_kind_of(&self, api_version: &str, kind: &str) -> bool {
+        self.kind == kind && self.group == group_of(api_version)
+    }
+
+    /// Returns the group and the name, which identify the kind.
+    fn identity(&self) -> (&str, &str) {
+        (&self.group, &self.kind)
+    }
+
     /// Returns `<plural>.<group>`, or the plural alone for the core group. For a custom kind, it is the name of its
     /// CustomResourceDefinition.
     pub fn full_name(&self) -> String {
         if self.group.is_empty() { self.plural.to_string() } else { format!("{}.{}", self.plural, self.group) }
     }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Kind {}
+
+impl PartialOrd for Kind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Kind {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.identity().cmp(&other.identity())
+    }
+}
+
+impl Hash for Kind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
+    }
+}
+
+/// Returns the group of an `apiVersion`; empty for the core group.
+pub fn group_of(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
 }
 
 impl std::fmt::Display for Kind {
@@ -73,4 +136,39 @@ impl<K: kube::Resource<DynamicType = (), Scope: Scoped> + Send + Sync + 'static>
 /// Returns the kind of a Rust type.
 pub fn kind_of<K: Typed>() -> Kind {
     K::names()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::{
+        autoscaling::{v1, v2},
+        core::v1::{Event, Pod},
+        events::v1::Event as EventOfGroup,
+    };
+    use std::collections::{BTreeSet, HashSet};
+
+    #[test]
+    fn a_kind_is_the_same_in_all_versions_and_another_in_another_group() {
+        let (old, new) = (kind_of::<v1::HorizontalPodAutoscaler>(), kind_of::<v2::HorizontalPodAutoscaler>());
+        assert_eq!(old, new);
+        assert!(!old.is_same_version(&new) && old.is_same_version(&old));
+        assert_ne!(kind_of::<Event>(), kind_of::<EventOfGroup>());
+        assert!(!kind_of::<Event>().is_same_version(&kind_of::<EventOfGroup>()));
+        let all = [old, new, kind_of::<Event>(), kind_of::<EventOfGroup>()];
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 3);
+        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 3);
+    }
+
+    #[test]
+    fn a_kind_is_named_by_any_version_of_its_group() {
+        let autoscaler = kind_of::<v2::HorizontalPodAutoscaler>();
+        for version in ["autoscaling/v2", "autoscaling/v1", "autoscaling/v3alpha1"] {
+            assert!(autoscaler.is_kind_of(version, "HorizontalPodAutoscaler"), "{version}");
+        }
+        for (version, kind) in [("v2", "HorizontalPodAutoscaler"), ("autoscaling/v2", "Scale"), ("scaling/v2", "Pod")] {
+            assert!(!autoscaler.is_kind_of(version, kind), "{version} {kind}");
+        }
+        assert!(kind_of::<Pod>().is_kind_of("v1", "Pod"));
+    }
 }

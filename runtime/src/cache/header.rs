@@ -5,6 +5,7 @@ use super::{
     packed::{PackedList, PackedMap},
     text::{self, Text},
 };
+use crate::kind::Kind;
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -127,6 +128,11 @@ impl OwnerReference {
     /// Returns the group and the version of the owner, as `group/version` or `v1`.
     pub fn api_version(&self) -> &str {
         self.text(0)
+    }
+
+    /// Returns whether the owner is of a kind, in whatever version the reference names it.
+    pub fn is_of_kind(&self, kind: &Kind) -> bool {
+        kind.is_kind_of(self.api_version(), self.kind())
     }
 
     /// Returns the kind of the owner.

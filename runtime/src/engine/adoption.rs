@@ -6,7 +6,6 @@
 
 use crate::{
     cache::{Header, ObjectKey, Uid},
-    client::Target,
     engine::{
         child::Child,
         child_write::ApplyPrecondition,
@@ -56,7 +55,7 @@ impl PassCore<'_> {
             self.mark_child(children, desired, uid).await?
         } else {
             if !options.adopt_from.is_empty() {
-                self.take_over_fields(children, options, desired).await?;
+                self.take_over_fields(options, desired).await?;
             }
             self.apply_child(children, desired, ApplyPrecondition::Uid(uid)).await?
         };
@@ -71,13 +70,8 @@ impl PassCore<'_> {
     ///
     /// # Errors
     /// A yield if the object no longer exists.
-    async fn take_over_fields(
-        &self,
-        children: &WatchedKind<Child>,
-        options: ResourceOptions,
-        desired: &Desired,
-    ) -> Result<()> {
-        let target = Target { kind: &children.kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+    async fn take_over_fields(&self, options: ResourceOptions, desired: &Desired) -> Result<()> {
+        let target = desired.target();
         let Some(found) = self.shared.client.get::<Value>(target).await? else {
             return Err(Error::yielding("AdoptedGone", "the object to adopt no longer exists"));
         };

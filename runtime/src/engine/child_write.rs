@@ -22,7 +22,6 @@ use crate::{
     },
     error::{Error, Result},
     informer::watch::WatchedKind,
-    kind::Kind,
     readiness::Readiness,
     spans::{bridge::current_context, convergence::WriteCause},
 };
@@ -39,7 +38,7 @@ impl PassCore<'_> {
     ) -> Result<Readiness> {
         let precondition = ApplyPrecondition::Uid(&entry.header.uid);
         if entry.value.is_plain && desired.is_plain() {
-            let patch = self.merge_patch(&children.kind, desired, entry).await?;
+            let patch = self.merge_patch(desired, entry).await?;
             let written = self.write_child(children, desired, WriteMethod::Merge(&patch), precondition).await?;
             if written.owns_all_fields {
                 return Ok(written.readiness);
@@ -47,7 +46,7 @@ impl PassCore<'_> {
             // The server gives a manager no field whose value its write does not change; an apply gets it.
         }
         if entry.value.is_plain {
-            self.apply_own_fields(&children.kind, desired).await?;
+            self.apply_own_fields(desired).await?;
         }
         self.apply_child(children, desired, precondition).await
     }
@@ -116,12 +115,11 @@ impl PassCore<'_> {
         method: WriteMethod<'_>,
         precondition: ApplyPrecondition<'_>,
     ) -> Result<WrittenChild> {
-        let kind = &children.kind;
+        let (kind, target) = (&desired.kind, desired.target());
         self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain_length);
         self.shared.chains.traces.record(kind, &desired.key(), &desired.digest, || {
             Some(WriteCause { context: current_context()?, started: self.trigger.trace_start? })
         });
-        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
         let client = &self.shared.client;
         let mut object = match method {
             WriteMethod::Apply { object, .. } => object.clone(),
@@ -186,17 +184,17 @@ impl PassCore<'_> {
     }
 
     /// Returns the merge patch that changes a plain child to its desired state. If the child may have fields that are not wanted any
-    /// more, or has lost its owner reference, this reads the object.
-    async fn merge_patch(&self, kind: &Kind, desired: &Desired, entry: &Entry<Child>) -> Result<Value> {
+    /// more, or its owner reference is not the wanted one, this reads the object.
+    async fn merge_patch(&self, desired: &Desired, entry: &Entry<Child>) -> Result<Value> {
         let mut patch = desired.object.as_object().cloned().unwrap_or_default();
         let is_reference = |lost: LostField| lost.path.starts_with("metadata.ownerReferences");
-        let lost_reference = entry.value.first_lost_field(desired).is_some_and(is_reference);
+        let lost_reference = entry.value.first_lost_field(desired).is_some_and(is_reference)
+            || self.has_other_owner_version(&entry.header);
         let has_same_fields = AppliedMark::paths(entry.applied_digest()) == AppliedMark::paths(&desired.digest);
         let live = if has_same_fields && !lost_reference {
             None
         } else {
-            let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
-            self.shared.client.get::<Value>(target).await?
+            self.shared.client.get::<Value>(desired.target()).await?
         };
         if let Some(live) = &live {
             let (own, others) = field_sets(live, &self.shared.operator);
@@ -223,8 +221,8 @@ impl PassCore<'_> {
 
     /// Transfers the fields that the operator has written without apply to its apply, which then removes those that are not wanted
     /// any more. There is no patch if it has none.
-    pub(crate) async fn apply_own_fields(&self, kind: &Kind, desired: &Desired) -> Result<()> {
-        let target = Target { kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+    pub(crate) async fn apply_own_fields(&self, desired: &Desired) -> Result<()> {
+        let target = desired.target();
         let (client, operator) = (&self.shared.client, self.shared.operator.as_str());
         let Some(found) = client.get::<Value>(target).await? else { return Ok(()) };
         let Some(patch) = transfer_patch(&found, operator, |entry| take_all_fields(entry, &[operator])) else {

@@ -29,7 +29,7 @@ use crate::{
         desired::Desired,
         pass::{PassCore, Planner},
         pending::PendingObjects,
-        plan::{Plan, without_version},
+        plan::Plan,
     },
     error::{Error, Result},
     kind::Kind,
@@ -55,7 +55,7 @@ impl PassCore<'_> {
     /// # Errors
     /// A terminal error if another node has claimed it: each would take it from the other in every pass.
     pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &Arc<str>) -> Result<()> {
-        match self.claims.lock().nodes.insert((without_version(kind), key.clone()), node.clone()) {
+        match self.claims.lock().nodes.insert((kind.clone(), key.clone()), node.clone()) {
             Some(other) => {
                 let message = format!("{kind} {key} is built twice: by node {other} and by node {node}");
                 Err(Error::terminal("InvalidChild", message))
@@ -69,16 +69,16 @@ impl PassCore<'_> {
         self.claims.lock().complete.insert(node.clone());
     }
 
-    /// Claims all objects that a node has built and completes them for the apply. Returns each with its kind.
+    /// Claims all objects that a node has built and completes them for the apply.
     ///
     /// # Errors
     /// A terminal error if an object is invalid, or if another node has claimed it.
-    pub(crate) fn claim_all(&self, node: &Arc<str>, wanted: Vec<(Kind, Value)>) -> Result<Vec<(Kind, Desired)>> {
+    pub(crate) fn claim_all(&self, node: &Arc<str>, wanted: Vec<(Kind, Value)>) -> Result<Vec<Desired>> {
         let mut claimed = Vec::with_capacity(wanted.len());
         for (kind, object) in wanted {
             let desired = Desired::new(object, &kind, node, &self.owner, &self.shared.operator)?;
             self.claim(&kind, &desired.key(), node)?;
-            claimed.push((kind, desired));
+            claimed.push(desired);
         }
         self.mark_claims_complete(node);
         Ok(claimed)
@@ -230,13 +230,13 @@ impl PassCore<'_> {
 
 /// Returns the nodes of a tree that apply objects of a kind, in any version.
 fn appliers(shape: &'static Shape, kind: &Kind) -> Vec<Applier> {
-    let (mut found, kind) = (Vec::new(), without_version(kind));
+    let mut found = Vec::new();
     let root = Applier { path: String::new(), is_keyed: false, reads_outputs: false };
-    add_appliers(shape, &kind, &root, &mut found);
+    add_appliers(shape, kind, &root, &mut found);
     found
 }
 
-/// Adds the nodes below `parent` that apply objects of a kind without version.
+/// Adds the nodes below `parent` that apply objects of a kind.
 fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mut Vec<Applier>) {
     for Edge { name, shape, each, reads, .. } in shape.children {
         let applier = Applier {
@@ -245,7 +245,7 @@ fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mu
             reads_outputs: parent.reads_outputs || !reads.is_empty(),
         };
         add_appliers(shape, kind, &applier, found);
-        if shape.applied_kinds().iter().any(|applied| without_version(applied) == *kind) {
+        if shape.applied_kinds().contains(kind) {
             found.push(applier);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{ObjectKey, Uid},
-    client::strip_nulls,
+    client::{Target, strip_nulls},
     engine::{
         applied_mark::{APPLIED_ANNOTATION, AppliedMark, applied_mark},
         identity::Identity,
@@ -27,6 +27,8 @@ pub(crate) const NODE_ANNOTATION: &str = "opgen.dev/node";
 /// The complete desired state of one child, as it is applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Desired {
+    /// The kind in the version of the node's type. The cache of the kind may have another version.
+    pub(crate) kind: Kind,
     /// The path of the node that built it.
     pub(crate) node: Arc<str>,
     pub(crate) namespace: Option<String>,
@@ -95,7 +97,7 @@ impl Desired {
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             insert_entry(metadata, "annotations", APPLIED_ANNOTATION, digest.clone().into());
         }
-        Ok(Self { node: node.clone(), namespace, name, object: Value::Object(object), digest })
+        Ok(Self { kind: kind.clone(), node: node.clone(), namespace, name, object: Value::Object(object), digest })
     }
 }
 
@@ -103,6 +105,11 @@ impl Desired {
     /// Returns whether the object is plain: written without apply, as far as possible.
     pub(crate) fn is_plain(&self) -> bool {
         AppliedMark::paths(&self.digest).is_some()
+    }
+
+    /// Returns the object as the target of a request, in the version of its content.
+    pub(crate) fn target(&self) -> Target<'_> {
+        Target { kind: &self.kind, namespace: self.namespace.as_deref(), name: &self.name }
     }
 
     pub(crate) fn key(&self) -> ObjectKey {

@@ -8,7 +8,7 @@
 
 use crate::{
     cache::ObjectKey,
-    client::{CallError, Target},
+    client::CallError,
     engine::{desired::Desired, field_ownership::matches_key, managed_fields::transfer_patch, pass::PassCore},
     error::{Error, Result},
     informer::watch::WatchedKind,
@@ -32,7 +32,7 @@ impl PassCore<'_> {
         if fields.is_empty() {
             return Ok(false);
         }
-        let target = Target { kind: &children.kind, namespace: desired.namespace.as_deref(), name: &desired.name };
+        let target = desired.target();
         let Some(found) = self.shared.client.get::<Value>(target).await? else { return Ok(false) };
         let mut items = Vec::new();
         for field in &fields {

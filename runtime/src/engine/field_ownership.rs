@@ -4,9 +4,13 @@
 //! long as the operator owns all fields it applied, their values are the applied ones, however the server stores them
 //! (quantities, defaults, order of sets). The sets of fields tell which lists are keyed, so no schema is needed.
 //!
+//! An entry of `managedFields` names its fields in the version of the write. The API server keeps one entry for all applies of a
+//! manager, whatever their versions, so the entry is the operator's own also if it has another version than the desired state.
+//!
 //! Two kinds of fields have no owner. An empty keyed list counts as unchanged unless another manager owns the list as a whole.
 //! The spec of some kinds is immutable, and the server tracks no owner of it: see [`UNOWNED_SPECS`].
 
+use crate::kind::group_of;
 use serde_json::{Map, Value};
 
 /// Kinds, by group and name, with an immutable spec that has no owner in `managedFields`.
@@ -78,8 +82,7 @@ fn first_of<'a>(fields: &'a Map<String, Value>, first: &'a str) -> impl Iterator
 
 /// Returns whether an object is of a kind in [`UNOWNED_SPECS`].
 fn has_unowned_spec(object: &Value) -> bool {
-    let version = object["apiVersion"].as_str().unwrap_or_default();
-    let group = version.split_once('/').map_or("", |(group, _)| group);
+    let group = group_of(object["apiVersion"].as_str().unwrap_or_default());
     UNOWNED_SPECS.iter().any(|(spec_group, kind)| *spec_group == group && *kind == object["kind"])
 }
 

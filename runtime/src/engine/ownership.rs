@@ -25,7 +25,7 @@ impl PassCore<'_> {
     pub(crate) fn is_of_former_owner(&self, header: &Header) -> bool {
         let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
         let is_former_owner =
-            |owner: &OwnerReference| owner.kind() == kind.kind && owner.name() == name && owner.uid != *uid;
+            |owner: &OwnerReference| owner.is_of_kind(kind) && owner.name() == name && owner.uid != *uid;
         let names_former_owner = |mark: OwnerMark<'_>| {
             mark.kind == self.owner.kind.full_name() && mark.key() == self.owner.key && mark.uid() != *uid
         };
@@ -40,6 +40,13 @@ impl PassCore<'_> {
     /// Returns whether the owner references or the owner mark of an object name the owner of the pass.
     pub(crate) fn is_owner_of(&self, header: &Header) -> bool {
         header.owners.iter().any(|owner| owner.uid == self.owner.uid && !is_removed_owner(owner))
+    }
+
+    /// Returns whether the owner reference of an object names the owner of the pass in another version of its kind.
+    pub(crate) fn has_other_owner_version(&self, header: &Header) -> bool {
+        let (kind, uid) = (&self.owner.kind, &self.owner.uid);
+        let mut own_references = header.owners.iter().filter(|owner| owner.uid == *uid && owner.is_of_kind(kind));
+        own_references.any(|owner| owner.api_version() != kind.api_version())
     }
 
     /// Returns whether an object belongs to the owner of the pass, also if another client has removed the owner reference.

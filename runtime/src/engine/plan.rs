@@ -1,7 +1,6 @@
 //! `Claims` records which node claims each object in a pass; `Plan` has the claims that the build functions alone would make.
 
 use crate::{cache::ObjectKey, kind::Kind};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use std::sync::Arc;
 /// The node that claims each object, and the nodes that have claimed all objects they want.
 #[derive(Debug, Default)]
 pub(crate) struct Claims {
-    /// The path of the claiming node by object; kinds have no version here.
+    /// The path of the claiming node by object.
     pub(crate) nodes: HashMap<(Kind, ObjectKey), Arc<str>>,
     /// Paths of the nodes whose claims are complete.
     pub(crate) complete: HashSet<Arc<str>>,
@@ -26,11 +25,6 @@ pub(crate) struct Plan {
 impl Claims {
     /// Returns the node that claims an object; `None` if no node does.
     pub(crate) fn of(&self, kind: &Kind, key: &ObjectKey) -> Option<&Arc<str>> {
-        self.nodes.get(&(without_version(kind), key.clone()))
+        self.nodes.get(&(kind.clone(), key.clone()))
     }
-}
-
-/// Returns a kind with an empty version, to compare kinds across versions: one object is served in all versions of its kind.
-pub(crate) fn without_version(kind: &Kind) -> Kind {
-    Kind { version: Cow::Borrowed(""), ..kind.clone() }
 }

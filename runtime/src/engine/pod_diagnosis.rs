@@ -81,8 +81,14 @@ mod tests {
         let kind =
             Kind { group: group.into(), version: "v1".into(), kind: kind.into(), plural: "x".into(), namespaced: true };
         let object = json!({"spec": spec});
-        let desired =
-            Desired { node: "a".into(), namespace: None, name: "web".to_owned(), object, digest: String::new() };
+        let desired = Desired {
+            kind: kind.clone(),
+            node: "a".into(),
+            namespace: None,
+            name: "web".to_owned(),
+            object,
+            digest: String::new(),
+        };
         selector(&kind, &desired)
     }
 

@@ -60,7 +60,7 @@ impl PassCore<'_> {
         children.readable()?;
         let mut pending = PendingObjects::new(node);
         let mut built = Vec::with_capacity(wanted.len());
-        for (_, desired) in wanted {
+        for desired in wanted {
             let key = desired.key();
             let readiness = match self.ensure_object(children, options, &key, &desired).await {
                 Err(error) if options.if_api && is_api_going(&error) => {

@@ -16,12 +16,11 @@ use crate::{
         sharded,
         watch::{Health, WatchedKind},
     },
-    kind::Kind,
+    kind::{Kind, group_of},
     readiness::is_ready_once_created,
-    shape::{ResourceOptions, Shape},
     shard::{gate::Shards, watch::ShardedWatch},
 };
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 /// The callback for a changed child. It gets an owner of the child.
 pub(crate) type OnOwner<'a> = &'a (dyn Fn(&OwnerRef, &ChildEvent<'_>) + Send + Sync);
@@ -69,9 +68,9 @@ impl OwnerRef {
             .iter()
             .filter(|owner| owner.controller)
             .map(|owner| {
-                let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
+                let group = group_of(owner.api_version()).to_owned();
                 let key = ObjectKey::new(header.key.namespace(), owner.name());
-                Self { group: group.to_owned(), kind_or_plural: owner.kind().to_owned(), key, uid: owner.uid.clone() }
+                Self { group, kind_or_plural: owner.kind().to_owned(), key, uid: owner.uid.clone() }
             })
             .collect();
         owners.extend(OwnerMark::of(header).and_then(Self::from_mark));
@@ -166,39 +165,13 @@ impl EventHandler for ChildHandler<'_> {
     }
 }
 
-/// Creates a store for each kind of the resource nodes of these trees. If a node reads objects of the kind, its store keeps whole
-/// objects. The kind is optional if all its nodes work without it (`if_api`, `retired`).
-pub(crate) fn stores(trees: &[&'static Shape]) -> BTreeMap<Kind, Arc<WatchedKind<Child>>> {
-    let read: Vec<Kind> = trees.iter().flat_map(|tree| tree.kinds_read()).collect();
-    let mut stores = BTreeMap::<Kind, WatchedKind<Child>>::new();
-    for tree in trees {
-        tree.walk(&mut |stop| {
-            let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
-            for kind in stop.shape.applied_kinds() {
-                let store = stores.entry(kind.clone()).or_insert_with(|| WatchedKind {
-                    optional: true,
-                    ..WatchedKind::new(kind.clone(), read.contains(&kind))
-                });
-                store.optional &= options.if_api || options.retired;
-            }
-        });
-    }
-    stores.into_iter().map(|(kind, store)| (kind, Arc::new(store))).collect()
-}
-
-/// Returns the kinds of the objects that the nodes of a tree apply.
-pub(crate) fn kinds(tree: &'static Shape) -> Vec<Kind> {
-    let mut kinds = Vec::new();
-    tree.walk(&mut |stop| kinds.extend(stop.shape.applied_kinds()));
-    kinds
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::kind::kind_of;
-    use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+    use serde_json::json;
 
     /// A second list with the same object does not project it again, so a content that no projection can read is no error.
     #[test]
@@ -210,6 +183,23 @@ mod tests {
         assert!(matches!(first, Change::Added { .. }));
         let second = sink.store_object(json(r#","status":{},"status":{}"#).as_bytes(), true);
         assert!(matches!(second, Ok(Change::Unchanged)), "{second:?}");
+    }
+
+    #[test]
+    fn an_owner_reference_names_an_owner_in_any_version_of_its_group() {
+        let named = |version: &str| {
+            let owner =
+                json!({"apiVersion": version, "kind": "Deployment", "name": "web", "uid": "u-1", "controller": true});
+            let child = json!({"metadata": {"namespace": "ns", "name": "a", "ownerReferences": [owner]}});
+            let header = Header::parse(child.to_string().as_bytes()).unwrap();
+            OwnerRef::of_child(&header)[0].key_of_kind(&kind_of::<Deployment>())
+        };
+        for version in ["apps/v1", "apps/v1beta2"] {
+            assert_eq!(named(version), Some(ObjectKey::namespaced("ns", "web")), "{version}");
+        }
+        for version in ["v1", "extensions/v1"] {
+            assert_eq!(named(version), None, "{version}");
+        }
     }
 
     #[test]

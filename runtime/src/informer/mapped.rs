@@ -33,8 +33,9 @@ impl MappedHandler {
         healths: &HealthRegistry,
     ) -> impl Iterator<Item = Arc<Self>> {
         let handler = |mapped: &MappedWatch| {
-            let watched =
-                WatchedKind { health: healths.of(mapped.kind()), ..WatchedKind::new(mapped.kind().clone(), false) };
+            let kind = mapped.kind();
+            let health = if mapped.metadata_only { healths.of_any_version(kind) } else { healths.of_version(kind) };
+            let watched = WatchedKind { health, ..WatchedKind::new(kind.clone(), false) };
             Arc::new(Self {
                 mapped: mapped.clone(),
                 watched: Arc::new(watched),

@@ -2,6 +2,7 @@
 
 pub(crate) mod change_origin;
 pub(crate) mod child;
+pub(crate) mod child_store;
 pub(crate) mod event_handler;
 pub(crate) mod fan_out;
 pub(crate) mod lister;

@@ -109,9 +109,10 @@ impl KubernetesSource {
         }
     }
 
-    /// Returns whether the source has exactly these objects, so that another controller of the kind can use its cache.
+    /// Returns whether the source has exactly these objects in the same version, so that another controller of the kind can use its
+    /// cache.
     pub(crate) fn serves(&self, kind: &Kind, selection: &Selection) -> bool {
-        self.kind == *kind && self.selection == *selection
+        self.kind.is_same_version(kind) && self.selection == *selection
     }
 
     /// Returns the name of the operator.

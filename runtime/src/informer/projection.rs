@@ -31,7 +31,8 @@ impl ListerHandler {
     ) -> impl Iterator<Item = Arc<Self>> {
         let handler = |source: &ListerSource| {
             let kind = source.kind();
-            let watched = WatchedKind { health: healths.of(kind), ..WatchedKind::new(kind.clone(), false) };
+            let health = if source.metadata_only { healths.of_any_version(kind) } else { healths.of_version(kind) };
+            let watched = WatchedKind { health, ..WatchedKind::new(kind.clone(), false) };
             source.writer.begin(&watched.health);
             Arc::new(Self {
                 source: source.clone(),

@@ -15,12 +15,16 @@ use std::{collections::BTreeMap, sync::Arc};
 pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &HealthRegistry) -> BTreeMap<Kind, Arc<Targets>> {
     let managed: Vec<Kind> =
         factories.iter().filter(|factory| factory.crd().is_some()).map(|factory| factory.kind()).collect();
-    let kinds = factories.iter().flat_map(|factory| factory.references());
-    let store = |kind: Kind| {
-        let targets = Targets::new(kind.clone(), managed.contains(&kind), healths.of(&kind));
-        (kind, Arc::new(targets))
-    };
-    kinds.map(store).collect()
+    let mut stores = BTreeMap::new();
+    for kind in factories.iter().flat_map(|factory| factory.references()) {
+        let store = || {
+            // The version of the watch, which the API server serves if any object is seen.
+            let (managed, health) = (managed.contains(&kind), healths.of_any_version(&kind));
+            Arc::new(Targets::new(health.kind().clone(), managed, health))
+        };
+        stores.entry(kind.clone()).or_insert_with(store);
+    }
+    stores
 }
 
 /// Stores the readiness of referenced objects of one kind, and enqueues the primaries that reference a changed object.

@@ -1,6 +1,6 @@
 //! `Informers`: the caches and watches that all operators of a process share.
 
-use super::observed::controller_names;
+use super::{observed::controller_names, operators::Operators};
 use crate::{
     informer::{primary::KubernetesSource, selection::Selection, shared_watch::HealthRegistry, source::Source as _},
     kind::Kind,
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The shared caches and watches, while the operators of a process are wired.
 pub(crate) struct Informers {
-    /// The health of the shared watch of each kind.
+    /// The health of each shared watch.
     pub(super) healths: Arc<HealthRegistry>,
     /// The sources of all operators. Those of several operators may have one cache.
     sources: Vec<Arc<KubernetesSource>>,
@@ -18,9 +18,10 @@ pub(crate) struct Informers {
 }
 
 impl Informers {
-    /// Prepares the informers for controllers of these kinds, which are wired in this order.
-    pub(super) fn new(kinds: &[Kind]) -> Self {
-        Self { healths: Arc::default(), sources: Vec::new(), names: controller_names(kinds).into_iter() }
+    /// Prepares the informers for the controllers of these operators, which are wired in this order.
+    pub(super) fn new(operators: Operators<'_>) -> Self {
+        let healths = Arc::new(HealthRegistry::new(operators.kinds_decoded()));
+        Self { healths, sources: Vec::new(), names: controller_names(&operators.kinds()).into_iter() }
     }
 
     /// Returns a name that no other controller of the process has.
@@ -28,8 +29,8 @@ impl Informers {
         self.names.next().unwrap_or_default()
     }
 
-    /// Returns the source of the selected objects of a kind for an operator. Controllers of one kind with the same selection share a
-    /// source, and operators the cache and the watch of a source. `create` makes the first one.
+    /// Returns the source of the selected objects of a kind for an operator. Controllers of one kind and version with the same
+    /// selection share a source, and operators the cache and the watch of a source. `create` makes the first one.
     pub(super) fn source(
         &mut self,
         operator: &str,

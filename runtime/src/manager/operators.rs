@@ -1,7 +1,7 @@
 //! `Operators`: the operators that run in one process, with the checks before their start.
 
 use super::{extensions::Extensions, operator::Operator, run_error::RunError};
-use crate::kind::Kind;
+use crate::{informer::child_store::conflicting_reads, kind::Kind};
 use std::collections::BTreeSet;
 
 /// The operators of one process.
@@ -31,6 +31,23 @@ impl<'o> Operators<'o> {
         self.iter().flat_map(|operator| operator.factories.iter().map(|factory| factory.kind())).collect()
     }
 
+    /// Returns the kinds that a shared watch delivers to consumers which decode them, in the versions of their types: the primaries
+    /// of controllers without selectors, and the objects of mapped kinds and listers.
+    pub(super) fn kinds_decoded(self) -> Vec<Kind> {
+        let mut decoded = Vec::new();
+        for operator in self.iter() {
+            for factory in &operator.factories {
+                let settings = operator.settings_of(factory.as_ref());
+                decoded.extend(settings.selection.is_all().then(|| factory.kind()));
+                let mapped = settings.watches.iter().filter(|mapped| !mapped.metadata_only);
+                decoded.extend(mapped.map(|mapped| mapped.kind().clone()));
+                let listers = settings.listers.iter().filter(|lister| !lister.metadata_only);
+                decoded.extend(listers.map(|lister| lister.kind().clone()));
+            }
+        }
+        decoded
+    }
+
     /// Returns the first upgrade hook, which needs the lead.
     pub(super) fn upgrade_hook(self) -> Option<String> {
         let mut factories = self.iter().flat_map(|operator| &operator.factories);
@@ -45,7 +62,7 @@ impl<'o> Operators<'o> {
         }
     }
 
-    /// Checks the names, conditions, manifests and extensions of the operators. Returns the extensions of all.
+    /// Checks the names, conditions, trees and extensions of the operators. Returns the extensions of all.
     ///
     /// # Errors
     /// Fails for the first mistake.
@@ -59,6 +76,10 @@ impl<'o> Operators<'o> {
             for factory in &operator.factories {
                 let checked = factory.shape().check_manifests();
                 checked.map_err(|source| RunError::Manifest { kind: factory.kind(), source })?;
+                if let Some((one, other)) = conflicting_reads(factory.shape()) {
+                    let versions = [one.api_version(), other.api_version()];
+                    return Err(Box::new(RunError::ReadVersions { kind: factory.kind(), read: one, versions }));
+                }
             }
             extensions.add(&operator.extensions);
         }

@@ -252,7 +252,7 @@ pub(super) async fn run_until(
     let namespaces = base.watched_namespaces(options.namespaces, &own_namespace);
     let mut servers = Tasks::new(base.counters.clone());
     let mut tasks = servers.sibling();
-    let mut informers = Informers::new(&operators.kinds());
+    let mut informers = Informers::new(operators);
     let scope = (own_namespace.clone(), namespaces.clone());
     let wire = |operator: &Operator| {
         operator.wire(client.clone(), scope.clone(), &mut informers, &mut tasks, leadership.shards())

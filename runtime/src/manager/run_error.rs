@@ -38,6 +38,19 @@ pub enum RunError {
         #[source]
         source: InvalidManifest,
     },
+    /// A tree reads the objects of a kind as types of two versions; nothing was started.
+    #[error(
+        "the tree of {kind} reads {read} in the versions {} and {}; use the type of one version in all nodes that other nodes read",
+        .versions[0], .versions[1]
+    )]
+    ReadVersions {
+        /// The kind.
+        kind: Kind,
+        /// The kind that is read.
+        read: Kind,
+        /// Two of the versions, each as an `apiVersion`.
+        versions: [String; 2],
+    },
     /// Another controller writes the conditions of a controller. If it belongs to another operator, that is known only after the
     /// watches have synced, so other controllers may have run already.
     #[error(transparent)]

@@ -40,7 +40,7 @@ pub(super) fn spawn_informers(
     }
     wirings.iter().for_each(|wiring| wiring.spawn_child_informers(tasks));
     for (kind, shared_watch) in shared_watches.into_watches() {
-        let (health, shared_watch) = (informers.healths.of(&kind), Arc::new(shared_watch));
+        let (health, shared_watch) = (informers.healths.of_version(&kind), Arc::new(shared_watch));
         let (client, namespaces, task_health) = (client.clone(), namespaces.clone(), health.clone());
         tasks.spawn(format!("informer of {kind}"), Some(health), OnEnd::Restart, move || {
             let (shared_watch, client, kind) = (shared_watch.clone(), client.clone(), kind.clone());

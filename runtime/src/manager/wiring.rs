@@ -9,6 +9,7 @@ use crate::{
     garbage::orphans::{OrphanCollector, OrphanRequests, OrphanSearch},
     informer::{
         child::{self, ChildEvent, OwnerRef},
+        child_store::ChildStores,
         event_handler::EventHandler,
         mapped::MappedHandler,
         namespaces::Namespaces,
@@ -50,7 +51,7 @@ impl Operator {
     ) -> Wiring {
         let (orphan_requests, searches) = OrphanRequests::new();
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
-        let children = child::stores(&trees);
+        let children = ChildStores::new(&trees);
         let healths = informers.healths.clone();
         let targets = reference::stores(&self.factories, &healths);
         let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
@@ -66,7 +67,7 @@ impl Operator {
                 namespace: operator_namespace.clone(),
                 environment: self.environment.clone(),
                 recorder: if settings.events { recorder.clone() } else { EventRecorder::disabled() },
-                children: stores_of_kinds(&children, &child::kinds(factory.shape())),
+                children: children.of_tree(factory.shape()),
                 targets: stores_of_kinds(&targets, &factory.references()),
                 graph: targets.clone(),
                 referrers: Default::default(),
@@ -83,7 +84,7 @@ impl Operator {
             let selection = settings.selection.clone();
             let kind = factory.kind();
             let source = informers.source(&self.name, &kind, &selection, || {
-                let (namespaces, health) = (namespaces.clone(), healths.of(&kind));
+                let (namespaces, health) = (namespaces.clone(), healths.of_version(&kind));
                 let (kind, selection) = (kind.clone(), selection.clone());
                 let is_all = selection.is_all();
                 let source = KubernetesSource::new(client.clone(), kind, &self.name, namespaces, selection);
@@ -172,7 +173,7 @@ pub(crate) struct Wiring {
     operator: String,
     counters: Counters,
     namespaces: Namespaces,
-    children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
+    children: ChildStores,
     targets: BTreeMap<Kind, Arc<Targets>>,
     mapped_handlers: Vec<Arc<MappedHandler>>,
     lister_handlers: Vec<Arc<ListerHandler>>,
@@ -201,7 +202,7 @@ impl Wiring {
 
     /// Spawns the tasks of the watches of children, which no other operator shares: they select by the label of this one.
     pub(super) fn spawn_child_informers(&self, tasks: &mut Tasks) {
-        for children in self.children.values() {
+        for children in self.children.iter() {
             self.spawn_child_informer(children, tasks);
         }
         for targets in self.targets.values() {
@@ -218,7 +219,13 @@ impl Wiring {
             retry_when_available(watched.clone(), controllers.clone()).boxed()
         });
         let (client, operator, namespaces) = (self.client.clone(), self.operator.clone(), self.namespaces.clone());
-        let (watched, controllers) = (children.clone(), self.controllers.clone());
+        // A controller that reads the kind in another version gets its events from the cache of that version.
+        let uses_cache = |controller: &&Arc<RunningController>| {
+            let own = controller.control_loop.shared.children.get(kind);
+            own.is_none_or(|own| Arc::ptr_eq(own, children))
+        };
+        let watched = children.clone();
+        let controllers: Arc<[_]> = self.controllers.iter().filter(uses_cache).cloned().collect();
         // The shard of a child is that of its owner, so the server can't select.
         let shards = self.shards.clone().map(|shards| (shards.clone(), shards.add_watch(&children.health, false)));
         let name = format!("informer of {kind} with the operator's label");
@@ -249,20 +256,20 @@ impl Wiring {
             let handler =
                 reference::ReferenceHandler { targets: targets.clone(), controllers: self.controllers.clone() };
             let metadata_only = handler.metadata_only();
-            watches.add(&targets.watched.kind, Arc::new(handler), metadata_only);
+            watches.add(&targets.watched.health, Arc::new(handler), metadata_only);
         }
         for handler in &self.mapped_handlers {
-            watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
+            watches.add(&handler.watched.health, handler.clone(), handler.metadata_only());
         }
         for handler in &self.lister_handlers {
-            watches.add(&handler.watched.kind, handler.clone(), handler.metadata_only());
+            watches.add(&handler.watched.health, handler.clone(), handler.metadata_only());
         }
     }
 
     /// Spawns the orphan collector, which processes the requested searches. A restart of its task reuses the receiver.
     pub(crate) fn spawn_orphan_collector(&self, tasks: &mut Tasks) {
         let (client, namespaces) = (self.client.clone(), self.namespaces.clone());
-        let (children, controllers) = (self.children.clone(), self.controllers.clone());
+        let (children, controllers) = (self.children.by_kind(), self.controllers.clone());
         let (counters, shards) = (self.counters.clone(), self.shards.clone());
         let collector = Arc::new(OrphanCollector { client, namespaces, children, controllers, counters, shards });
         let searches = self.searches.clone();
@@ -289,7 +296,7 @@ impl Wiring {
     /// Returns all watches of the operator.
     pub(crate) fn watches(&self) -> Vec<Arc<dyn HasHealth>> {
         let primaries = self.controllers.iter().map(|controller| controller.clone() as Arc<dyn HasHealth>);
-        let children = self.children.values().map(|children| children.clone() as Arc<dyn HasHealth>);
+        let children = self.children.iter().map(|children| children.clone() as Arc<dyn HasHealth>);
         let targets = self.targets.values().map(|targets| targets.clone() as Arc<dyn HasHealth>);
         let mapped = self.mapped_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
         let listers = self.lister_handlers.iter().map(|handler| handler.clone() as Arc<dyn HasHealth>);
@@ -299,7 +306,7 @@ impl Wiring {
     /// Adds the parts of the operator that its metrics read, except the caches of primaries.
     pub(super) fn add_to_observed(&self, observed: &mut ObservedOperator) {
         observed.controllers.extend(self.controllers.iter().cloned());
-        observed.children.extend(self.children.values().cloned());
+        observed.children.extend(self.children.iter().cloned());
         observed.targets.extend(self.targets.values().cloned());
         observed.mapped_handlers.extend(self.mapped_handlers.iter().cloned());
         observed.lister_handlers.extend(self.lister_handlers.iter().cloned());

@@ -15,7 +15,7 @@
 use crate::{
     cache::ObjectKey,
     context::{Context, Teardown},
-    engine::{desired::Desired, pass::PassCore, pending::PendingObjects, plan::without_version},
+    engine::{desired::Desired, pass::PassCore, pending::PendingObjects},
     error::{Error, Result},
     informer::watch::WatchState,
     kind::{Kind, Typed, kind_of},
@@ -178,15 +178,16 @@ impl PassCore<'_> {
     }
 
     /// Applies the wanted objects rank by rank. Yields after a rank with objects that are not ready.
-    async fn apply_by_rank(&self, node: &Arc<str>, wanted: &[(Kind, Desired)]) -> Result<HashSet<(Kind, ObjectKey)>> {
+    async fn apply_by_rank(&self, node: &Arc<str>, wanted: &[Desired]) -> Result<HashSet<(Kind, ObjectKey)>> {
         let mut applied = HashSet::new();
-        for of_rank in wanted.chunk_by(|(one, _), (next, _)| rank(one) == rank(next)) {
+        for of_rank in wanted.chunk_by(|one, next| rank(&one.kind) == rank(&next.kind)) {
             let mut pending = PendingObjects::new(node);
-            for (kind, desired) in of_rank {
-                let (children, key) = (self.shared.children(kind)?, desired.key());
+            for desired in of_rank {
+                let (kind, key) = (&desired.kind, desired.key());
+                let children = self.shared.children(kind)?;
                 children.readable()?;
                 pending.add(kind, &key, &self.ensure_object(children, ResourceOptions::DEFAULT, &key, desired).await?);
-                applied.insert((without_version(kind), key));
+                applied.insert((kind.clone(), key));
             }
             pending.into_result()?;
         }
@@ -209,7 +210,7 @@ impl PassCore<'_> {
                 }
                 children.readable()?;
                 let mut unwanted = self.children_of_node(children, node);
-                unwanted.retain(|entry| !applied.contains(&(without_version(kind), entry.header.key.clone())));
+                unwanted.retain(|entry| !applied.contains(&(kind.clone(), entry.header.key.clone())));
                 for entry in self.select_unclaimed(kind, node, unwanted).await {
                     self.delete_child(kind, &entry, None).await?;
                 }

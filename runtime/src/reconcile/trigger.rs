@@ -100,10 +100,7 @@ impl Loop {
     /// the next child, without end.
     fn is_owned_by_its_kind(&self, header: &Header) -> bool {
         let kind = self.source.kind();
-        let owned = header.controller().is_some_and(|owner| {
-            let group = owner.api_version().split_once('/').map_or("", |(group, _)| group);
-            owner.kind() == kind.kind && group == kind.group
-        });
+        let owned = header.controller().is_some_and(|owner| owner.is_of_kind(kind));
         let marked = header.annotations.get(OWNER_ANNOTATION).and_then(|mark| mark.split_once('/'));
         owned || marked.is_some_and(|(name, _)| name == kind.full_name())
     }

@@ -19,6 +19,7 @@ mod retired;
 mod stripped;
 mod timeout;
 mod undecodable;
+mod versions;
 mod when;
 
 use libtest_mimic::Trial;
@@ -44,6 +45,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         plain::cases(),
         readiness::cases(),
         timeout::cases(),
+        versions::cases(),
     ];
     suites.into_iter().flatten().collect()
 }

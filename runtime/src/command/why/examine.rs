@@ -107,9 +107,8 @@ impl<'a> Examiner<'a> {
 
     /// Returns the controlled kind and its factory, if the operator controls the kind.
     pub(crate) fn controlled(&self, kind: &Kind) -> Option<(&'a KindDescription, &'a dyn Factory)> {
-        let of_kind = |other: &Kind| other.group == kind.group && other.kind == kind.kind;
-        let controlled = self.project.controllers.iter().find(|controlled| of_kind(&controlled.kind))?;
-        let factory = self.operator.factories.iter().find(|factory| of_kind(&factory.kind()))?;
+        let controlled = self.project.controllers.iter().find(|controlled| controlled.kind == *kind)?;
+        let factory = self.operator.factories.iter().find(|factory| factory.kind() == *kind)?;
         Some((controlled, factory.as_ref()))
     }
 

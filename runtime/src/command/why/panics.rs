@@ -41,7 +41,7 @@ impl Examiner<'_> {
         for event in &events {
             let (object, note) = (&event["regarding"], event["note"].as_str().unwrap_or_default());
             let text = |field: &str| object[field].as_str().unwrap_or_default();
-            let is_of = |kind: &&Kind| kind.kind == text("kind") && kind.api_version() == text("apiVersion");
+            let is_of = |kind: &&Kind| kind.is_kind_of(text("apiVersion"), text("kind"));
             let is_itself = examined.object["metadata"]["uid"] == object["uid"];
             let is_own_event = event["reportingController"] == self.project.name.as_str();
             if is_own_event && (is_itself || watched.iter().any(is_of)) {
