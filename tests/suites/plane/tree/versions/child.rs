@@ -6,7 +6,7 @@ use k8s_openapi::api::{
     autoscaling::{v1 as autoscaling_v1, v2 as autoscaling_v2},
     core::v1::ConfigMap,
 };
-use kube::api::{Patch, PatchParams};
+use kube::api::{ObjectMeta, Patch, PatchParams};
 use opgen::{RunOptions, prelude::*};
 use opgen_tests::{
     Plane,
@@ -99,6 +99,27 @@ pub(super) async fn bumped(plane: Arc<Plane>) {
         before = site.settled().await;
     }
 
+    // A digest of an earlier release had the version in it, so it leads to one write, and the objects stay.
+    running.signal();
+    running.end().await.unwrap();
+    let autoscalers = site.api::<autoscaling_v1::HorizontalPodAutoscaler>();
+    let first = autoscalers.get("scaler").await.unwrap().metadata;
+    let mark = |metadata: &ObjectMeta| metadata.annotations.as_ref().unwrap()["opgen.dev/applied"].clone();
+    let applied = mark(&first);
+    let (_, rest) = applied.split_once('/').unwrap();
+    let earlier =
+        json!({"metadata": {"annotations": {"opgen.dev/applied": format!("00112233445566778899aabb/{rest}")}}});
+    let own = PatchParams { field_manager: Some("live".to_owned()), ..PatchParams::default() };
+    autoscalers.patch("scaler", &own, &Patch::Merge(earlier)).await.unwrap();
+    let _running = site.run(&new, RunOptions::default()).await;
+    let is_marked = |scaler: &autoscaling_v1::HorizontalPodAutoscaler| mark(&scaler.metadata) == applied;
+    until_object(&autoscalers, "scaler", "has the digest of this release", is_marked).await;
+    let writes = written(&site, &before).await.with(|entry| entry.subresource != "status");
+    let verbs: Vec<_> = writes.iter().map(|entry| (entry.verb.as_str(), entry.name.as_str())).collect();
+    assert_eq!(verbs, [("patch", "scaler")], "{writes}");
+    assert_eq!(autoscalers.get("scaler").await.unwrap().metadata.uid, first.uid);
+    before = site.settled().await;
+
     // A change is written once and in the new version, and the apply of the old one owns nothing any more.
     site.patch::<Shop>("shop", &json!({"spec": {"text": "b", "extra": true}})).await;
     done(&site).await;
@@ -123,7 +144,6 @@ pub(super) async fn bumped(plane: Arc<Plane>) {
 
     // An edit in the old version is repaired, and the objects are the operator's to delete.
     let edit = Patch::Merge(json!({"spec": {"maxReplicas": 7}}));
-    let autoscalers = site.api::<autoscaling_v1::HorizontalPodAutoscaler>();
     autoscalers.patch("scaler", &PatchParams::default(), &edit).await.unwrap();
     let is_large = |scaler: &autoscaling_v1::HorizontalPodAutoscaler| scaler.spec.max_replicas == 9;
     until_object(&autoscalers, "scaler", "is repaired", is_large).await;
