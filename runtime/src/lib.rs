@@ -70,7 +70,8 @@
 //! | [`manifest`] | Generation, checks and comparison of the YAML manifests of an operator. |
 //! | [`counters`] | Counters of an operator, for a metrics exporter. |
 //! | [`environment`] | The clock and the random numbers of an operator, replaceable in tests. |
-//! | [`testing`] | Unit tests of trees without a cluster. |
+//! | [`testing`] | Unit tests of trees and webhooks without a cluster. |
+//! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 
 #![warn(missing_docs)]
 
@@ -114,6 +115,7 @@ pub mod shape;
 mod shard;
 mod spans;
 pub mod testing;
+pub mod webhook;
 
 pub use access::subresource::Subresource;
 pub use cache::ObjectKey;

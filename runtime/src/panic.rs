@@ -28,13 +28,15 @@ pub enum Closure {
     HealthCheck,
     /// The function of [`Operator::metrics_handler`](crate::Operator::metrics_handler).
     MetricsHandler,
+    /// The function of [`Operator::validates`](crate::Operator::validates) or of `defaults`.
+    Webhook,
     /// A function of the [`Environment`](crate::environment::Environment), or the runtime itself.
     Runtime,
 }
 
 impl Closure {
     /// All variants.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Provisioner,
         Self::Object,
         Self::Watches,
@@ -46,6 +48,7 @@ impl Closure {
         Self::Runnable,
         Self::HealthCheck,
         Self::MetricsHandler,
+        Self::Webhook,
         Self::Runtime,
     ];
 
@@ -63,6 +66,7 @@ impl Closure {
             Self::Runnable => "runnable",
             Self::HealthCheck => "health_check",
             Self::MetricsHandler => "metrics_handler",
+            Self::Webhook => "webhook",
             Self::Runtime => "runtime",
         }
     }
@@ -81,6 +85,7 @@ impl Closure {
             Self::Runnable => "a runnable",
             Self::HealthCheck => "a health check",
             Self::MetricsHandler => "a handler of the metrics server",
+            Self::Webhook => "the function of the webhook",
             Self::Runtime => "the operator's runtime",
         }
     }

@@ -1,4 +1,5 @@
-//! Tests provisioner trees without a cluster: `TreeHarness` records the calls of nodes and simulates their results.
+//! Tests provisioner trees and webhooks without a cluster: `TreeHarness` records the calls of nodes and simulates their results, and
+//! `AdmissionHarness` calls webhooks.
 //!
 //! In a [`TreeHarness`] every resource node and every [`Recorder`] records its call and returns the answer that the test sets; no
 //! request leaves the process. Custom nodes run as they are; their API calls fail, since there is no API server.
@@ -6,6 +7,7 @@
 pub use crate::{
     engine::tree_harness::{Answer, Call, NodeAction},
     provisioner::tree_harness::Recorder,
+    webhook::harness::{AdmissionHarness, AdmissionOutcome},
 };
 
 use crate::{

@@ -1,10 +1,13 @@
-//! `Extensions`: the runnables, health checks and handlers that the user of an operator adds to its process.
+//! `Extensions`: the runnables, health checks, handlers and webhooks that the user of an operator adds to its process.
 
 use super::{
     checks::{HealthCheck, Probe},
     runnable::Runnable,
 };
-use crate::metrics::handler::MetricsHandler;
+use crate::{
+    metrics::handler::MetricsHandler,
+    webhook::{WebhookDescription, WebhookError, handler::AdmissionHandler},
+};
 use std::collections::BTreeSet;
 
 /// What the user adds to the process of an operator.
@@ -14,9 +17,10 @@ pub(crate) struct Extensions {
     pub(super) readyz: Vec<HealthCheck>,
     pub(super) livez: Vec<HealthCheck>,
     pub(super) handlers: Vec<MetricsHandler>,
+    pub(crate) webhooks: Vec<AdmissionHandler>,
 }
 
-/// A health check or a handler can't be used.
+/// A health check, a handler or a webhook can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExtensionError {
@@ -44,16 +48,20 @@ pub enum ExtensionError {
         /// The path.
         path: String,
     },
+    /// A webhook has an invalid setting or the name of another one.
+    #[error(transparent)]
+    Webhook(#[from] WebhookError),
 }
 
 impl Extensions {
     /// Adds those of another operator.
     pub(super) fn add(&mut self, other: &Self) {
-        let Self { runnables, readyz, livez, handlers } = other.clone();
+        let Self { runnables, readyz, livez, handlers, webhooks } = other.clone();
         self.runnables.extend(runnables);
         self.readyz.extend(readyz);
         self.livez.extend(livez);
         self.handlers.extend(handlers);
+        self.webhooks.extend(webhooks);
     }
 
     /// Checks that names and paths are valid and distinct.
@@ -82,6 +90,7 @@ impl Extensions {
                 return Err(ExtensionError::DuplicateHandler { path: path.to_owned() });
             }
         }
+        WebhookDescription::check_all(self.webhooks.iter().map(|handler| &handler.description))?;
         Ok(())
     }
 }

@@ -33,6 +33,7 @@ mod tasks;
 mod upgrade;
 pub(crate) mod upgrade_hook;
 pub(crate) mod upgrade_record;
+mod webhooks;
 pub(crate) mod wiring;
 
 pub use extensions::ExtensionError;

@@ -1,0 +1,78 @@
+//! Turns the functions of the user into functions of a request, without the type of the kind.
+
+use super::{
+    admission::Admission,
+    decode,
+    denied::Denied,
+    handler::AdmissionFunction,
+    merge::merge,
+    review::{AdmissionAnswer, AdmissionRequest},
+};
+use futures::{FutureExt, future::ready};
+use serde::{Serialize, de::DeserializeOwned};
+use std::sync::Arc;
+
+/// Returns the function of a validating webhook.
+pub(crate) fn validating<K, F>(check: impl Fn(Admission<K>) -> F + Send + Sync + 'static) -> AdmissionFunction
+where
+    K: DeserializeOwned + Send + Sync + 'static,
+    F: Future<Output = Result<(), Denied>> + Send + 'static,
+{
+    Arc::new(move |request| {
+        let admission = match decode::admission::<K>(&request) {
+            Ok(admission) => admission,
+            Err(denied) => return ready(refusal(denied)).boxed(),
+        };
+        let checked = check(admission.clone());
+        async move {
+            let denied = checked.await.err();
+            AdmissionAnswer { denied, patch: None, warnings: admission.take_warnings() }
+        }
+        .boxed()
+    })
+}
+
+/// Returns the function of a defaulting webhook.
+pub(crate) fn defaulting<K, F>(default: impl Fn(Admission<K>, K) -> F + Send + Sync + 'static) -> AdmissionFunction
+where
+    K: DeserializeOwned + Serialize + Clone + Send + Sync + 'static,
+    F: Future<Output = Result<K, Denied>> + Send + 'static,
+{
+    Arc::new(move |request| {
+        let admission = match decode::admission::<K>(&request) {
+            Ok(admission) => admission,
+            Err(denied) => return ready(refusal(denied)).boxed(),
+        };
+        let defaulted = default(admission.clone(), admission.object().clone());
+        async move {
+            let patch = match defaulted.await {
+                Ok(object) => patch(&request, admission.object(), &object),
+                Err(denied) => Err(denied),
+            };
+            let warnings = admission.take_warnings();
+            match patch {
+                Ok(patch) => AdmissionAnswer { denied: None, patch, warnings },
+                Err(denied) => AdmissionAnswer { denied: Some(denied), patch: None, warnings },
+            }
+        }
+        .boxed()
+    })
+}
+
+fn refusal(denied: Denied) -> AdmissionAnswer {
+    AdmissionAnswer { denied: Some(denied), ..AdmissionAnswer::default() }
+}
+
+/// Returns the patch of the raw object that makes the changes from `before` to `after`; `None` without changes.
+fn patch<K: Serialize>(request: &AdmissionRequest, before: &K, after: &K) -> Result<Option<json_patch::Patch>, Denied> {
+    let json = |object: &K| serde_json::to_value(object).map_err(Denied::unexpected);
+    let merged = merge(&request.object, &json(before)?, &json(after)?);
+    let merged = merged.map_err(|error| {
+        Denied::invalid(
+            error.field.clone(),
+            "its default can't be set, since its value is written in another form than the operator writes",
+        )
+    })?;
+    let patch = json_patch::diff(&request.object, &merged);
+    Ok(Some(patch).filter(|patch| !patch.0.is_empty()))
+}

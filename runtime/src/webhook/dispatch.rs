@@ -1,0 +1,107 @@
+//! `Dispatcher`: responds to the HTTP requests of API servers by the webhook of their path.
+
+use super::{
+    handler::{AdmissionFailure, AdmissionHandler},
+    review::AdmissionRequest,
+};
+use crate::{counters::Counters, error::BoxError, panic::Closure};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::{Body, Bytes};
+use std::{collections::BTreeMap, sync::Arc};
+
+/// The maximum size of the body of a request. A review has an object twice, and objects have up to 3 MiB on their way to etcd.
+const MAX_BODY: usize = 8 << 20;
+
+/// The webhooks of a process.
+#[derive(Clone, Debug)]
+pub(crate) struct Dispatcher {
+    handlers: Arc<BTreeMap<String, AdmissionHandler>>,
+    counters: Counters,
+}
+
+impl Dispatcher {
+    /// Creates the dispatcher of webhooks, whose paths are distinct.
+    pub(crate) fn new(handlers: impl IntoIterator<Item = AdmissionHandler>, counters: Counters) -> Self {
+        let handlers = handlers.into_iter().map(|handler| (handler.description.path(), handler)).collect();
+        Self { handlers: Arc::new(handlers), counters }
+    }
+
+    /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
+    /// about the write.
+    pub(crate) async fn respond<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    where
+        B: Body<Data = Bytes, Error: Into<BoxError>>,
+    {
+        let Some(handler) = self.handlers.get(request.uri().path()) else {
+            return text(
+                StatusCode::NOT_FOUND,
+                "there is no webhook at this path; apply the manifests of this version",
+            );
+        };
+        if request.method() != Method::POST {
+            let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+            return response;
+        }
+        let content_type = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let media_type = content_type.and_then(|value| value.split(';').next()).map(str::trim);
+        if !media_type.is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json")) {
+            return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
+        }
+        let body = match Limited::new(request.into_body(), MAX_BODY).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) if error.is::<http_body_util::LengthLimitError>() => {
+                return text(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB");
+            }
+            Err(error) => return text(StatusCode::BAD_REQUEST, &format!("the body is incomplete: {error}")),
+        };
+        match AdmissionRequest::parse(&body) {
+            Ok(request) => self.call(handler, request).await,
+            Err(problem) => text(StatusCode::BAD_REQUEST, &problem),
+        }
+    }
+
+    /// Calls a webhook. A failure is in the log, and its text is no part of the response, since it may contain details of the operator.
+    async fn call(&self, handler: &AdmissionHandler, request: AdmissionRequest) -> Response<Full<Bytes>> {
+        let (uid, name) = (request.uid.clone(), request.name.clone());
+        let namespace = request.namespace.clone().unwrap_or_default();
+        let failed = |error: &dyn std::fmt::Display, sentence: &str| {
+            let (webhook, kind) = (handler.description.name(), &handler.description.kind);
+            tracing::error!(webhook, %kind, namespace, name, %error, "a webhook failed");
+            text(StatusCode::INTERNAL_SERVER_ERROR, sentence)
+        };
+        let answer = match handler.answer(request).await {
+            Ok(answer) => answer.to_review(&uid).and_then(|review| serde_json::to_vec(&review)),
+            Err(error @ AdmissionFailure::Panicked(_)) => {
+                self.counters.count_panic(Closure::Webhook);
+                return failed(
+                    &error,
+                    "the function of the webhook panicked; the reason is in the log of the operator",
+                );
+            }
+            Err(error @ AdmissionFailure::TimedOut { .. }) => return failed(&error, &error.to_string()),
+            Err(error) => return failed(&error, "the webhook failed; the reason is in the log of the operator"),
+        };
+        match answer {
+            Ok(review) => response(StatusCode::OK, "application/json", review),
+            Err(error) => failed(&error, "the answer of the webhook can't be written as JSON"),
+        }
+    }
+}
+
+/// Returns a response with one line of text.
+fn text(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
+    response(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
+}
+
+fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(body)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

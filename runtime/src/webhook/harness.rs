@@ -1,0 +1,201 @@
+//! `AdmissionHarness` calls the webhooks of an operator in a test, through the code of the server.
+
+use super::{
+    denied::Denied,
+    dispatch::Dispatcher,
+    handler::AdmissionHandler,
+    review::{AdmissionAnswer, Operation, review},
+    settings::Mode,
+};
+use crate::{
+    kind::{Kind, Typed},
+    manager::operator::Operator,
+};
+use http::{Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+/// A write that a test sends to the webhooks of an operator, as the API server does.
+///
+/// The defaulting webhooks of the kind run first, in the order of their names, and each sees the changes of those before it. Then the
+/// validating ones run. Match conditions and selectors are the business of the API server, so they are not evaluated.
+///
+/// # Example
+///
+/// ```
+/// # use k8s_openapi::api::core::v1::ConfigMap;
+/// use opgen::{prelude::*, testing::AdmissionHarness, webhook::{Admission, Denied}};
+///
+/// fn check(request: &Admission<ConfigMap>) -> Result<(), Denied> {
+///     if request.object().immutable == Some(true) { Ok(()) } else { Err(Denied::required("immutable", "set it to true")) }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let operator = Operator::new("settings").validates(check);
+/// let denied = AdmissionHarness::create(&ConfigMap::default()).call(&operator).await.denied.unwrap();
+/// assert_eq!(denied.to_string(), "immutable: set it to true");
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct AdmissionHarness {
+    kind: Kind,
+    request: Value,
+    object: Value,
+}
+
+/// The answer of the webhooks to a write.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AdmissionOutcome {
+    /// The refusal; `None` if the write is allowed. A webhook that fails is a refusal with the code 500.
+    pub denied: Option<Denied>,
+    /// The object as it would be stored; null for a deletion.
+    pub object: Value,
+    /// The warnings of all webhooks that were called.
+    pub warnings: Vec<String>,
+}
+
+impl AdmissionOutcome {
+    /// Decodes the object that would be stored.
+    ///
+    /// # Errors
+    /// Fails if the object can't be decoded as `K`.
+    pub fn object_as<K: DeserializeOwned>(&self) -> serde_json::Result<K> {
+        serde_json::from_value(self.object.clone())
+    }
+}
+
+impl AdmissionHarness {
+    /// Creates an object.
+    pub fn create<K: Typed + Serialize>(object: &K) -> Self {
+        Self::new::<K>(Operation::Create, json_of(object), Value::Null)
+    }
+
+    /// Replaces the stored object `old` with `new`.
+    pub fn update<K: Typed + Serialize>(old: &K, new: &K) -> Self {
+        Self::new::<K>(Operation::Update, json_of(new), json_of(old))
+    }
+
+    /// Deletes an object.
+    pub fn delete<K: Typed + Serialize>(object: &K) -> Self {
+        Self::new::<K>(Operation::Delete, Value::Null, json_of(object))
+    }
+
+    fn new<K: Typed>(operation: Operation, object: Value, old_object: Value) -> Self {
+        let named = if object.is_null() { &old_object } else { &object };
+        let metadata = &named["metadata"];
+        let request = json!({
+            "uid": "00000000-0000-4000-8000-000000000000",
+            "name": metadata["name"].as_str().unwrap_or_default(),
+            "namespace": metadata["namespace"].as_str(),
+            "operation": operation.as_str(),
+            "userInfo": {"username": "harness", "groups": ["system:authenticated"]},
+            "oldObject": old_object,
+            "dryRun": false,
+        });
+        Self { kind: K::names(), request, object }
+    }
+
+    /// Sends the new object as this JSON, for example with fields that the type doesn't have.
+    #[must_use]
+    pub fn json(mut self, object: Value) -> Self {
+        self.object = object;
+        self
+    }
+
+    /// Sends the request as this user. Default: `harness`.
+    #[must_use]
+    pub fn user(mut self, name: &str) -> Self {
+        self.request["userInfo"]["username"] = json!(name);
+        self
+    }
+
+    /// Writes a subresource. Default: the object itself.
+    #[must_use]
+    pub fn subresource(mut self, name: &str) -> Self {
+        self.request["subResource"] = json!(name);
+        self
+    }
+
+    /// Sends a request that stores nothing. Default: no.
+    #[must_use]
+    pub fn dry_run(mut self) -> Self {
+        self.request["dryRun"] = json!(true);
+        self
+    }
+
+    /// Calls the webhooks of the operator that are for this kind, operation and subresource.
+    pub async fn call(self, operator: &Operator) -> AdmissionOutcome {
+        let mut handlers: Vec<_> =
+            operator.extensions.webhooks.iter().filter(|handler| self.concerns(handler)).cloned().collect();
+        handlers.sort_by_key(|handler| (handler.description.mode == Mode::Validate, handler.description.name()));
+        let dispatcher = Dispatcher::new(handlers.iter().cloned(), operator.counters());
+        let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
+        for handler in &handlers {
+            let answer = self.answer(&dispatcher, handler, &outcome.object).await.unwrap_or_else(failed);
+            outcome.warnings.extend(answer.warnings);
+            outcome.denied = answer.denied;
+            if let Some(patch) = &answer.patch
+                && let Err(error) = json_patch::patch(&mut outcome.object, patch)
+            {
+                outcome.denied = Some(Denied::unexpected(error));
+            }
+            if outcome.denied.is_some() {
+                break;
+            }
+        }
+        outcome
+    }
+
+    /// Returns whether the rule of a webhook fits.
+    fn concerns(&self, handler: &AdmissionHandler) -> bool {
+        let (description, request) = (&handler.description, &self.request);
+        let webhook = &description.webhook;
+        let is_operation = webhook.operations.iter().any(|operation| request["operation"] == operation.as_str());
+        let is_resource = request["subResource"].as_str().is_none_or(|name| webhook.subresources.contains(name));
+        (&description.kind.group, &description.kind.kind) == (&self.kind.group, &self.kind.kind)
+            && is_operation
+            && is_resource
+    }
+
+    /// Sends the review to one webhook, and reads its answer.
+    async fn answer(
+        &self,
+        dispatcher: &Dispatcher,
+        handler: &AdmissionHandler,
+        object: &Value,
+    ) -> Result<AdmissionAnswer, String> {
+        let mut content = self.request.clone();
+        content["object"] = object.clone();
+        let request = Request::post(handler.description.path())
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(Bytes::from(review(content).to_string())))
+            .map_err(|error| error.to_string())?;
+        let (head, body) = dispatcher.respond(request).await.into_parts();
+        let body = body.collect().await.map_err(|error| error.to_string())?.to_bytes();
+        if head.status != StatusCode::OK {
+            return Err(String::from_utf8_lossy(&body).trim_end().to_owned());
+        }
+        let review = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
+        AdmissionAnswer::from_review(&review).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns the answer that stands for a webhook that failed.
+fn failed(problem: String) -> AdmissionAnswer {
+    AdmissionAnswer { denied: Some(Denied::unexpected(problem)), ..AdmissionAnswer::default() }
+}
+
+/// Returns an object in the form of the API; null if it can't be encoded, which the webhooks refuse.
+fn json_of<K: Typed + Serialize>(object: &K) -> Value {
+    let mut json = serde_json::to_value(object).unwrap_or_default();
+    if json.is_object() {
+        let kind = K::names();
+        json["apiVersion"] = json!(kind.api_version());
+        json["kind"] = json!(kind.kind);
+    }
+    json
+}

@@ -1,0 +1,22 @@
+//! Admission webhooks: functions that validate objects, or set their defaults, before the API server stores them.
+//!
+//! [`Operator::validates`](crate::Operator::validates) and [`Operator::defaults`](crate::Operator::defaults) add them to an operator,
+//! and [`Webhook`] has their settings. A function gets an [`Admission`] and returns [`Denied`] to refuse the write.
+//! [`testing::AdmissionHarness`](crate::testing::AdmissionHarness) calls them without a cluster.
+
+mod admission;
+pub(crate) mod call;
+mod decode;
+mod denied;
+pub(crate) mod dispatch;
+pub(crate) mod handler;
+pub(crate) mod harness;
+mod merge;
+mod review;
+mod settings;
+
+pub use admission::Admission;
+pub use denied::{Denied, DeniedCause};
+pub use review::Operation;
+pub use settings::{FailurePolicy, Webhook, WebhookError};
+pub(crate) use settings::{Mode, WebhookDescription};
