@@ -111,6 +111,7 @@ pub mod queue;
 pub mod readiness;
 mod reconcile;
 pub mod reference;
+mod server;
 pub mod shape;
 mod shard;
 mod spans;

@@ -10,6 +10,9 @@ use crate::{
 };
 use std::collections::BTreeSet;
 
+/// The check of `/readyz` that an operator with webhooks has.
+pub(super) const WEBHOOK_CHECK: &str = "webhooks";
+
 /// What the user adds to the process of an operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extensions {
@@ -71,6 +74,9 @@ impl Extensions {
     pub(super) fn check(&self) -> Result<(), ExtensionError> {
         for (probe, checks) in [(Probe::Ready, &self.readyz), (Probe::Live, &self.livez)] {
             let mut names: BTreeSet<&str> = probe.own_checks().iter().copied().collect();
+            if probe == Probe::Ready && !self.webhooks.is_empty() {
+                names.insert(WEBHOOK_CHECK);
+            }
             for HealthCheck { name, .. } in checks {
                 if !is_path_part(name) {
                     return Err(ExtensionError::CheckName { name: name.clone() });

@@ -20,6 +20,7 @@ use crate::{
     metrics::{MetricsServer, live::LiveOperator},
     provisioner::schedule::catch_panic,
     spans::export,
+    webhook::WebhookServer,
 };
 use futures::FutureExt as _;
 use std::{net::SocketAddr, sync::Arc};
@@ -36,7 +37,7 @@ use {
         probes::ProbeTargets,
         runnable::{RunFacts, RunnableGroup, Runnables},
         runnable_groups::RunnableGroups,
-        servers::Servers,
+        servers::{ServerOptions, Servers},
         shutdown::Shutdown,
         spawn,
         tasks::Tasks,
@@ -55,6 +56,8 @@ pub struct RunOptions {
     pub probes: Option<SocketAddr>,
     /// The server of `/metrics`. Default: none.
     pub metrics: Option<MetricsServer>,
+    /// The server of the webhooks. Default: none. Without webhooks, its address is not bound.
+    pub webhooks: Option<WebhookServer>,
     /// The options of leader election. Default: those of the [operator](Operator::leader_election).
     pub leader_election: Option<LeaderElection>,
     /// The runnables that are added to this run.
@@ -96,6 +99,13 @@ impl RunOptions {
         self
     }
 
+    /// Serves the webhooks of the operator at an address, or with the settings of a [`WebhookServer`].
+    #[must_use]
+    pub fn webhooks(mut self, server: impl Into<WebhookServer>) -> Self {
+        self.webhooks = Some(server.into());
+        self
+    }
+
     /// Runs with leader election, by these options instead of those of the operator.
     #[must_use]
     pub fn leader_election(mut self, options: LeaderElection) -> Self {
@@ -116,6 +126,11 @@ impl RunOptions {
     pub fn election_client(mut self, client: kube::Client) -> Self {
         self.election_client = Some(Client::new(client));
         self
+    }
+
+    /// Returns the addresses of the servers.
+    fn servers(&self) -> ServerOptions {
+        ServerOptions { probes: self.probes, metrics: self.metrics.clone(), webhooks: self.webhooks.clone() }
     }
 }
 
@@ -145,7 +160,7 @@ impl Operator {
     }
 
     /// Wraps a client in the layers of the operator: timeouts, metrics, the rate limit, and the wait for `Retry-After`.
-    fn wrap_client(&self, client: kube::Client) -> Client {
+    pub(super) fn wrap_client(&self, client: kube::Client) -> Client {
         let client = self.metrics.calls().wrap(self.timeouts.wrap(client, self.counters.clone()));
         let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
         let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
@@ -236,7 +251,7 @@ pub(super) async fn run_until(
     let (base, extensions) = (operators.first, operators.check().map_err(|mistake| *mistake)?);
     let stop = std::pin::pin!(stop);
     let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
-    let bound_servers = Servers::bind(options.probes, options.metrics, &base.name, &own_namespace).await?;
+    let bound_servers = Servers::bind(options.servers(), &extensions, (base, &own_namespace), &client).await?;
     let election = options.leader_election.as_ref().or(base.leader_election.as_ref());
     let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
     let leads = options.leads.unwrap_or_else(Leads::new);

@@ -7,6 +7,7 @@ use crate::{
     manager::{conditions::ConditionsError, extensions::ExtensionError},
     metrics::MetricsError,
     shape::InvalidManifest,
+    webhook::WebhookServerError,
 };
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -67,6 +68,9 @@ pub enum RunError {
     /// The metrics can't be served; nothing was started.
     #[error(transparent)]
     Metrics(MetricsError),
+    /// The webhooks can't be served; nothing was started.
+    #[error(transparent)]
+    Webhooks(WebhookServerError),
     /// The operating system refused the registration for stop signals.
     #[error("failed to listen to signals")]
     Signals(#[source] std::io::Error),

@@ -1,50 +1,86 @@
-//! `Servers`: the bound servers of probes and metrics, and the tasks that serve them.
+//! `Servers`: the bound servers of probes, metrics and webhooks, and the tasks that serve them.
 
 use crate::{
+    error::yield_because,
     manager::{
-        extensions::Extensions,
+        checks::HealthCheck,
+        extensions::{Extensions, WEBHOOK_CHECK},
+        operator::Operator,
         probes::{self, ProbeTargets},
         run_error::RunError,
         tasks::{OnEnd, Tasks},
     },
     metrics::{Metrics, MetricsServer, server::BoundServer},
+    webhook::{
+        WebhookServer,
+        dispatch::Dispatcher,
+        server::{RunningWebhookServer, ServedOperator},
+    },
 };
 use futures::FutureExt;
-use std::{net::SocketAddr, sync::Arc};
+use std::{future::ready, net::SocketAddr, sync::Arc};
 use tokio::net::TcpListener;
+
+/// The addresses of the servers of a run.
+pub(super) struct ServerOptions {
+    pub(super) probes: Option<SocketAddr>,
+    pub(super) metrics: Option<MetricsServer>,
+    pub(super) webhooks: Option<WebhookServer>,
+}
 
 /// The servers of a run, whose addresses are bound.
 pub(super) struct Servers {
     probes: Option<TcpListener>,
     metrics: Option<BoundServer>,
+    webhooks: Option<RunningWebhookServer>,
 }
 
 impl Servers {
     /// Binds the addresses, so that an invalid one is an error before anything starts. A self-signed certificate of the metrics gets
-    /// the names of the operator's Service.
+    /// the names of the operator's Service. Without webhooks, their address is not bound. `client` checks no lead: every replica keeps
+    /// the certificates of its webhooks.
     pub(super) async fn bind(
-        probes: Option<SocketAddr>,
-        metrics: Option<MetricsServer>,
-        operator: &str,
-        namespace: &str,
+        options: ServerOptions,
+        extensions: &Extensions,
+        (operator, namespace): (&Operator, &str),
+        client: &kube::Client,
     ) -> Result<Self, RunError> {
-        let service = format!("{operator}-metrics.{namespace}.svc");
+        let service = format!("{}-metrics.{namespace}.svc", operator.name);
         let names = vec!["localhost".to_owned(), format!("{service}.cluster.local"), service];
-        let metrics = match metrics {
+        let metrics = match options.metrics {
             Some(server) => Some(server.bind(names).await.map_err(RunError::Metrics)?),
             None => None,
         };
-        Ok(Self { probes: probes::bind(probes).await?, metrics })
+        let webhooks = match options.webhooks.filter(|_| !extensions.webhooks.is_empty()) {
+            Some(server) => {
+                let dispatcher = Dispatcher::new(extensions.webhooks.iter().cloned(), operator.counters());
+                let descriptions = extensions.webhooks.iter().map(|handler| &handler.description);
+                let served = ServedOperator {
+                    name: &operator.name,
+                    namespace,
+                    is_namespaced: operator.namespaced,
+                    environment: &operator.environment,
+                };
+                let server = server.bind().await.map_err(RunError::Webhooks)?;
+                Some(server.running(dispatcher, descriptions, &served, operator.wrap_client(client.clone())))
+            }
+            None => None,
+        };
+        Ok(Self { probes: probes::bind(options.probes).await?, metrics, webhooks })
     }
 
     /// Spawns the tasks that serve. The addresses stay bound while a task is started again.
     pub(super) fn spawn(
         self,
-        extensions: Extensions,
+        mut extensions: Extensions,
         targets: ProbeTargets,
         (metrics, client): (Metrics, kube::Client),
         tasks: &mut Tasks,
     ) {
+        if let Some(server) = self.webhooks {
+            extensions.readyz.push(webhook_check(server.clone()));
+            spawn_webhooks(server, tasks);
+        }
         if let Some(listener) = self.probes {
             let (listener, targets) = (Arc::new(listener), targets.with_checks(&extensions));
             tasks.spawn("probes", None, OnEnd::Restart, move || {
@@ -60,4 +96,25 @@ impl Servers {
             });
         }
     }
+}
+
+/// Returns the check of `/readyz` that fails until the webhooks are served.
+fn webhook_check(server: RunningWebhookServer) -> HealthCheck {
+    HealthCheck::new(WEBHOOK_CHECK, move || {
+        ready(server.problem().map_or(Ok(()), |problem| yield_because("WebhooksNotServed", problem)))
+    })
+}
+
+/// Spawns the tasks of the webhooks: the server, and the renewal of its certificate, in every replica.
+fn spawn_webhooks(server: RunningWebhookServer, tasks: &mut Tasks) {
+    if let Some(keeper) = server.keeper.clone() {
+        tasks.spawn("certificates of webhooks", None, OnEnd::Restart, move || {
+            let keeper = keeper.clone();
+            async move { keeper.run().await }.boxed()
+        });
+    }
+    tasks.spawn("webhooks", None, OnEnd::Restart, move || {
+        let server = server.clone();
+        async move { server.serve().await }.boxed()
+    });
 }

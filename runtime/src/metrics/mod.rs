@@ -21,7 +21,6 @@ mod sample;
 pub(crate) mod server;
 mod table;
 mod text;
-mod tls;
 
 pub use alert::{ALERTS, Alert, AlertSeverity};
 pub use prometheus_client::registry::Registry;

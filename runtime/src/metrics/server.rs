@@ -8,41 +8,24 @@ use super::{
     registry::Metrics,
     reviews::{METRICS_PATH, Reviews, TokenAccess},
     text::Format,
-    tls::{Certificate, CertificateFiles},
 };
-use crate::error::{BoxError, ErrorChain};
+use crate::{
+    error::{BoxError, ErrorChain},
+    server::{
+        certificate::{Certificate, CertificateFiles},
+        connection::{self, BoundAddress, Transport},
+    },
+};
 use http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::{
-    body::{Body, Bytes},
-    server::conn::http1,
-    service::service_fn,
-};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::{convert::Infallible, io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-    task::JoinSet,
-    time::timeout,
-};
-use tokio_rustls::TlsAcceptor;
+use hyper::body::{Body, Bytes};
+use std::{io, net::SocketAddr, path::Path, sync::Arc};
 
 /// The maximum number of connections at a time. Further ones wait.
 const MAX_CONNECTIONS: usize = 100;
 
-/// How long a client may take to agree on TLS.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How long a connection may have no request.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
-
 /// The maximum size of the body of a request.
 const MAX_BODY: usize = 1 << 20;
-
-/// The pause after a connection could not be accepted, for example because of too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// The address of `/metrics`, and how it is served there.
 ///
@@ -114,29 +97,20 @@ impl MetricsServer {
         let certificate = match (self.secure.unwrap_or(!is_loopback), &self.files) {
             (false, _) if !is_loopback => return Err(MetricsError::Insecure { address }),
             (false, _) => None,
-            (true, Some(files)) => Some(Certificate::load(files.clone()).map_err(MetricsError::Certificate)?),
-            (true, None) => Some(Certificate::self_signed(names).map_err(MetricsError::Certificate)?),
+            (true, Some(files)) => {
+                Some(Certificate::load("metrics", files.clone()).map_err(MetricsError::Certificate)?)
+            }
+            (true, None) => Some(Certificate::self_signed("metrics", names).map_err(MetricsError::Certificate)?),
         };
-        let listener = bind(address).await.map_err(|source| MetricsError::Listen { address, source })?;
-        Ok(BoundServer { listener, certificate: certificate.map(Arc::new), profiling: self.profiling })
+        let listener = connection::bind(address).await.map_err(|source| MetricsError::Listen { address, source })?;
+        let address = BoundAddress { listener, server: "metrics", max_connections: MAX_CONNECTIONS };
+        Ok(BoundServer { address, certificate: certificate.map(Arc::new), profiling: self.profiling })
     }
 }
 
 impl From<SocketAddr> for MetricsServer {
     fn from(address: SocketAddr) -> Self {
         Self::new(address)
-    }
-}
-
-/// Binds an address. If it is `[::]` and the machine has no IPv6, binds all IPv4 addresses.
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    match TcpListener::bind(address).await {
-        Err(error)
-            if address.is_ipv6() && address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse =>
-        {
-            TcpListener::bind(SocketAddr::from(([0, 0, 0, 0], address.port()))).await
-        }
-        bound => bound,
     }
 }
 
@@ -182,7 +156,7 @@ impl MetricsError {
 /// A server whose address is bound.
 #[derive(Debug)]
 pub(crate) struct BoundServer {
-    listener: TcpListener,
+    address: BoundAddress,
     certificate: Option<Arc<Certificate>>,
     profiling: bool,
 }
@@ -194,48 +168,13 @@ impl BoundServer {
         let of_process = self.profiling.then(profiling::handlers).into_iter().flatten();
         let handlers = handlers.into_iter().chain(of_process).collect();
         let handler = Arc::new(Handler { metrics, handlers, reviews });
-        let (permits, mut connections) = (Arc::new(Semaphore::new(MAX_CONNECTIONS)), JoinSet::new());
-        loop {
-            let Ok(permit) = permits.clone().acquire_owned().await else { return };
-            while connections.try_join_next().is_some() {}
-            match self.listener.accept().await {
-                Ok((stream, _)) => {
-                    let (certificate, handler) = (self.certificate.clone(), handler.clone());
-                    connections.spawn(async move {
-                        serve_connection(stream, certificate, handler).await;
-                        drop(permit);
-                    });
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "failed to accept a client of /metrics");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
-        }
-    }
-}
-
-/// Serves one connection: the TLS handshake, if there is a certificate, and the requests.
-async fn serve_connection(stream: TcpStream, certificate: Option<Arc<Certificate>>, handler: Arc<Handler>) {
-    let Some(certificate) = certificate else { return serve_requests(stream, handler).await };
-    let handshake = TlsAcceptor::from(certificate.current()).accept(stream);
-    match timeout(HANDSHAKE_TIMEOUT, handshake).await {
-        Ok(Ok(stream)) => serve_requests(stream, handler).await,
-        Ok(Err(error)) => tracing::debug!(%error, "the TLS handshake with a client of /metrics failed"),
-        Err(_) => tracing::debug!("the TLS handshake with a client of /metrics timed out"),
-    }
-}
-
-/// Serves the HTTP/1.1 requests of a connection until the client closes it or has no request for [`IDLE_TIMEOUT`].
-async fn serve_requests(stream: impl AsyncRead + AsyncWrite + Unpin, handler: Arc<Handler>) {
-    let service = service_fn(|request: Request<hyper::body::Incoming>| {
-        let handler = handler.clone();
-        async move { Ok::<_, Infallible>(handler.respond(request).await) }
-    });
-    let mut server = http1::Builder::new();
-    server.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
-    if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
-        tracing::debug!(%error, "a connection of /metrics ended");
+        let transport =
+            || self.certificate.as_ref().map_or(Transport::Plain, |served| Transport::Tls(served.current()));
+        let respond = move |request| {
+            let handler = handler.clone();
+            async move { handler.respond(request).await }
+        };
+        self.address.serve(transport, respond).await;
     }
 }
 

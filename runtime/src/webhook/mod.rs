@@ -6,6 +6,7 @@
 
 mod admission;
 pub(crate) mod call;
+mod certificate;
 mod decode;
 mod denied;
 pub(crate) mod dispatch;
@@ -13,10 +14,12 @@ pub(crate) mod handler;
 pub(crate) mod harness;
 mod merge;
 mod review;
+pub(crate) mod server;
 mod settings;
 
 pub use admission::Admission;
 pub use denied::{Denied, DeniedCause};
 pub use review::Operation;
+pub use server::{WebhookServer, WebhookServerError};
 pub use settings::{FailurePolicy, Webhook, WebhookError};
 pub(crate) use settings::{Mode, WebhookDescription};

@@ -3,7 +3,10 @@
 use super::*;
 use crate::{client::Client, counters::Counters, panic::Closure};
 use std::net::Ipv4Addr;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
 
@@ -24,7 +27,7 @@ async fn ask(address: SocketAddr, path: &str, headers: &str) -> String {
 #[tokio::test]
 async fn a_loopback_address_serves_plain_http_in_both_formats() {
     let server = MetricsServer::new(LOOPBACK).bind(Vec::new()).await.unwrap();
-    let address = server.listener.local_addr().unwrap();
+    let address = server.address.listener.local_addr().unwrap();
     let serving = tokio::spawn(async move { server.serve(metrics(), Vec::new(), Client::disconnected().kube()).await });
     let text = ask(address, "/metrics", "").await;
     assert!(
@@ -87,7 +90,7 @@ async fn manager_m26_a_handler_of_the_user_responds_at_its_path() {
         Response::new([request.method().as_str().as_bytes(), b" ", request.body()].concat())
     });
     let server = MetricsServer::new(LOOPBACK).bind(Vec::new()).await.unwrap();
-    let address = server.listener.local_addr().unwrap();
+    let address = server.address.listener.local_addr().unwrap();
     let (own, counted) = (metrics(), metrics().counters().clone());
     let counters = own.counters().clone();
     let serving = tokio::spawn(async move { server.serve(own, vec![echo], Client::disconnected().kube()).await });
@@ -103,7 +106,7 @@ async fn manager_m26_a_handler_of_the_user_responds_at_its_path() {
 async fn profiles_are_served_only_if_they_are_requested() {
     for (profiling, status) in [(false, "HTTP/1.1 404 "), (true, "HTTP/1.1 400 ")] {
         let server = MetricsServer::new(LOOPBACK).profiling(profiling).bind(Vec::new()).await.unwrap();
-        let address = server.listener.local_addr().unwrap();
+        let address = server.address.listener.local_addr().unwrap();
         let serving =
             tokio::spawn(async move { server.serve(metrics(), Vec::new(), Client::disconnected().kube()).await });
         let text = ask(address, "/debug/pprof/profile?seconds=none", "").await;

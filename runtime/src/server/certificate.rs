@@ -1,4 +1,4 @@
-//! `Certificate`: the server certificate of `/metrics`, from files that it reloads, or self-signed.
+//! `Certificate`: the certificate of a server, from files that it reloads, or self-signed.
 
 use parking_lot::Mutex;
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, SanType};
@@ -21,14 +21,16 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The files of a certificate in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CertificateFiles {
-    pub(super) chain: PathBuf,
-    pub(super) key: PathBuf,
+pub(crate) struct CertificateFiles {
+    pub(crate) chain: PathBuf,
+    pub(crate) key: PathBuf,
 }
 
 /// A certificate with its key, ready for connections.
 #[derive(Debug)]
-pub(super) struct Certificate {
+pub(crate) struct Certificate {
+    /// What is served with it, for messages.
+    server: &'static str,
     files: Option<CertificateFiles>,
     loaded: Mutex<LoadedCertificate>,
 }
@@ -47,38 +49,38 @@ impl Certificate {
     ///
     /// # Errors
     /// Fails if a name is not a DNS name, or if the random number generator of the system fails.
-    pub(super) fn self_signed(names: Vec<String>) -> io::Result<Self> {
+    pub(crate) fn self_signed(server: &'static str, names: Vec<String>) -> io::Result<Self> {
         let mut params = CertificateParams::new(names).map_err(io::Error::other)?;
         let addresses = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
         params.subject_alt_names.extend(addresses.map(SanType::IpAddress));
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        params.distinguished_name.push(DnType::CommonName, "metrics");
+        params.distinguished_name.push(DnType::CommonName, server);
         let key = KeyPair::generate().map_err(io::Error::other)?;
         let certificate = params.self_signed(&key).map_err(io::Error::other)?;
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let config = server_config(vec![certificate.der().clone()], key)?;
         let no_files = (Vec::new(), Vec::new());
-        Ok(Self { files: None, loaded: Mutex::new(LoadedCertificate::new(config, no_files)) })
+        Ok(Self { server, files: None, loaded: Mutex::new(LoadedCertificate::new(config, no_files)) })
     }
 
     /// Loads a certificate from files.
     ///
     /// # Errors
     /// Fails if a file can't be read, or the two don't belong together.
-    pub(super) fn load(files: CertificateFiles) -> io::Result<Self> {
+    pub(crate) fn load(server: &'static str, files: CertificateFiles) -> io::Result<Self> {
         let pem = files.read()?;
-        let loaded = Mutex::new(LoadedCertificate::new(parse_pem(&pem)?, pem));
-        Ok(Self { files: Some(files), loaded })
+        let loaded = Mutex::new(LoadedCertificate::new(tls_config(&pem.0, &pem.1)?, pem));
+        Ok(Self { server, files: Some(files), loaded })
     }
 
     /// Returns the current certificate. If the files have changed, it is the new one; if that can't be used, the old one stays.
-    pub(super) fn current(&self) -> Arc<ServerConfig> {
+    pub(crate) fn current(&self) -> Arc<ServerConfig> {
         let mut loaded = self.loaded.lock();
         if let Some(files) = &self.files
             && loaded.checked_at.elapsed() >= RELOAD_INTERVAL
         {
             loaded.checked_at = Instant::now();
-            loaded.reload(files);
+            loaded.reload(self.server, files);
         }
         loaded.config.clone()
     }
@@ -100,26 +102,33 @@ impl LoadedCertificate {
     }
 
     /// Reads the files again. If they can't be read or used, logs that and keeps the old certificate.
-    fn reload(&mut self, files: &CertificateFiles) {
+    fn reload(&mut self, server: &'static str, files: &CertificateFiles) {
         let pem = match files.read() {
             Ok(pem) if pem == self.pem => return,
             Ok(pem) => pem,
-            Err(error) => return tracing::warn!(%error, "failed to read the metrics certificate; using the old one"),
+            Err(error) => {
+                return tracing::warn!(server, %error, "failed to read the certificate of a server; using the old one");
+            }
         };
-        match parse_pem(&pem) {
+        match tls_config(&pem.0, &pem.1) {
             Ok(config) => {
                 self.config = config;
-                tracing::info!("the certificate of /metrics was renewed");
+                tracing::info!(server, "the certificate of a server was renewed");
             }
-            Err(error) => tracing::warn!(%error, "failed to use the new metrics certificate; using the old one"),
+            Err(error) => {
+                tracing::warn!(server, %error, "failed to use the new certificate of a server; using the old one");
+            }
         }
         // The content is remembered even if it can't be used, so that it is not parsed and reported again.
         self.pem = pem;
     }
 }
 
-/// Parses the chain and the key.
-fn parse_pem((chain, key): &(Vec<u8>, Vec<u8>)) -> io::Result<Arc<ServerConfig>> {
+/// Returns the settings of TLS for a chain and its key, in PEM.
+///
+/// # Errors
+/// Fails if one of them can't be parsed, or the two don't belong together.
+pub(crate) fn tls_config(chain: &[u8], key: &[u8]) -> io::Result<Arc<ServerConfig>> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
     let key = PrivateKeyDer::from_pem_slice(key).map_err(io::Error::other)?;
     server_config(chain.map_err(io::Error::other)?, key)
@@ -133,7 +142,7 @@ fn server_config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(io::Error::other)?;
-    // A scraper needs no HTTP/2, which has had attacks on its streams.
+    // Scrapers and API servers need no HTTP/2, which has had attacks on its streams.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
@@ -156,11 +165,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = CertificateFiles { chain: folder.path().join("tls.crt"), key: folder.path().join("tls.key") };
         assert!(
-            Certificate::load(files.clone()).unwrap_err().to_string().contains("tls.crt"),
+            Certificate::load("metrics", files.clone()).unwrap_err().to_string().contains("tls.crt"),
             "the error names the file"
         );
         write(&files);
-        let certificate = Certificate::load(files.clone()).unwrap();
+        let certificate = Certificate::load("metrics", files.clone()).unwrap();
         let first = certificate.current();
         write(&files);
         assert!(Arc::ptr_eq(&first, &certificate.current()), "it is too early to read the files");

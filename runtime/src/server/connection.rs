@@ -1,0 +1,129 @@
+//! Accepts the connections of a bound address, and serves HTTP/1.1 over TLS or over plain TCP.
+
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::{
+    body::{Bytes, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rustls::ServerConfig;
+use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    task::JoinSet,
+    time::timeout,
+};
+use tokio_rustls::TlsAcceptor;
+
+/// How long a client may take to agree on TLS.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may have no request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// The pause after a connection could not be accepted, for example because of too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+
+/// How the bytes of a connection are sent.
+#[derive(Clone, Debug)]
+pub(crate) enum Transport {
+    /// As they are.
+    Plain,
+    /// Encrypted, with the certificate of these settings.
+    Tls(Arc<ServerConfig>),
+    /// Not at all: the connection is closed.
+    Refused,
+}
+
+/// A bound address.
+#[derive(Debug)]
+pub(crate) struct BoundAddress {
+    pub(crate) listener: TcpListener,
+    /// What is served there, for messages.
+    pub(crate) server: &'static str,
+    /// The maximum number of connections at a time. Further ones wait.
+    pub(crate) max_connections: usize,
+}
+
+/// Binds an address. If it is `[::]` and the machine has no IPv6, binds all IPv4 addresses.
+pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Err(error)
+            if address.is_ipv6() && address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse =>
+        {
+            TcpListener::bind(SocketAddr::from(([0, 0, 0, 0], address.port()))).await
+        }
+        bound => bound,
+    }
+}
+
+impl BoundAddress {
+    /// Serves the address: `transport` is called for each connection, and `respond` for each request. It never returns; a dropped
+    /// future ends its connections.
+    pub(crate) async fn serve<R, F>(&self, transport: impl Fn() -> Transport, respond: R)
+    where
+        R: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    {
+        let (permits, mut connections) = (Arc::new(Semaphore::new(self.max_connections)), JoinSet::new());
+        let server = self.server;
+        loop {
+            let Ok(permit) = permits.clone().acquire_owned().await else { return };
+            while connections.try_join_next().is_some() {}
+            match self.listener.accept().await {
+                Ok((stream, _)) => {
+                    let (transport, respond) = (transport(), respond.clone());
+                    connections.spawn(async move {
+                        serve_connection(server, stream, transport, respond).await;
+                        drop(permit);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(server, %error, "failed to accept a client");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+}
+
+/// Serves one connection: the TLS handshake, unless it is plain, and the requests.
+async fn serve_connection<R, F>(server: &'static str, stream: TcpStream, transport: Transport, respond: R)
+where
+    R: Fn(Request<Incoming>) -> F,
+    F: Future<Output = Response<Full<Bytes>>>,
+{
+    let config = match transport {
+        Transport::Plain => return serve_requests(server, stream, respond).await,
+        Transport::Tls(config) => config,
+        Transport::Refused => {
+            return tracing::debug!(server, "closed a connection, since there is no valid certificate");
+        }
+    };
+    match timeout(HANDSHAKE_TIMEOUT, TlsAcceptor::from(config).accept(stream)).await {
+        Ok(Ok(stream)) => serve_requests(server, stream, respond).await,
+        Ok(Err(error)) => tracing::debug!(server, %error, "the TLS handshake with a client failed"),
+        Err(_) => tracing::debug!(server, "the TLS handshake with a client timed out"),
+    }
+}
+
+/// Serves the HTTP/1.1 requests of a connection until the client closes it or has no request for [`IDLE_TIMEOUT`].
+async fn serve_requests<R, F>(server: &'static str, stream: impl AsyncRead + AsyncWrite + Unpin, respond: R)
+where
+    R: Fn(Request<Incoming>) -> F,
+    F: Future<Output = Response<Full<Bytes>>>,
+{
+    let service = service_fn(|request: Request<Incoming>| {
+        let response = respond(request);
+        async move { Ok::<_, Infallible>(response.await) }
+    });
+    let mut connection = http1::Builder::new();
+    connection.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
+    if let Err(error) = connection.serve_connection(TokioIo::new(stream), service).await {
+        tracing::debug!(server, %error, "a connection ended");
+    }
+}

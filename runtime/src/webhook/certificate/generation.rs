@@ -1,0 +1,127 @@
+//! `CertificateHistory`: the certificates that are valid at a time, each with an authority of its own, and when the next one is due.
+
+use jiff::Timestamp;
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    date_time_ymd,
+};
+use serde::{Deserialize, Serialize};
+use std::{fmt, io, time::Duration};
+
+/// How long before its creation a certificate is valid already, for API servers whose clock is late.
+const SKEW: Duration = Duration::from_secs(3600);
+
+/// The maximum time between the creation of a certificate and its use, in which API servers learn its authority.
+const MAX_OVERLAP_SECONDS: i64 = 3600;
+
+/// A certificate with its key, and the authority that signed it. The key of the authority is dropped when it has signed.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct IssuedCertificate {
+    /// The DNS names that the certificate is for.
+    pub(super) names: Vec<String>,
+    /// In PEM, like the certificate and its key.
+    pub(super) authority: String,
+    pub(super) certificate: String,
+    pub(super) key: String,
+    /// The times, in seconds since 1970: of the creation, from which on it is served, and from which on it is invalid.
+    pub(super) created: i64,
+    pub(super) served_from: i64,
+    pub(super) expires: i64,
+}
+
+impl IssuedCertificate {
+    /// Creates an authority and a certificate of it for these names.
+    ///
+    /// # Errors
+    /// Fails if a name is not a DNS name, or if the random number generator of the system fails.
+    fn create(names: &[String], now: Timestamp, lifetime: Duration) -> io::Result<Self> {
+        let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX / 2);
+        let created = now.as_second();
+        let expires = created.saturating_add(lifetime);
+        let valid = |mut params: CertificateParams| {
+            let time = |second: i64| date_time_ymd(1970, 1, 1) + Duration::from_secs(second.try_into().unwrap_or(0));
+            (params.not_before, params.not_after) = (time(created) - SKEW, time(expires));
+            params
+        };
+        let mut authority = valid(CertificateParams::default());
+        authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        authority.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
+        authority.distinguished_name.push(DnType::CommonName, format!("webhooks {created}"));
+        let authority_key = KeyPair::generate().map_err(io::Error::other)?;
+        let signed_authority = authority.self_signed(&authority_key).map_err(io::Error::other)?;
+        let mut params = valid(CertificateParams::new(names).map_err(io::Error::other)?);
+        params.distinguished_name.push(DnType::CommonName, "webhooks");
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        let key = KeyPair::generate().map_err(io::Error::other)?;
+        let issuer = Issuer::new(authority, authority_key);
+        let certificate = params.signed_by(&key, &issuer).map_err(io::Error::other)?;
+        Ok(Self {
+            names: names.to_vec(),
+            authority: signed_authority.pem(),
+            certificate: certificate.pem(),
+            key: key.serialize_pem(),
+            created,
+            served_from: created,
+            expires,
+        })
+    }
+
+    fn is_valid(&self, now: Timestamp) -> bool {
+        now.as_second() < self.expires
+    }
+}
+
+impl fmt::Debug for IssuedCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IssuedCertificate")
+            .field("names", &self.names)
+            .field("created", &self.created)
+            .field("expires", &self.expires)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The certificates of the webhooks, the oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct CertificateHistory(pub(super) Vec<IssuedCertificate>);
+
+impl CertificateHistory {
+    /// Returns the certificate to serve: the newest that API servers have had time to learn. `None` if none is valid.
+    pub(super) fn served(&self, now: Timestamp) -> Option<&IssuedCertificate> {
+        let valid = || self.0.iter().rev().filter(|generation| generation.is_valid(now));
+        valid().find(|generation| generation.served_from <= now.as_second()).or_else(|| valid().next())
+    }
+
+    /// Returns the authorities to trust, in PEM: those of all certificates that may still be served.
+    pub(super) fn bundle(&self, now: Timestamp) -> String {
+        self.0
+            .iter()
+            .filter(|generation| generation.is_valid(now))
+            .map(|generation| generation.authority.as_str())
+            .collect()
+    }
+
+    /// Returns whether a new certificate is due: there is none for these names, or two thirds of its lifetime have passed.
+    pub(super) fn is_due(&self, names: &[String], now: Timestamp) -> bool {
+        let newest = self.0.last().filter(|newest| newest.names == names);
+        newest.is_none_or(|newest| now.as_second() >= newest.created + (newest.expires - newest.created) / 3 * 2)
+    }
+
+    /// Returns the valid certificates with a new one for these names. If one of them is served now, the new one is served only after
+    /// a twelfth of its lifetime, at most an hour, so that API servers trust it before they see it.
+    ///
+    /// # Errors
+    /// Those of [`IssuedCertificate::create`].
+    pub(super) fn renewed(&self, names: &[String], now: Timestamp, lifetime: Duration) -> io::Result<Self> {
+        let mut generations: Vec<_> = self.0.iter().filter(|generation| generation.is_valid(now)).cloned().collect();
+        let mut new = IssuedCertificate::create(names, now, lifetime)?;
+        if !generations.is_empty() {
+            new.served_from = new.created + ((new.expires - new.created) / 12).min(MAX_OVERLAP_SECONDS);
+        }
+        generations.push(new);
+        Ok(Self(generations))
+    }
+}

@@ -1,0 +1,210 @@
+//! `CertificateKeeper` keeps the certificates of a replica current: it reads the Secret, renews it, and makes the API server trust it.
+
+use super::{
+    bundle::Configuration,
+    generation::{CertificateHistory, IssuedCertificate},
+    secret::{CertificateSecret, StoredSecret},
+};
+use crate::{
+    client::{CallError, Client},
+    environment::Environment,
+    error::ErrorChain,
+    server::certificate::tls_config,
+    webhook::{Mode, WebhookDescription},
+};
+use parking_lot::Mutex;
+use rustls::ServerConfig;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    sync::Arc,
+    time::Duration,
+};
+use tokio::sync::watch;
+
+/// The maximum time between two reads of the Secret.
+const MAX_PERIOD: Duration = Duration::from_secs(60);
+const MIN_PERIOD: Duration = Duration::from_secs(1);
+
+/// How often a renewal is tried that other replicas interrupt.
+const MAX_ATTEMPTS: usize = 5;
+
+/// The names of the objects that an operator needs for its webhooks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebhookNames {
+    /// The Service, by whose name the API server calls the webhooks.
+    pub(crate) service: String,
+    /// The Secret with the certificates.
+    pub(crate) secret: String,
+    /// The validating and the mutating webhook configuration.
+    pub(crate) configuration: String,
+}
+
+impl WebhookNames {
+    /// Returns the usual names. `cluster_name` is that of the operator's cluster-scoped objects.
+    pub(crate) fn new(operator: &str, cluster_name: &str) -> Self {
+        Self {
+            service: format!("{operator}-webhook"),
+            secret: format!("{operator}-webhook-certificates"),
+            configuration: cluster_name.to_owned(),
+        }
+    }
+}
+
+/// The certificates that a replica serves.
+#[derive(Debug, Default)]
+pub(crate) struct ServedCertificates {
+    generations: Mutex<(CertificateHistory, BTreeMap<i64, Arc<ServerConfig>>)>,
+    available: watch::Sender<bool>,
+}
+
+impl ServedCertificates {
+    /// Returns the settings of TLS with the certificate of this time; `None` without a valid one.
+    pub(crate) fn current(&self, environment: &Environment) -> Option<Arc<ServerConfig>> {
+        let state = self.generations.lock();
+        let (generations, configs) = &*state;
+        configs.get(&generations.served(environment.now())?.created).cloned()
+    }
+
+    /// Waits until there is a certificate.
+    pub(crate) async fn wait(&self) {
+        // The sender lives as long as `self`.
+        let _ = self.available.subscribe().wait_for(|is_available| *is_available).await;
+    }
+
+    /// Returns the certificates that were read or written last.
+    pub(super) fn known(&self) -> CertificateHistory {
+        self.generations.lock().0.clone()
+    }
+
+    /// Serves these certificates from now on.
+    ///
+    /// # Errors
+    /// Fails if one of them can't be used; the old ones stay.
+    fn set(&self, generations: CertificateHistory) -> io::Result<()> {
+        if generations == self.known() {
+            return Ok(());
+        }
+        let (known, old_configs) = self.generations.lock().clone();
+        let config = |generation: &IssuedCertificate| {
+            let is_known = known.0.contains(generation);
+            let config = match old_configs.get(&generation.created).filter(|_| is_known) {
+                Some(config) => config.clone(),
+                None => tls_config(generation.certificate.as_bytes(), generation.key.as_bytes())?,
+            };
+            Ok((generation.created, config))
+        };
+        let configs = generations.0.iter().map(config).collect::<io::Result<_>>()?;
+        *self.generations.lock() = (generations, configs);
+        self.available.send_replace(true);
+        Ok(())
+    }
+}
+
+/// Keeps the certificates of a replica current.
+#[derive(Clone, Debug)]
+pub(crate) struct CertificateKeeper {
+    secret: CertificateSecret,
+    configurations: Vec<Configuration>,
+    /// The DNS names of the Service.
+    names: Vec<String>,
+    lifetime: Duration,
+    environment: Environment,
+    served: Arc<ServedCertificates>,
+}
+
+/// Why the certificates are not current.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum KeepError {
+    #[error(transparent)]
+    Call(#[from] CallError),
+    #[error("failed to create or to use a certificate")]
+    Certificate(#[from] io::Error),
+    #[error("other replicas renewed the certificates {MAX_ATTEMPTS} times meanwhile")]
+    Contended,
+}
+
+impl CertificateKeeper {
+    /// Creates the keeper of an operator in a namespace. `client` writes without the lead.
+    pub(crate) fn new<'a>(
+        client: Client,
+        (operator, namespace): (&str, &str),
+        names: &WebhookNames,
+        webhooks: impl IntoIterator<Item = &'a WebhookDescription>,
+        (lifetime, environment): (Duration, Environment),
+    ) -> Self {
+        let mut by_mode: BTreeMap<Mode, BTreeSet<String>> = BTreeMap::new();
+        for webhook in webhooks {
+            by_mode.entry(webhook.mode).or_default().insert(webhook.name());
+        }
+        let configuration = |(mode, webhooks)| Configuration::new(mode, &names.configuration, webhooks);
+        let host = format!("{}.{namespace}.svc", names.service);
+        Self {
+            secret: CertificateSecret::new(client, namespace, &names.secret, operator),
+            configurations: by_mode.into_iter().map(configuration).collect(),
+            names: vec![host.clone(), format!("{host}.cluster.local"), format!("{}.{namespace}", names.service)],
+            lifetime,
+            environment,
+            served: Arc::default(),
+        }
+    }
+
+    /// Returns the certificates that the replica serves.
+    pub(crate) fn served(&self) -> Arc<ServedCertificates> {
+        self.served.clone()
+    }
+
+    /// Keeps the certificates current for ever. Errors are logged, and tried again after at most a minute.
+    pub(crate) async fn run(&self) {
+        let period = (self.lifetime / 1000).clamp(MIN_PERIOD, MAX_PERIOD);
+        loop {
+            if let Err(error) = self.refresh().await {
+                let error = ErrorChain(&error);
+                tracing::error!(%error, "failed to keep the certificates of the webhooks current");
+            }
+            tokio::time::sleep(period).await;
+        }
+    }
+
+    /// Reads the certificates, renews them if that is due, serves them, and makes the API server trust them.
+    ///
+    /// # Errors
+    /// Fails if a call or a certificate fails. The certificates that are served already stay.
+    pub(super) async fn refresh(&self) -> Result<(), KeepError> {
+        let generations = self.read_or_renew().await?;
+        self.served.set(generations.clone())?;
+        let bundle = generations.bundle(self.environment.now());
+        let mut first_error = None;
+        for configuration in &self.configurations {
+            match configuration.trust(&self.secret.client, &bundle, &self.secret.operator).await {
+                // Another replica has set them at the same time, which the next refresh checks.
+                Err(error) if error.is_conflict() => tracing::debug!(%error, "a webhook configuration has changed"),
+                Err(error) => first_error = first_error.or(Some(error)),
+                Ok(()) => {}
+            }
+        }
+        first_error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Returns the stored certificates, after it has renewed them if that is due.
+    async fn read_or_renew(&self) -> Result<CertificateHistory, KeepError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let stored = self.secret.read().await?;
+            // If the Secret was deleted, the certificates that are served are stored again, since the API server trusts them.
+            let stored_generations = stored.as_ref().map(|StoredSecret { generations, .. }| generations.clone());
+            let generations = stored_generations.filter(|stored| !stored.0.is_empty());
+            let (is_stored, generations) = (generations.is_some(), generations.unwrap_or_else(|| self.served.known()));
+            let now = self.environment.now();
+            let is_due = generations.is_due(&self.names, now);
+            if is_stored && !is_due {
+                return Ok(generations);
+            }
+            let renewed = if is_due { generations.renewed(&self.names, now, self.lifetime)? } else { generations };
+            if self.secret.write(stored.as_ref(), &renewed).await? {
+                tracing::info!("renewed the certificates of the webhooks");
+                return Ok(renewed);
+            }
+        }
+        Err(KeepError::Contended)
+    }
+}

@@ -1,0 +1,167 @@
+//! Tests of operators whose webhooks a sandbox calls over the network.
+
+use super::*;
+use crate::{
+    Operator, RunOptions,
+    webhook::{Admission, Denied, Mode, Webhook},
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, api::PostParams};
+use opgen_sandbox::Sandbox;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::oneshot,
+    task::JoinHandle,
+};
+
+/// Returns addresses that are free now.
+async fn free_addresses<const N: usize>() -> [SocketAddr; N] {
+    let mut listeners = Vec::new();
+    for _ in 0..N {
+        listeners.push(TcpListener::bind("127.0.0.1:0").await.unwrap());
+    }
+    std::array::from_fn(|at| listeners[at].local_addr().unwrap())
+}
+
+fn check(request: &Admission<ConfigMap>) -> Result<(), Denied> {
+    request.warn("looked at");
+    let is_bad = request.object().data.as_ref().is_some_and(|data| data.contains_key("bad"));
+    if is_bad { Err(Denied::forbidden("data.bad", "remove it")) } else { Ok(()) }
+}
+
+fn set(request: &Admission<ConfigMap>, config: &mut ConfigMap) -> Result<(), Denied> {
+    let user = request.user().username.clone().unwrap_or_default();
+    config.data.get_or_insert_default().insert("creator".to_owned(), user);
+    Ok(())
+}
+
+fn operator() -> Operator {
+    Operator::new("shop").validates(check).defaults(set)
+}
+
+/// A replica that runs.
+struct Replica {
+    stop: oneshot::Sender<()>,
+    run: JoinHandle<Result<(), crate::RunError>>,
+    probes: SocketAddr,
+}
+
+impl Replica {
+    async fn start(sandbox: &Sandbox, operator: Operator, webhooks: SocketAddr) -> Self {
+        let [probes] = free_addresses().await;
+        let (stop, stopped) = oneshot::channel();
+        let (client, options) = (sandbox.client(), RunOptions::default().probes(probes).webhooks(webhooks));
+        let run = tokio::spawn(async move {
+            let stopped = async { drop(stopped.await) };
+            operator.run_with(client, options, stopped).await
+        });
+        Self { stop, run, probes }
+    }
+
+    /// Returns the response of a probe; empty if nothing listens.
+    async fn probe(&self, path: &str) -> String {
+        let Ok(mut stream) = TcpStream::connect(self.probes).await else { return String::new() };
+        let request = format!("GET {path} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).await.unwrap();
+        response
+    }
+
+    async fn is_ready(&self) {
+        let ready = async {
+            while !self.probe("/readyz/webhooks").await.starts_with("HTTP/1.1 200") {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), ready).await.unwrap();
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        self.run.await.unwrap().unwrap();
+    }
+}
+
+/// Installs both configurations, without authorities.
+async fn install(sandbox: &Sandbox) {
+    for (mode, kind) in
+        [(Mode::Validate, "ValidatingWebhookConfiguration"), (Mode::Default, "MutatingWebhookConfiguration")]
+    {
+        let kind_of = crate::kind::kind_of::<ConfigMap>();
+        let description = WebhookDescription { mode, kind: kind_of, webhook: Webhook::default() };
+        let service = json!({"namespace": "default", "name": "shop-webhook", "path": description.path()});
+        let rule =
+            json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]});
+        let configuration = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": kind, "metadata": {"name": "shop"},
+            "webhooks": [{
+                "name": description.name(), "clientConfig": {"service": service}, "rules": [rule],
+                "sideEffects": "None", "admissionReviewVersions": ["v1"],
+            }],
+        });
+        let path = format!("/apis/admissionregistration.k8s.io/v1/{}s", kind.to_lowercase());
+        let request = http::Request::post(path).body(configuration.to_string().into_bytes()).unwrap();
+        sandbox.client().request::<Value>(request).await.unwrap();
+    }
+}
+
+/// Creates a ConfigMap, and returns it or the status of the error.
+async fn create(sandbox: &Sandbox, name: &str, key: &str) -> Result<ConfigMap, Box<kube::core::Status>> {
+    let config = json!({"metadata": {"name": name}, "data": {key: "x"}});
+    let api = Api::<ConfigMap>::default_namespaced(sandbox.client());
+    let created = api.create(&PostParams::default(), &serde_json::from_value(config).unwrap()).await;
+    created.map_err(|error| match error {
+        kube::Error::Api(status) => status,
+        other => panic!("{other}"),
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_api_server_calls_the_webhooks_of_an_operator_through_their_service() {
+    let [webhooks] = free_addresses().await;
+    let sandbox = Sandbox::builder().seed(1).service("default", "shop-webhook", webhooks).start();
+    install(&sandbox).await;
+    let replica = Replica::start(&sandbox, operator(), webhooks).await;
+    replica.is_ready().await;
+    let created = create(&sandbox, "good", "a").await.unwrap();
+    assert!(created.data.unwrap().contains_key("creator"), "the default is set");
+    let status = create(&sandbox, "refused", "bad").await.unwrap_err();
+    let message = "admission webhook \"validate-configmaps.core.opgen.dev\" denied the request: data.bad: remove it";
+    assert_eq!((status.message.as_str(), status.code, status.reason.as_str()), (message, 422, "Invalid"));
+    let cause = &status.details.unwrap().causes[0];
+    assert_eq!(
+        (cause.field.as_str(), cause.reason.as_str(), cause.message.as_str()),
+        ("data.bad", "FieldValueForbidden", "remove it")
+    );
+    replica.stop().await;
+    let failed = create(&sandbox, "unserved", "a").await.unwrap_err();
+    assert!(failed.message.contains("failed calling webhook"), "{}", failed.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_without_webhooks_opens_no_port_for_them() {
+    let [webhooks] = free_addresses().await;
+    let sandbox = Sandbox::builder().seed(1).start();
+    let replica = Replica::start(&sandbox, Operator::new("shop"), webhooks).await;
+    let answers = async {
+        while replica.probe("/livez").await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), answers).await.unwrap();
+    assert!(TcpStream::connect(webhooks).await.is_err());
+    assert!(replica.probe("/readyz/webhooks").await.starts_with("HTTP/1.1 404"));
+    replica.stop().await;
+}
+
+#[tokio::test]
+async fn an_address_in_use_is_an_error_before_anything_starts() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let options = RunOptions::default().webhooks(taken.local_addr().unwrap());
+    let ended = operator().run_with(Client::disconnected().kube(), options, async {}).await;
+    let error = ended.unwrap_err();
+    assert!(error.to_string().starts_with("failed to listen on 127.0.0.1:"), "{error}");
+}
