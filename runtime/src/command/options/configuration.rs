@@ -27,7 +27,8 @@ pub struct OperatorConfiguration {
 
 impl OperatorConfiguration {
     /// Applies the options to an operator and to the options of its run. An option that is not set keeps the value of the code.
-    /// Without an address of the probes, they are served at `0.0.0.0:8081`.
+    /// Without an address of the probes, they are served at `0.0.0.0:8081`, and without one of the webhooks, those of an operator that
+    /// has some at `[::]:9443`.
     ///
     /// # Errors
     /// Fails if the file has options for a kind that the operator does not control, or if the options of leader election contradict
@@ -46,6 +47,7 @@ impl OperatorConfiguration {
             None => run.probes.or(Some(DEFAULT_PROBE_ADDRESS)),
         };
         run.metrics = options.metrics.override_server(run.metrics);
+        run.webhooks = options.webhooks.override_server(run.webhooks, !operator.extensions.webhooks.is_empty());
         operator.shutdown = options.shutdown_timeout.unwrap_or(operator.shutdown);
         if let Some(shards) = options.shards {
             operator = operator.shards(shards);

@@ -10,6 +10,7 @@ use super::{
     merge::overriding,
     metrics::MetricsOptions,
     otlp::OtlpOptions,
+    webhooks::WebhookOptions,
 };
 use crate::shard::hash::ShardCount;
 use clap::Args;
@@ -48,6 +49,8 @@ pub(super) struct ManagerOptions {
     #[command(flatten)]
     pub(super) metrics: MetricsOptions,
     #[command(flatten)]
+    pub(super) webhooks: WebhookOptions,
+    #[command(flatten)]
     pub(super) log: LogOptions,
     #[command(flatten)]
     pub(super) otlp: OtlpOptions,
@@ -69,6 +72,7 @@ overriding!(ManagerOptions {
     shards,
     probes,
     metrics,
+    webhooks,
     log,
     otlp,
     client,

@@ -1,7 +1,7 @@
 //! The table of options: the flag of each option and its key in the configuration file.
 
 /// The name of each flag, and the path of its key in the file.
-pub(super) const KEYS: [(&str, &str); 36] = [
+pub(super) const KEYS: [(&str, &str); 42] = [
     ("namespace", "namespaces"),
     ("shutdown-timeout", "shutdownTimeout"),
     ("shards", "shards"),
@@ -12,6 +12,12 @@ pub(super) const KEYS: [(&str, &str); 36] = [
     ("metrics-cert-name", "metrics.certName"),
     ("metrics-cert-key", "metrics.certKey"),
     ("profiling", "metrics.profiling"),
+    ("webhook-address", "webhooks.address"),
+    ("webhook-cert-path", "webhooks.certPath"),
+    ("webhook-cert-name", "webhooks.certName"),
+    ("webhook-cert-key", "webhooks.certKey"),
+    ("webhook-service", "webhooks.service"),
+    ("webhook-configuration", "webhooks.configuration"),
     ("log", "log.filter"),
     ("log-format", "log.format"),
     ("otlp-endpoint", "otlp.endpoint"),

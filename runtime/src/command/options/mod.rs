@@ -23,6 +23,7 @@ mod otlp;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod webhooks;
 
 pub use configuration::OperatorConfiguration;
 pub use error::ConfigurationError;

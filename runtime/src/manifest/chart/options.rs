@@ -32,8 +32,9 @@ pub(super) fn schema() -> Value {
         }
     }
     if let Some(properties) = schema["properties"].as_object_mut() {
-        properties.remove("apiVersion");
-        properties.remove("kind");
+        for field in ["apiVersion", "kind", "webhooks"] {
+            properties.remove(field);
+        }
     }
     schema
 }

@@ -15,7 +15,7 @@ use crate::{
 use clap::CommandFactory;
 use k8s_openapi::api::core::v1::Namespace;
 use serde_json::{Value, json};
-use std::{fmt::Debug, process::Command, time::Duration};
+use std::{fmt::Debug, net::SocketAddr, process::Command, time::Duration};
 
 /// What an operator gets from all sources.
 struct Effective {
@@ -45,6 +45,9 @@ struct Row {
 const ELECTED: &[&str] = &["--leader-elect=true"];
 const SERVED: &[&str] = &["--metrics-bind-address=127.0.0.1:1", "--metrics-secure=true"];
 const CERTIFIED: &[&str] = &["--metrics-bind-address=127.0.0.1:1", "--metrics-cert-path=/certs"];
+
+const HOOKED: &[&str] = &["--webhook-address=127.0.0.1:1"];
+const HOOKED_BY_FILES: &[&str] = &["--webhook-address=127.0.0.1:1", "--webhook-cert-path=/certs"];
 
 const fn row(
     flag: &'static str,
@@ -159,6 +162,23 @@ fn process_rows() -> Vec<Row> {
         row("profiling", "false", ["true", "false", "true"], |e| between(&e.run.metrics, "profiling: ", " "))
             .code("true", |operator, run| (operator, server(run, |server| server.profiling(true))))
             .with(&SERVED[..1]),
+        row("webhook-address", "", ["1.1.1.1:1", "2.2.2.2:2", "3.3.3.3:3"], |e| {
+            between(&e.run.webhooks, "address: ", ",")
+        })
+        .code("9.9.9.9:9", |operator, run| (operator, run.webhooks(SocketAddr::from(([9, 9, 9, 9], 9))))),
+        row("webhook-cert-path", "", ["/a", "/b", "/c"], |e| {
+            let chain = between(&e.run.webhooks, "chain: \"", "\"");
+            chain.rsplit_once('/').map(|(folder, _)| folder.to_owned()).unwrap_or_default()
+        })
+        .with(HOOKED),
+        row("webhook-cert-name", "tls.crt", ["a", "b", "c"], |e| between(&e.run.webhooks, "chain: \"/certs/", "\""))
+            .with(HOOKED_BY_FILES),
+        row("webhook-cert-key", "tls.key", ["a", "b", "c"], |e| between(&e.run.webhooks, "key: \"/certs/", "\""))
+            .with(HOOKED_BY_FILES),
+        row("webhook-service", "", ["a", "b", "c"], |e| between(&e.run.webhooks, "service: Some(\"", "\""))
+            .with(HOOKED),
+        row("webhook-configuration", "", ["a", "b", "c"], |e| between(&e.run.webhooks, "configuration: Some(\"", "\""))
+            .with(HOOKED),
         row("log", "info", ["warn", "debug", "trace"], |e| e.log.filter().to_owned()),
         row("log-format", "Text", ["json", "text", "json"], |e| format!("{:?}", e.log.log_format.unwrap_or_default())),
     ]
