@@ -67,6 +67,11 @@ impl Extensions {
         self.webhooks.extend(webhooks);
     }
 
+    /// Returns the webhooks without their functions.
+    pub(super) fn descriptions(&self) -> Vec<WebhookDescription> {
+        self.webhooks.iter().map(|handler| handler.description.clone()).collect()
+    }
+
     /// Checks that names and paths are valid and distinct.
     ///
     /// # Errors

@@ -307,6 +307,7 @@ impl Describe for Operator {
             priority_class: self.priority_class.clone(),
             shards: self.shards.is_some(),
             is_release: false,
+            webhooks: self.extensions.descriptions(),
             controllers,
         })
     }

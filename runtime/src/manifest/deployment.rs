@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{metrics::METRICS_PORT, project::Project};
+use super::{metrics::METRICS_PORT, project::Project, webhooks::WEBHOOK_PORT};
 
 /// The port of the probes `/healthz` and `/readyz`.
 pub const HEALTH_PORT: u16 = 8081;
@@ -77,6 +77,10 @@ pub(crate) fn container(project: &Project) -> Value {
     if project.namespaced {
         args.push("--namespace=$(POD_NAMESPACE)".to_owned());
     }
+    let mut ports = vec![port(HEALTH_PORT, "health"), port(METRICS_PORT, "metrics")];
+    if !project.webhooks.is_empty() {
+        ports.push(port(WEBHOOK_PORT, "webhook"));
+    }
     json!({
         "args": args,
         "env": [
@@ -87,10 +91,7 @@ pub(crate) fn container(project: &Project) -> Value {
         "image": project.tagged_image(),
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "health"}, "initialDelaySeconds": 10, "periodSeconds": 20},
         "name": "operator",
-        "ports": [
-            {"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"},
-            {"containerPort": METRICS_PORT, "name": "metrics", "protocol": "TCP"},
-        ],
+        "ports": ports,
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "health"}, "periodSeconds": 5},
         "resources": memory(project.objects),
         "securityContext": {
@@ -118,6 +119,10 @@ fn memory(objects: u32) -> Value {
         "limits": {"memory": mebibytes(request * LIMIT_FACTOR)},
         "requests": {"cpu": "10m", "memory": mebibytes(request)},
     })
+}
+
+fn port(number: u16, name: &str) -> Value {
+    json!({"containerPort": number, "name": name, "protocol": "TCP"})
 }
 
 fn env_from_field(name: &str, path: &str) -> Value {

@@ -114,6 +114,7 @@ pub(crate) fn project() -> Project {
         priority_class: None,
         shards: false,
         is_release: false,
+        webhooks: Vec::new(),
         controllers: vec![
             KindDescription { events: true, ..controlled(&widget, &spec("image"), &TREE) },
             KindDescription { events: false, ..controlled(&network, &spec("cidr"), &CONFIG) },

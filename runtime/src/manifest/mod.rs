@@ -48,6 +48,7 @@ mod rules;
 mod sample;
 mod target;
 mod tree;
+mod webhooks;
 mod yaml;
 
 pub use build_script::{Describe, GenerateError, ProjectError, build_script, check, generator};

@@ -1,14 +1,14 @@
 //! Generates the NetworkPolicy of an operator.
 
-use super::{metrics::METRICS_PORT, project::Project};
+use super::{metrics::METRICS_PORT, project::Project, webhooks::WEBHOOK_PORT};
 use serde_json::{Value, json};
 
 /// The ports of API servers: that of the Service `kubernetes`, and the usual one of its endpoints.
 const API_SERVER_PORTS: [u16; 2] = [443, 6443];
 const DNS_PORT: u16 = 53;
 
-/// Returns the NetworkPolicy: the Pods may only reach API servers and DNS, and only `/metrics` may be reached. The kubelet reaches the
-/// probes anyway.
+/// Returns the NetworkPolicy: the Pods may only reach API servers and DNS, and only `/metrics` and the webhooks may be reached. The
+/// kubelet reaches the probes anyway.
 ///
 /// It is optional, because an operator whose code calls other services needs more. The destinations have no addresses, because those
 /// of an API server and of DNS differ from cluster to cluster.
@@ -16,13 +16,17 @@ pub(crate) fn document(project: &Project) -> Value {
     let port = |number: u16, protocol: &str| json!({"port": number, "protocol": protocol});
     let dns = ["UDP", "TCP"].map(|protocol| port(DNS_PORT, protocol));
     let api_server = API_SERVER_PORTS.map(|number| port(number, "TCP"));
+    let mut ingress = vec![json!({"ports": [port(METRICS_PORT, "TCP")]})];
+    if !project.webhooks.is_empty() {
+        ingress.push(json!({"ports": [port(WEBHOOK_PORT, "TCP")]}));
+    }
     json!({
         "apiVersion": "networking.k8s.io/v1",
         "kind": "NetworkPolicy",
         "metadata": {"labels": project.labels(), "name": project.name, "namespace": project.namespace},
         "spec": {
             "egress": [{"ports": api_server}, {"ports": dns}],
-            "ingress": [{"ports": [port(METRICS_PORT, "TCP")]}],
+            "ingress": ingress,
             "podSelector": {"matchLabels": project.selector()},
             "policyTypes": ["Ingress", "Egress"],
         },

@@ -10,6 +10,7 @@ use crate::{
     panic::{Closure, catch},
     shape::{Access, Shape},
     validation::ValidationOf,
+    webhook::WebhookDescription,
 };
 
 /// The default number of objects that an operator is sized for.
@@ -39,6 +40,8 @@ pub struct Project {
     pub(crate) shards: bool,
     /// Whether the objects belong to a Helm release, of which a cluster may have several.
     pub(crate) is_release: bool,
+    /// Its webhooks; their order does not change the manifests.
+    pub(crate) webhooks: Vec<WebhookDescription>,
     /// The kinds it controls; their order does not change the manifests.
     pub controllers: Vec<KindDescription>,
 }
@@ -153,6 +156,7 @@ mod tests {
             priority_class: None,
             shards: false,
             is_release: false,
+            webhooks: Vec::new(),
             controllers: Vec::new(),
         }
     }

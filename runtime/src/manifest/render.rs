@@ -6,7 +6,7 @@ use super::lint::{Finding, ManifestError, Severity};
 use super::project::Project;
 use super::{
     Findings, chart, crd, dashboard, decode, deployment, disruption_budget, kustomize, metrics, network_policy, policy,
-    rbac, roles, rules, sample, yaml,
+    rbac, roles, rules, sample, webhooks, yaml,
 };
 use crate::dns_name::{is_dns_label, is_dns_subdomain};
 use crd::definition::Definition;
@@ -50,6 +50,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let samples = sample::objects(project, &definitions, &mut findings);
     decode::check(project, &definitions, &mut findings);
     findings.extend(rbac::findings(project));
+    findings.extend(webhooks::findings(project));
     findings.sort();
     findings.dedup();
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
@@ -70,9 +71,10 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     Ok(Rendered { files: set.files, findings })
 }
 
-/// Returns the Deployment, its PodDisruptionBudget, and the Service of its metrics.
+/// Returns the Deployment, its PodDisruptionBudget, and the Services of its metrics and its webhooks.
 fn workload(project: &Project) -> Vec<Value> {
-    vec![deployment::deployment(project), disruption_budget::document(project), metrics::service(project)]
+    let objects = [deployment::deployment(project), disruption_budget::document(project), metrics::service(project)];
+    objects.into_iter().chain(webhooks::service(project)).collect()
 }
 
 /// Returns the objects of the Prometheus operator and the NetworkPolicy, which are optional.
@@ -87,7 +89,8 @@ pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let roles = roles::documents(project, &definitions);
     let namespace = deployment::namespace(project).into_iter().collect();
     let operator = [workload(project), rbac::documents(project), roles].concat();
-    [crds, optional_objects(project), namespace, operator, policy::documents(project)].concat()
+    let webhooks = webhooks::configurations(project).into_iter().chain(webhooks::secret(project)).collect();
+    [crds, optional_objects(project), namespace, operator, webhooks, policy::documents(project)].concat()
 }
 
 /// The files that have been rendered so far.
@@ -115,6 +118,7 @@ impl FileSet {
     fn add_installation(&mut self, project: &Project, definitions: &[Definition]) -> Result<(), ManifestError> {
         let (rbac, roles) = (rbac::documents(project), roles::documents(project, definitions));
         let (namespace, workload) = (deployment::namespace(project), workload(project));
+        let webhooks = webhooks::configurations(project);
         let base = |file: &str| kustomize::path(kustomize::BASE, file);
         for definition in definitions {
             self.add(&base(&definition.file_path()), [&definition.value])?;
@@ -122,12 +126,14 @@ impl FileSet {
         self.add(&base(kustomize::RBAC), &rbac)?;
         self.add(&base(kustomize::ROLES), &roles)?;
         self.add(&base(kustomize::OPERATOR), namespace.iter().chain(&workload))?;
+        self.add(&base(kustomize::WEBHOOKS), &webhooks)?;
         for (path, document) in kustomize::documents(project, definitions) {
             self.add(&path, [&document])?;
         }
         // `kubectl apply` creates the documents in order: the Namespace before its objects, and the rights before their user.
         let crds = definitions.iter().map(|definition| &definition.value);
-        self.add("install.yaml", crds.chain(&namespace).chain(&rbac).chain(&roles).chain(&workload))
+        let operator = rbac.iter().chain(&roles).chain(&workload).chain(&webhooks);
+        self.add("install.yaml", crds.chain(&namespace).chain(operator))
     }
 
     /// Adds the objects that are optional, since not every cluster has their kinds or lets the operator work with them.

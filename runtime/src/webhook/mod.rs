@@ -13,6 +13,7 @@ pub(crate) mod dispatch;
 pub(crate) mod handler;
 pub(crate) mod harness;
 mod merge;
+pub(crate) mod names;
 mod review;
 pub(crate) mod server;
 mod settings;

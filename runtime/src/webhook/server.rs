@@ -1,8 +1,9 @@
 //! `WebhookServer`: the settings of the HTTPS server of the webhooks, and the server itself.
 
 use super::{
-    certificate::keeper::{CertificateKeeper, ServedCertificates, WebhookNames},
+    certificate::keeper::{CertificateKeeper, ServedCertificates},
     dispatch::Dispatcher,
+    names::WebhookNames,
     settings::WebhookDescription,
 };
 use crate::{

@@ -36,6 +36,8 @@ impl InstalledObject {
         let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
         let stage = match kind.as_str() {
             "ConfigMap" => Stage::Parameter,
+            // Without the operator, its webhooks would refuse the writes of the later stages.
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => Stage::Policy,
             "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding" => Stage::Policy,
             "Deployment" => Stage::Workload,
             "CustomResourceDefinition" => Stage::Definitions,

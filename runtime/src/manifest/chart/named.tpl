@@ -73,6 +73,7 @@ The configuration file of the operator.
 {{- define "$CHART.config" -}}
 {{- $defaults := dict "leaderElection" (dict "leaseName" (include "$CHART.leaseName" .)) -}}
 $NAMESPACES
+$WEBHOOKS
 {{- $header := dict "apiVersion" "$API_VERSION" "kind" "$KIND" -}}
 {{- toYaml (mergeOverwrite $defaults (deepCopy .Values.config) $header) -}}
 {{- end -}}

@@ -6,7 +6,7 @@ use super::{
     template::Template,
 };
 use crate::manifest::{
-    crd::definition::Definition, dashboard, json, metrics, policy, project::Project, rbac, roles, rules,
+    crd::definition::Definition, dashboard, json, metrics, policy, project::Project, rbac, roles, rules, webhooks,
 };
 use serde_json::{Value, json};
 
@@ -27,6 +27,10 @@ pub(super) fn templates(
     files.push(("monitoring.yaml".to_owned(), monitoring(&release, placeholders)));
     files.push(("rbac.yaml".to_owned(), rights(&release, placeholders)));
     files.push(("roles.yaml".to_owned(), user_roles(&release, placeholders, definitions)));
+    let webhooks = webhook_objects(&release, placeholders);
+    if !webhooks.is_empty() {
+        files.push(("webhooks.yaml".to_owned(), webhooks));
+    }
     let policy = finalizer_policy(project, &release, placeholders);
     if !policy.is_empty() {
         files.push(("finalizer-policy.yaml".to_owned(), policy));
@@ -45,6 +49,12 @@ fn crd(definition: &Definition, placeholders: &Placeholders<'_>) -> Template {
         template.set(&policy[..2], Template::when(".Values.crds.keep", annotations));
     }
     Template::when(".Values.crds.install", template)
+}
+
+/// Returns the Service of the webhooks and their configurations, if the operator has webhooks.
+fn webhook_objects(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
+    let objects = webhooks::service(release).into_iter().chain(webhooks::configurations(release));
+    objects.map(|object| Template::when(&placeholders.include("webhookPort"), placeholders.relabel(object))).collect()
 }
 
 /// Returns the ServiceAccount, and the roles of the operator with their bindings.

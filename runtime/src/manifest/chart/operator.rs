@@ -52,7 +52,7 @@ fn operator(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     template.set(&metadata("annotations", "more"), Template::Entries(".Values.podAnnotations".to_owned()));
     template.set(&metadata("labels", "more"), Template::Entries(".Values.podLabels".to_owned()));
     set_pod(&mut template, placeholders);
-    set_container(&mut template, placeholders);
+    set_container(&mut template, placeholders, !release.webhooks.is_empty());
     template
 }
 
@@ -74,14 +74,15 @@ fn set_pod(template: &mut Template, placeholders: &Placeholders<'_>) {
 }
 
 /// Sets the fields of the container that are values.
-fn set_container(template: &mut Template, placeholders: &Placeholders<'_>) {
+fn set_container(template: &mut Template, placeholders: &Placeholders<'_>, has_webhooks: bool) {
     let at = |field: &'static str| [&CONTAINER[..], &[field]].concat();
     template.set(&at("args"), json!(["run", format!("--config={FOLDER}/{FILE}")]));
     template.push(&at("args"), Template::Items(".Values.args".to_owned()));
     template.push(&at("env"), Template::Items(".Values.env".to_owned()));
     template.set(&at("image"), Template::expression(format!("{} | quote", placeholders.include("image"))));
     template.set(&at("imagePullPolicy"), Template::expression(".Values.image.pullPolicy"));
-    for (position, port) in ["probePort", "metricsPort"].into_iter().enumerate() {
+    let webhook_port = has_webhooks.then_some("webhookPort");
+    for (position, port) in ["probePort", "metricsPort"].into_iter().chain(webhook_port).enumerate() {
         let (position, port) = (position.to_string(), placeholders.include(port));
         let number = [&at("ports")[..], &[position.as_str(), "containerPort"]].concat();
         template.set(&number, Template::expression(port.clone()));
@@ -102,7 +103,14 @@ fn network(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let port = placeholders.include("metricsPort");
     template.set(&["spec", "ingress", "0", "ports", "0", "port"], Template::expression(port.clone()));
     template.set(&["spec", "ingress", "0", "from"], Template::With(".Values.networkPolicy.metricsFrom".to_owned()));
-    template.restrict(&["spec", "ingress"], &port);
+    if release.webhooks.is_empty() {
+        template.restrict(&["spec", "ingress"], &port);
+    } else {
+        let webhooks = placeholders.include("webhookPort");
+        template.set(&["spec", "ingress", "1", "ports", "0", "port"], Template::expression(webhooks.clone()));
+        template.restrict(&["spec", "ingress", "0"], &port);
+        template.restrict(&["spec", "ingress", "1"], &webhooks);
+    }
     template.push(&["spec", "egress"], Template::Items(".Values.networkPolicy.egress".to_owned()));
     Template::when(".Values.networkPolicy.enabled", template)
 }

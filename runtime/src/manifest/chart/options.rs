@@ -1,5 +1,6 @@
 //! Reads the table of the options of an operator from the published schema of its configuration file.
 
+use crate::manifest::project::Project;
 use serde_json::Value;
 
 /// The schema that a test compares with the options in the code.
@@ -22,8 +23,8 @@ pub(super) fn header() -> (String, String) {
 }
 
 /// Returns the schema of the chart's value `config`: the schema of the configuration file, without `apiVersion` and `kind`, which
-/// the chart writes itself.
-pub(super) fn schema() -> Value {
+/// the chart writes itself, and without the options of webhooks if the operator has none.
+pub(super) fn schema(project: &Project) -> Value {
     let mut schema = config_file_schema();
     // The required fields are `apiVersion` and `kind`.
     if let Some(fields) = schema.as_object_mut() {
@@ -32,17 +33,19 @@ pub(super) fn schema() -> Value {
         }
     }
     if let Some(properties) = schema["properties"].as_object_mut() {
-        for field in ["apiVersion", "kind", "webhooks"] {
-            properties.remove(field);
+        properties.remove("apiVersion");
+        properties.remove("kind");
+        if project.webhooks.is_empty() {
+            properties.remove("webhooks");
         }
     }
     schema
 }
 
 /// Returns the options as YAML with comments: those of a release, and the others as comments.
-pub(super) fn values() -> String {
+pub(super) fn values(project: &Project) -> String {
     let mut text = String::new();
-    write_values(&schema(), "", 1, false, &mut text);
+    write_values(&schema(project), "", 1, false, &mut text);
     text
 }
 

@@ -1,7 +1,7 @@
 //! `Placeholders`: stand for the names of a release in documents, until expressions of Helm replace them in the text.
 
 use super::options;
-use crate::manifest::{deployment::HEALTH_PORT, project::Project};
+use crate::manifest::{deployment::HEALTH_PORT, project::Project, webhooks::WEBHOOK_PORT};
 use serde_json::{Map, Value, json};
 
 const FULL_NAME: &str = "opgen-release-full-name";
@@ -14,6 +14,21 @@ const LABELS: &str = "opgen-release-labels";
 
 /// The label with the name of the operator, which is that of the chart in every release.
 const NAME_LABEL: &str = "app.kubernetes.io/name";
+
+/// The lines of the configuration file's template for an operator with webhooks, whose objects have the names of the release.
+const WEBHOOK_NAMES: &str = "\
+{{- $fullname := include \"$CHART.fullname\" . -}}
+{{- $configuration := printf \"%s-%s\" .Release.Namespace $fullname -}}
+{{- $webhooks := dict \"service\" (printf \"%s-webhook\" $fullname) \"configuration\" $configuration -}}
+{{- $_ := set $defaults \"webhooks\" $webhooks -}}
+";
+
+/// The template of the port of the webhooks, for an operator with some.
+const WEBHOOK_PORT_TEMPLATE: &str = "
+{{- define \"$CHART.webhookPort\" -}}
+{{- include \"$CHART.port\" (dig \"webhooks\" \"address\" \":$WEBHOOK_PORT\" .Values.config) -}}
+{{- end -}}
+";
 
 /// The name of the ServiceAccount of a release.
 pub(super) const SERVICE_ACCOUNT: &str = "opgen-release-service-account";
@@ -125,8 +140,15 @@ impl<'a> Placeholders<'a> {
             true => "{{- $_ := set $defaults \"namespaces\" (list .Release.Namespace) -}}\n",
             false => "",
         };
+        let (webhooks, webhook_port) = match self.project.webhooks.is_empty() {
+            true => ("", ""),
+            false => (WEBHOOK_NAMES, WEBHOOK_PORT_TEMPLATE),
+        };
         let (api_version, kind) = options::header();
-        text.replace("$NAMESPACES\n", namespaces)
+        format!("{text}{webhook_port}")
+            .replace("$NAMESPACES\n", namespaces)
+            .replace("$WEBHOOKS\n", webhooks)
+            .replace("$WEBHOOK_PORT", &WEBHOOK_PORT.to_string())
             .replace("$LEASE", &lease)
             .replace("$PROBE_PORT", &HEALTH_PORT.to_string())
             .replace("$API_VERSION", &api_version)

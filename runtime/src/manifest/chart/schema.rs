@@ -9,7 +9,7 @@ pub(super) fn document(project: &Project) -> Value {
     let mut properties = json!({
         "affinity": {"type": "object"},
         "args": list(&text()),
-        "config": options::schema(),
+        "config": options::schema(project),
         "crds": object(json!({"install": flag(), "keep": flag()})),
         "enabled": described(flag(), "The condition of a chart that depends on this one."),
         "env": list(&json!({"type": "object"})),

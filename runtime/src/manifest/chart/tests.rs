@@ -48,7 +48,7 @@ fn an_operator_of_one_namespace_watches_that_of_its_release() {
 fn every_option_is_in_the_values_with_its_meaning() {
     let values = text(&fixture::project(), "values.yaml");
     let mut found = 0;
-    let mut groups = vec![options::schema()];
+    let mut groups = vec![options::schema(&fixture::project())];
     while let Some(group) = groups.pop() {
         for (name, option) in group["properties"].as_object().unwrap() {
             if option["properties"].is_object() {

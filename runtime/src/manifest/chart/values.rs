@@ -32,7 +32,7 @@ pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestErro
         .replace("$REPOSITORY", &image.repository)
         .replace("$TAG", &image.tag)
         .replace("$DIGEST", &image.digest)
-        .replace("$CONFIG", options::values().trim_end())
+        .replace("$CONFIG", options::values(project).trim_end())
         .replace("$RESOURCES", &below("  ", &container["resources"])?)
         .replace("$POD_SECURITY", &below("  ", &deployment::pod(project)["securityContext"])?)
         .replace("$SECURITY", &below("  ", &container["securityContext"])?)

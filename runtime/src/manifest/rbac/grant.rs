@@ -4,8 +4,9 @@ use crate::{
     access::Rule,
     kind::Kind,
     manager::upgrade_record::record_name,
-    manifest::{KindDescription, Project},
+    manifest::{KindDescription, Project, webhooks},
     shape::{Access, AccessTarget, NodeVisit, SourceLocation, Verb},
+    webhook::Mode,
 };
 
 /// One RBAC rule, the scope in which it is needed, and its source.
@@ -71,6 +72,12 @@ const SHARD_VERBS: &[&str] = &["create", "delete", "get", "list", "update", "wat
 /// Verbs on the ConfigMap that records upgrades.
 const RECORD_VERBS: &[&str] = &["get", "patch"];
 
+/// Verbs on the Secret of the certificates. A new Secret has no name that a rule could contain.
+const SECRET_VERBS: &[&str] = &["get", "update"];
+
+/// Verbs on the own webhook configurations, whose certificate authorities the operator sets.
+const CONFIGURATION_VERBS: &[&str] = &["get", "patch"];
+
 /// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
@@ -78,6 +85,7 @@ pub(super) fn grants(project: &Project) -> Vec<Grant> {
         .chain(grants_of_process())
         .chain(grants_of_election(project))
         .chain(grants_of_upgrades(project))
+        .chain(grants_of_webhooks(project))
         .collect()
 }
 
@@ -132,6 +140,32 @@ fn grants_of_upgrades(project: &Project) -> Vec<Grant> {
         grants.extend([record, create].map(|rule| grant(rule, RuleScope::OperatorNamespace, "records upgrades")));
         let hook_grant = |access| grant(Rule::of(access), scope_of_access(project, access), "runs the upgrade hook");
         grants.extend(permissions.iter().map(hook_grant));
+    }
+    grants
+}
+
+/// Returns the rules of the certificates; none for an operator without webhooks.
+fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
+    if project.webhooks.is_empty() {
+        return Vec::new();
+    }
+    let grant = |rule, scope, action| Grant {
+        rule,
+        scope,
+        source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process(action) },
+    };
+    let (names, own) = (webhooks::names(project), "shares the certificates of the webhooks between replicas");
+    let secret = Rule { resource_names: vec![names.secret], ..Rule::on("", "secrets", SECRET_VERBS) };
+    let create = Rule::on("", "secrets", &["create"]);
+    let mut grants: Vec<_> = [secret, create].map(|rule| grant(rule, RuleScope::OperatorNamespace, own)).into();
+    let resources =
+        [(Mode::Default, "mutatingwebhookconfigurations"), (Mode::Validate, "validatingwebhookconfigurations")];
+    for (mode, resource) in resources {
+        if project.webhooks.iter().any(|webhook| webhook.mode == mode) {
+            let rule = Rule::on("admissionregistration.k8s.io", resource, CONFIGURATION_VERBS);
+            let rule = Rule { resource_names: vec![names.configuration.clone()], ..rule };
+            grants.push(grant(rule, RuleScope::Cluster, "makes the API server trust the certificates of the webhooks"));
+        }
     }
     grants
 }

@@ -10,7 +10,7 @@ use crate::{
     environment::Environment,
     error::ErrorChain,
     server::certificate::tls_config,
-    webhook::{Mode, WebhookDescription},
+    webhook::{Mode, WebhookDescription, names::WebhookNames},
 };
 use parking_lot::Mutex;
 use rustls::ServerConfig;
@@ -28,28 +28,6 @@ const MIN_PERIOD: Duration = Duration::from_secs(1);
 
 /// How often a renewal is tried that other replicas interrupt.
 const MAX_ATTEMPTS: usize = 5;
-
-/// The names of the objects that an operator needs for its webhooks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WebhookNames {
-    /// The Service, by whose name the API server calls the webhooks.
-    pub(crate) service: String,
-    /// The Secret with the certificates.
-    pub(crate) secret: String,
-    /// The validating and the mutating webhook configuration.
-    pub(crate) configuration: String,
-}
-
-impl WebhookNames {
-    /// Returns the usual names. `cluster_name` is that of the operator's cluster-scoped objects.
-    pub(crate) fn new(operator: &str, cluster_name: &str) -> Self {
-        Self {
-            service: format!("{operator}-webhook"),
-            secret: format!("{operator}-webhook-certificates"),
-            configuration: cluster_name.to_owned(),
-        }
-    }
-}
 
 /// The certificates that a replica serves.
 #[derive(Debug, Default)]

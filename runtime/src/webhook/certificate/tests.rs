@@ -2,15 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{
-    generation::CertificateHistory,
-    keeper::{CertificateKeeper, WebhookNames},
-};
+use super::{generation::CertificateHistory, keeper::CertificateKeeper};
 use crate::{
     client::Client,
     environment::Environment,
     server::certificate::tls_config,
-    webhook::{Mode, Webhook, WebhookDescription},
+    webhook::{Mode, Webhook, WebhookDescription, names::WebhookNames},
 };
 use jiff::Timestamp;
 use k8s_openapi::api::{admissionregistration::v1::ValidatingWebhookConfiguration, core::v1::Secret};

@@ -1,0 +1,155 @@
+//! Generates the Service and the webhook configurations of an operator with admission webhooks.
+
+use super::{
+    lint::{Finding, Findings},
+    project::Project,
+};
+use crate::webhook::{FailurePolicy, Mode, Webhook, WebhookDescription, names::WebhookNames};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
+use serde_json::{Value, json};
+
+/// The port of the webhooks in the container.
+pub(crate) const WEBHOOK_PORT: u16 = 9443;
+
+/// The label that every Namespace has, with its name.
+const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
+
+/// Returns the names of the objects of the webhooks.
+pub(crate) fn names(project: &Project) -> WebhookNames {
+    WebhookNames::new(&project.name, &project.cluster_name())
+}
+
+/// Returns the Service of the webhooks; `None` for an operator without any.
+pub(crate) fn service(project: &Project) -> Option<Value> {
+    let mut labels = project.labels();
+    labels["app.kubernetes.io/component"] = json!("webhook");
+    let service = json!({
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"labels": labels, "name": names(project).service, "namespace": project.namespace},
+        "spec": {
+            "ports": [{"name": "https", "port": 443, "protocol": "TCP", "targetPort": "webhook"}],
+            "selector": project.selector(),
+        },
+    });
+    (!project.webhooks.is_empty()).then_some(service)
+}
+
+/// Returns the mutating and the validating webhook configuration, as far as there are such webhooks. The operator adds the authorities
+/// of its certificate.
+pub(crate) fn configurations(project: &Project) -> Vec<Value> {
+    let kinds = [(Mode::Default, "MutatingWebhookConfiguration"), (Mode::Validate, "ValidatingWebhookConfiguration")];
+    let configuration = |(mode, kind)| {
+        let mut webhooks: Vec<_> = project.webhooks.iter().filter(|webhook| webhook.mode == mode).collect();
+        webhooks.sort_by_key(|webhook| webhook.name());
+        let document = json!({
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": kind,
+            "metadata": {"labels": project.labels(), "name": names(project).configuration},
+            "webhooks": webhooks.iter().map(|webhook| entry(project, webhook)).collect::<Vec<_>>(),
+        });
+        (!webhooks.is_empty()).then_some(document)
+    };
+    kinds.into_iter().filter_map(configuration).collect()
+}
+
+/// Returns the Secret that the operator creates, as far as it identifies it; `None` for an operator without webhooks.
+pub(crate) fn secret(project: &Project) -> Option<Value> {
+    let metadata = json!({"name": names(project).secret, "namespace": project.namespace});
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata});
+    (!project.webhooks.is_empty()).then_some(secret)
+}
+
+/// Returns the entry of a webhook in its configuration.
+fn entry(project: &Project, description: &WebhookDescription) -> Value {
+    let (kind, webhook) = (&description.kind, &description.webhook);
+    let subresources = webhook.subresources.iter().map(|name| format!("{}/{name}", kind.plural));
+    let resources: Vec<_> = [kind.plural.to_string()].into_iter().chain(subresources).collect();
+    let names = names(project);
+    let service =
+        json!({"name": names.service, "namespace": project.namespace, "path": description.path(), "port": 443});
+    let mut entry = json!({
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"service": service},
+        "failurePolicy": failure_policy(project, description),
+        "matchPolicy": "Equivalent",
+        "name": description.name(),
+        "rules": [{
+            "apiGroups": [kind.group],
+            "apiVersions": [kind.version],
+            "operations": webhook.operations.iter().map(|operation| operation.as_str()).collect::<Vec<_>>(),
+            "resources": resources,
+            "scope": if kind.namespaced { "Namespaced" } else { "Cluster" },
+        }],
+        "sideEffects": "None",
+        "timeoutSeconds": webhook.timeout.as_secs(),
+    });
+    let condition = |condition: &k8s_openapi::api::admissionregistration::v1::MatchCondition| json!({"expression": condition.expression, "name": condition.name});
+    if !webhook.match_conditions.is_empty() {
+        entry["matchConditions"] = webhook.match_conditions.iter().map(condition).collect();
+    }
+    let selectors = [
+        ("namespaceSelector", namespace_selector(project, description)),
+        ("objectSelector", webhook.object_selector.clone()),
+    ];
+    for (field, selector) in selectors.into_iter().filter(|(_, selector)| *selector != LabelSelector::default()) {
+        entry[field] = json!(selector);
+    }
+    entry
+}
+
+/// Returns whether the operator defines the kind of a webhook.
+fn is_own(project: &Project, description: &WebhookDescription) -> bool {
+    let names = |kind: &crate::kind::Kind| (kind.group.clone(), kind.kind.clone());
+    let mut own = project.controllers.iter().filter(|controlled| !controlled.is_foreign());
+    own.any(|controlled| names(&controlled.kind) == names(&description.kind))
+}
+
+fn failure_policy(project: &Project, description: &WebhookDescription) -> &'static str {
+    let default = if is_own(project, description) { FailurePolicy::Fail } else { FailurePolicy::Ignore };
+    match description.webhook.failure_policy.unwrap_or(default) {
+        FailurePolicy::Fail => "Fail",
+        FailurePolicy::Ignore => "Ignore",
+    }
+}
+
+/// Returns the namespace selector: that of the settings, without the namespace of the operator for a kind that it doesn't define, and
+/// only that namespace for an operator that watches no other.
+fn namespace_selector(project: &Project, description: &WebhookDescription) -> LabelSelector {
+    let Webhook { namespace_selector, .. } = &description.webhook;
+    let mut selector = namespace_selector.clone();
+    let mut require = |operator: &str| {
+        selector.match_expressions.get_or_insert_default().push(LabelSelectorRequirement {
+            key: NAMESPACE_LABEL.to_owned(),
+            operator: operator.to_owned(),
+            values: Some(vec![project.namespace.clone()]),
+        });
+    };
+    if !is_own(project, description) {
+        require("NotIn");
+    } else if project.namespaced && description.kind.namespaced {
+        require("In");
+    }
+    selector
+}
+
+/// Reports webhooks that the API server would refuse, or would never call.
+pub(crate) fn findings(project: &Project) -> Vec<Finding> {
+    let mut findings = Findings::of(&project.name);
+    if let Err(error) = WebhookDescription::check_all(&project.webhooks) {
+        findings.error("webhooks", error.to_string(), "change the setting where the webhook is added to the operator");
+    }
+    for webhook in project.webhooks.iter().filter(|_| project.namespaced) {
+        if !is_own(project, webhook) {
+            let problem = format!(
+                "{} is for a kind that the operator doesn't define, and is not called in the operator's own namespace",
+                webhook.name()
+            );
+            findings.error("webhooks", problem, "remove the webhook, or `Operator::namespaced`");
+        }
+    }
+    findings.into_vec()
+}
+
+#[cfg(test)]
+mod tests;
