@@ -111,6 +111,9 @@ async fn handle(request: Request, sandbox: &Sandbox, options: &ServeOptions, ser
 /// Returns the builder of a sandbox with these options.
 pub(super) fn builder(options: &Options) -> Builder {
     let builder = Sandbox::builder().workloads(options.kubelet);
+    let services = options.webhook_services.iter();
+    let builder =
+        services.fold(builder, |builder, (namespace, name, address)| builder.service(namespace, name, *address));
     options.apiserver_flags.iter().fold(builder, |builder, flag| match flag.as_str() {
         "--enable-admission-plugins=OwnerReferencesPermissionEnforcement" => builder.owner_permissions(true),
         _ => panic!("the sandbox has nothing like kube-apiserver's {flag}; use `case_on_controlplane`"),

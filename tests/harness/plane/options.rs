@@ -1,5 +1,7 @@
 //! Defines `Options`, the form of the plane that a test needs and the flags of its servers.
 
+use std::net::SocketAddr;
+
 use super::form::Form;
 
 /// The options of a plane.
@@ -19,6 +21,9 @@ pub struct Options {
     pub controllers: Option<String>,
     /// Additional flags of kube-controller-manager, for example `--node-monitor-grace-period=20s`. The sandbox has none.
     pub controller_manager_flags: Vec<String>,
+    /// The Services of webhooks, by namespace and name, with the address that serves them. kube-apiserver finds it through the
+    /// EndpointSlices of the case, and the sandbox by this list.
+    pub webhook_services: Vec<(String, String, SocketAddr)>,
 }
 
 impl Default for Options {
@@ -30,6 +35,7 @@ impl Default for Options {
             apiserver_flags: Vec::new(),
             controllers: None,
             controller_manager_flags: Vec::new(),
+            webhook_services: Vec::new(),
         }
     }
 }
@@ -38,6 +44,17 @@ impl Options {
     /// Returns the default options with a port.
     pub fn served() -> Self {
         Self { served: true, ..Self::default() }
+    }
+
+    /// Returns the default options with a port, and with a Service of webhooks at an address that is not a loopback one.
+    pub fn with_webhooks(namespace: &str, service: &str, address: SocketAddr) -> Self {
+        let mut options = Self::served();
+        options.webhook_services.push((namespace.to_owned(), service.to_owned(), address));
+        if options.form != Form::Sandbox {
+            // Without kube-proxy nothing is behind the address of a Service.
+            options.apiserver_flags.push("--enable-aggregator-routing=true".to_owned());
+        }
+        options
     }
 
     /// Whether the plane is a sandbox inside the runtime of its case.

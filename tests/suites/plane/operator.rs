@@ -44,6 +44,7 @@ mod stop;
 mod texts;
 mod verbs;
 mod wake;
+mod webhooks;
 pub(crate) mod why;
 
 use libtest_mimic::Trial;
@@ -74,6 +75,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         follow::cases(),
         manifest::cases(),
         wake::cases(),
+        webhooks::cases(),
         why::cases(),
         verbs::cases(),
         select::cases(),

@@ -189,6 +189,12 @@ impl Running {
         self.task.is_finished()
     }
 
+    /// Asks it to end, and waits for its regular end.
+    pub(crate) async fn end_now(mut self) {
+        self.signal();
+        self.end().await.expect("a regular end");
+    }
+
     /// How it ends.
     pub(crate) async fn end(mut self) -> Result<(), RunError> {
         let what = "the operator has ended";
