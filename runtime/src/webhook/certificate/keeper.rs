@@ -95,11 +95,17 @@ pub(crate) struct CertificateKeeper {
 #[derive(Debug, thiserror::Error)]
 pub(super) enum KeepError {
     #[error(transparent)]
-    Call(#[from] CallError),
+    Call(Box<CallError>),
     #[error("failed to create or to use a certificate")]
     Certificate(#[from] io::Error),
     #[error("other replicas renewed the certificates {MAX_ATTEMPTS} times meanwhile")]
     Contended,
+}
+
+impl From<CallError> for KeepError {
+    fn from(error: CallError) -> Self {
+        Self::Call(Box::new(error))
+    }
 }
 
 impl CertificateKeeper {
