@@ -153,7 +153,10 @@ pub mod leader_election {
 
 /// Rules between the fields of a spec: the trait and derive `Validated`, and the rules as data.
 pub mod validation {
-    pub use opgen_api::validation::*;
+    pub use opgen_api::validation::{
+        FieldCondition, FieldValue, InvalidField, RuleKind, RuleProblem, Validated, Validation, ValidationOf,
+        ValidationRule,
+    };
 }
 
 /// The trait `Factory`, which describes one controlled kind to an operator, and its parts.

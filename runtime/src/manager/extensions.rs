@@ -51,6 +51,16 @@ pub enum ExtensionError {
         /// The path.
         path: String,
     },
+    /// An operator that is not the first of its process has webhooks: their configurations would have other names than those of the
+    /// process, and so no certificate.
+    #[error(
+        "operator {name} has webhooks, but is not the first operator of its process; make it the first one, or run it in a process \
+         of its own"
+    )]
+    WebhooksOfLaterOperator {
+        /// The name of the operator.
+        name: String,
+    },
     /// A webhook has an invalid setting or the name of another one.
     #[error(transparent)]
     Webhook(#[from] WebhookError),

@@ -1,6 +1,10 @@
 //! `Operators`: the operators that run in one process, with the checks before their start.
 
-use super::{extensions::Extensions, operator::Operator, run_error::RunError};
+use super::{
+    extensions::{ExtensionError, Extensions},
+    operator::Operator,
+    run_error::RunError,
+};
 use crate::{informer::child_store::conflicting_reads, kind::Kind};
 use std::collections::BTreeSet;
 
@@ -81,9 +85,31 @@ impl<'o> Operators<'o> {
                     return Err(Box::new(RunError::ReadVersions { kind: factory.kind(), read: one, versions }));
                 }
             }
+            // The certificate and the configurations of the process have the names of the first operator.
+            if !std::ptr::eq(operator, self.first) && !operator.extensions.webhooks.is_empty() {
+                let name = operator.name.clone();
+                return Err(Box::new(RunError::Extension(ExtensionError::WebhooksOfLaterOperator { name })));
+            }
             extensions.add(&operator.extensions);
         }
         extensions.check().map_err(RunError::Extension)?;
         Ok(extensions)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::webhook::Admission;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    #[test]
+    fn only_the_first_operator_of_a_process_has_webhooks() {
+        let plain = Operator::new("teams");
+        let with_webhook = Operator::new("shops").validates(|_: &Admission<ConfigMap>| Ok(()));
+        assert!(Operators::new(&with_webhook, std::slice::from_ref(&plain)).check().is_ok());
+        let refused = Operators::new(&plain, std::slice::from_ref(&with_webhook)).check().unwrap_err();
+        assert!(refused.to_string().starts_with("operator shops has webhooks, but is not the first"), "{refused}");
     }
 }
