@@ -17,7 +17,10 @@ use rustls::ServerConfig;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::sync::watch;
@@ -34,6 +37,8 @@ const MAX_ATTEMPTS: usize = 5;
 pub(crate) struct ServedCertificates {
     generations: Mutex<(CertificateHistory, BTreeMap<i64, Arc<ServerConfig>>)>,
     available: watch::Sender<bool>,
+    /// Whether the configurations of the operator have had the authorities of the certificates.
+    is_trusted: AtomicBool,
 }
 
 impl ServedCertificates {
@@ -48,6 +53,11 @@ impl ServedCertificates {
     pub(crate) async fn wait(&self) {
         // The sender lives as long as `self`.
         let _ = self.available.subscribe().wait_for(|is_available| *is_available).await;
+    }
+
+    /// Returns whether the API server trusts the certificates. Without it, a call of a webhook fails.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.is_trusted.load(Ordering::Relaxed)
     }
 
     /// Returns the certificates that were read or written last.
@@ -160,14 +170,26 @@ impl CertificateKeeper {
         let bundle = generations.bundle(self.environment.now());
         let mut first_error = None;
         for configuration in &self.configurations {
-            match configuration.trust(&self.secret.client, &bundle, &self.secret.operator).await {
-                // Another replica has set them at the same time, which the next refresh checks.
-                Err(error) if error.is_conflict() => tracing::debug!(%error, "a webhook configuration has changed"),
-                Err(error) => first_error = first_error.or(Some(error)),
-                Ok(()) => {}
+            if let Err(error) = self.trust(configuration, &bundle).await {
+                first_error = first_error.or(Some(error));
             }
         }
-        first_error.map_or(Ok(()), |error| Err(error.into()))
+        if let Some(error) = first_error {
+            return Err(error.into());
+        }
+        self.served.is_trusted.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Sets the authorities in a configuration. If another replica changes it at the same time, its result is looked at again.
+    async fn trust(&self, configuration: &Configuration, bundle: &str) -> Result<(), CallError> {
+        let mut attempts = 1;
+        loop {
+            match configuration.trust(&self.secret.client, bundle, &self.secret.operator).await {
+                Err(error) if error.is_conflict() && attempts < MAX_ATTEMPTS => attempts += 1,
+                result => return result,
+            }
+        }
     }
 
     /// Returns the stored certificates, after it has renewed them if that is due.
