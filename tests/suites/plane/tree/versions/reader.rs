@@ -73,19 +73,19 @@ impl NewReader {
 #[provisioner(serial, owner = Shop)]
 struct BothReader {
     #[provisioner(resource)]
-    old: autoscaling_v1::HorizontalPodAutoscaler,
+    first: autoscaling_v1::HorizontalPodAutoscaler,
     #[provisioner(resource)]
-    new: autoscaling_v2::HorizontalPodAutoscaler,
-    #[provisioner(resource, from(old, new))]
+    second: autoscaling_v2::HorizontalPodAutoscaler,
+    #[provisioner(resource, from(first, second))]
     config: ConfigMap,
 }
 
 impl BothReader {
-    fn old(shop: &Shop) -> autoscaling_v1::HorizontalPodAutoscaler {
+    fn first(shop: &Shop) -> autoscaling_v1::HorizontalPodAutoscaler {
         scaler(shop.spec.extra)
     }
 
-    fn new(shop: &Shop) -> autoscaling_v2::HorizontalPodAutoscaler {
+    fn second(shop: &Shop) -> autoscaling_v2::HorizontalPodAutoscaler {
         autoscaling_v2::HorizontalPodAutoscaler { metadata: named("other"), ..scaler(shop.spec.extra) }
     }
 
