@@ -8,10 +8,14 @@ use crate::{counters::Counters, error::BoxError, panic::Closure};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use tokio::time::timeout;
 
 /// The maximum size of the body of a request. A review has an object twice, and objects have up to 3 MiB on their way to etcd.
 const MAX_BODY: usize = 8 << 20;
+
+/// How long a body may take to arrive: the longest time that an API server waits for an answer.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The webhooks of a process.
 #[derive(Clone, Debug)]
@@ -49,7 +53,11 @@ impl Dispatcher {
         if !media_type.is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json")) {
             return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
         }
-        let body = match Limited::new(request.into_body(), MAX_BODY).collect().await {
+        let body = match timeout(BODY_TIMEOUT, Limited::new(request.into_body(), MAX_BODY).collect()).await {
+            Ok(body) => body,
+            Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
+        };
+        let body = match body {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<http_body_util::LengthLimitError>() => {
                 return text(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB");

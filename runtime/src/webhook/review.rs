@@ -86,18 +86,24 @@ impl AdmissionRequest {
         review.request.ok_or_else(|| format!("the {KIND} has no request"))
     }
 
-    /// Returns whether the request updates an object that is being deleted, and changes nothing but its metadata or its status.
+    /// Returns whether the request updates an object that is being deleted, and does nothing but remove finalizers.
     pub(super) fn is_removal_of_finalizers(&self) -> bool {
+        let finalizers = |object: &Value| object["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
         let rest = |object: &Value| {
             let mut object = object.clone();
-            if let Some(fields) = object.as_object_mut() {
-                fields.remove("metadata");
-                fields.remove("status");
+            if let Some(metadata) = object["metadata"].as_object_mut() {
+                // The API server sets the others in each write.
+                for field in ["finalizers", "managedFields", "resourceVersion", "generation"] {
+                    metadata.remove(field);
+                }
             }
             object
         };
+        let old_finalizers = finalizers(&self.old_object);
         self.operation == Operation::Update
+            && self.sub_resource.as_deref().is_none_or(str::is_empty)
             && !self.old_object["metadata"]["deletionTimestamp"].is_null()
+            && finalizers(&self.object).iter().all(|finalizer| old_finalizers.contains(finalizer))
             && rest(&self.old_object) == rest(&self.object)
     }
 }

@@ -11,7 +11,6 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[kube(group = "demo.example.com", version = "v1", kind = "Shop", namespaced)]
@@ -140,6 +139,26 @@ async fn an_object_that_is_being_deleted_loses_its_finalizers_whatever_it_contai
 }
 
 #[tokio::test]
+async fn other_changes_of_an_object_that_is_being_deleted_are_validated() {
+    let old = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["a/b"]}, "spec": {"replicas": 9}});
+    for (pointer, value) in [
+        ("/metadata/labels", json!({"team": "red"})),
+        ("/metadata/annotations", json!({"note": "x"})),
+        ("/metadata/ownerReferences", json!([])),
+        ("/metadata/finalizers", json!(["a/b", "c/d"])),
+        ("/status", json!({})),
+    ] {
+        let mut new = old.clone();
+        let (parent, field) = pointer.rsplit_once('/').unwrap();
+        new.pointer_mut(parent).unwrap()[field] = value;
+        let request = json!({"uid": "7", "operation": "UPDATE", "oldObject": old, "object": new});
+        let body = review(request).to_string().into_bytes();
+        let (_, text) = ask(&operator(), Method::POST, "application/json", body).await;
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["response"]["allowed"], false, "{pointer}");
+    }
+}
+
+#[tokio::test]
 async fn an_old_object_that_can_not_be_decoded_can_be_repaired() {
     let request = json!({
         "uid": "7", "operation": "UPDATE", "oldObject": {"metadata": {}, "spec": {"replicas": "two"}},
@@ -263,4 +282,12 @@ fn settings_that_the_api_server_refuses_are_errors_of_the_run() {
     assert!(error.unwrap_err().to_string().contains("two webhooks"));
     let deletes = Operator::new("shops").defaults_with(set_class, |webhook| webhook.operations([Operation::Delete]));
     assert!(deletes.extensions.webhooks[0].description.check().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_arrive_is_given_up() {
+    let never = futures::stream::pending::<Result<hyper::body::Frame<Bytes>, std::io::Error>>();
+    let request = Request::post(PATH).header(header::CONTENT_TYPE, "application/json");
+    let request = request.body(http_body_util::StreamBody::new(never)).unwrap();
+    assert_eq!(dispatcher(&operator()).respond(request).await.status(), StatusCode::REQUEST_TIMEOUT);
 }
