@@ -234,7 +234,7 @@ impl RunningWebhookServer {
         if !self.is_serving.load(Ordering::Relaxed) {
             return Some("the certificate of the webhooks is not there yet");
         }
-        if self.served.as_ref().is_some_and(|served| !served.is_trusted()) {
+        if self.served.as_ref().is_some_and(|served| !served.is_trusted(&self.environment)) {
             return Some("the API server does not trust the certificate of the webhooks yet");
         }
         matches!(self.transport(), Transport::Refused).then_some("the certificate of the webhooks has expired")

@@ -32,23 +32,33 @@ impl Configuration {
         Self { kind, name: name.to_owned(), webhooks }
     }
 
-    /// Sets the authorities of the operator's webhooks, where they differ. Nothing else of the configuration changes.
+    /// Sets the authorities of the operator's webhooks, where they differ. Nothing else of the configuration changes. Returns whether
+    /// all webhooks of the operator have them now: a configuration that is not installed yet, or that lacks a webhook, is logged.
     ///
     /// # Errors
-    /// Fails if a call fails, also if another client changed the configuration meanwhile. A missing configuration is logged and no
-    /// error: it may not be installed yet.
-    pub(super) async fn trust(&self, client: &Client, bundle: &str, operator: &str) -> Result<(), CallError> {
+    /// Fails if a call fails, also if another client changed the configuration meanwhile.
+    pub(super) async fn trust(&self, client: &Client, bundle: &str, operator: &str) -> Result<bool, CallError> {
         let target = Target { kind: &self.kind, namespace: None, name: &self.name };
         let Some(object) = client.get::<Value>(target).await? else {
             tracing::warn!("{} {} not found; apply the manifests of the operator", self.kind, self.name);
-            return Ok(());
+            return Ok(false);
         };
-        let Some(operations) = self.operations(&object, bundle) else { return Ok(()) };
+        let present: BTreeSet<_> = object["webhooks"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|webhook| webhook["name"].as_str())
+            .collect();
+        let missing = self.webhooks.iter().find(|name| !present.contains(name.as_str()));
+        if let Some(name) = missing {
+            tracing::warn!("{} {} has no webhook {name}; apply the manifests of the operator", self.kind, self.name);
+        }
+        let Some(operations) = self.operations(&object, bundle) else { return Ok(missing.is_none()) };
         let patch: json_patch::Patch = serde_json::from_value(operations)
             .map_err(|error| target.call_error(crate::shape::Verb::Patch, "", kube::Error::SerdeError(error)))?;
         client.patch(target, &Patch::Json::<()>(patch), operator).await?;
         tracing::info!("set the certificate authorities in {} {}", self.kind, self.name);
-        Ok(())
+        Ok(missing.is_none())
     }
 
     /// Returns the operations of the JSON patch; `None` if there is nothing to change. The resourceVersion makes the patch fail if the

@@ -68,6 +68,11 @@ impl IssuedCertificate {
         })
     }
 
+    /// Returns whether its authority is one of these.
+    pub(super) fn is_trusted(&self, authorities: &str) -> bool {
+        authorities.contains(&self.authority)
+    }
+
     fn is_valid(&self, now: Timestamp) -> bool {
         now.as_second() < self.expires
     }
@@ -89,10 +94,14 @@ impl fmt::Debug for IssuedCertificate {
 pub(super) struct CertificateHistory(pub(super) Vec<IssuedCertificate>);
 
 impl CertificateHistory {
-    /// Returns the certificate to serve: the newest that API servers have had time to learn. `None` if none is valid.
-    pub(super) fn served(&self, now: Timestamp) -> Option<&IssuedCertificate> {
-        let valid = || self.0.iter().rev().filter(|generation| generation.is_valid(now));
-        valid().find(|generation| generation.served_from <= now.as_second()).or_else(|| valid().next())
+    /// Returns the certificate to serve: the newest whose authority is in `trusted`, the authorities in the webhook configurations, and
+    /// that API servers have had time to learn. If there is none, the newest that comes nearest. `None` if none is valid.
+    pub(super) fn served(&self, now: Timestamp, trusted: &str) -> Option<&IssuedCertificate> {
+        let rank = |generation: &IssuedCertificate| {
+            (generation.is_trusted(trusted), generation.served_from <= now.as_second())
+        };
+        // Of several with the same rank, `max_by_key` returns the last one, which is the newest.
+        self.0.iter().filter(|generation| generation.is_valid(now)).max_by_key(|generation| rank(generation))
     }
 
     /// Returns the authorities to trust, in PEM: those of all certificates that may still be served.
@@ -110,7 +119,7 @@ impl CertificateHistory {
         newest.is_none_or(|newest| now.as_second() >= newest.created + (newest.expires - newest.created) / 3 * 2)
     }
 
-    /// Returns the valid certificates with a new one for these names. If one of them is served now, the new one is served only after
+    /// Returns the valid certificates with a new one for these names. If there is another one for them, the new one is served only after
     /// a twelfth of its lifetime, at most an hour, so that API servers trust it before they see it.
     ///
     /// # Errors
@@ -118,7 +127,8 @@ impl CertificateHistory {
     pub(super) fn renewed(&self, names: &[String], now: Timestamp, lifetime: Duration) -> io::Result<Self> {
         let mut generations: Vec<_> = self.0.iter().filter(|generation| generation.is_valid(now)).cloned().collect();
         let mut new = IssuedCertificate::create(names, now, lifetime)?;
-        if !generations.is_empty() {
+        // Certificates for other names are of no use until then: calls would fail.
+        if generations.iter().any(|generation| generation.names == names) {
             new.served_from = new.created + ((new.expires - new.created) / 12).min(MAX_OVERLAP_SECONDS);
         }
         generations.push(new);

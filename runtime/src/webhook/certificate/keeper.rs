@@ -17,10 +17,7 @@ use rustls::ServerConfig;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::Duration,
 };
 use tokio::sync::watch;
@@ -37,8 +34,8 @@ const MAX_ATTEMPTS: usize = 5;
 pub(crate) struct ServedCertificates {
     generations: Mutex<(CertificateHistory, BTreeMap<i64, Arc<ServerConfig>>)>,
     available: watch::Sender<bool>,
-    /// Whether the configurations of the operator have had the authorities of the certificates.
-    is_trusted: AtomicBool,
+    /// The authorities, in PEM, that all configurations of the operator have.
+    trusted: Mutex<String>,
 }
 
 impl ServedCertificates {
@@ -46,7 +43,7 @@ impl ServedCertificates {
     pub(crate) fn current(&self, environment: &Environment) -> Option<Arc<ServerConfig>> {
         let state = self.generations.lock();
         let (generations, configs) = &*state;
-        configs.get(&generations.served(environment.now())?.created).cloned()
+        configs.get(&generations.served(environment.now(), &self.trusted.lock())?.created).cloned()
     }
 
     /// Waits until there is a certificate.
@@ -55,9 +52,10 @@ impl ServedCertificates {
         let _ = self.available.subscribe().wait_for(|is_available| *is_available).await;
     }
 
-    /// Returns whether the API server trusts the certificates. Without it, a call of a webhook fails.
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.is_trusted.load(Ordering::Relaxed)
+    /// Returns whether the API server trusts the certificate of this time. Without it, a call of a webhook fails.
+    pub(crate) fn is_trusted(&self, environment: &Environment) -> bool {
+        let (known, trusted) = (self.known(), self.trusted.lock());
+        known.served(environment.now(), &trusted).is_some_and(|served| served.is_trusted(&trusted))
     }
 
     /// Returns the certificates that were read or written last.
@@ -148,15 +146,19 @@ impl CertificateKeeper {
         self.served.clone()
     }
 
-    /// Keeps the certificates current for ever. Errors are logged, and tried again after at most a minute.
+    /// Keeps the certificates current for ever. After an error, and while a configuration is missing, it tries again after a second,
+    /// then after twice the time, at most a minute.
     pub(crate) async fn run(&self) {
         let period = (self.lifetime / 1000).clamp(MIN_PERIOD, MAX_PERIOD);
+        let mut retry = MIN_PERIOD;
         loop {
             if let Err(error) = self.refresh().await {
                 let error = ErrorChain(&error);
                 tracing::error!(%error, "failed to keep the certificates of the webhooks current");
             }
-            tokio::time::sleep(period).await;
+            let is_current = self.served.is_trusted(&self.environment);
+            tokio::time::sleep(if is_current { period } else { retry }).await;
+            retry = if is_current { MIN_PERIOD } else { period.min(retry * 2) };
         }
     }
 
@@ -168,21 +170,24 @@ impl CertificateKeeper {
         let generations = self.read_or_renew().await?;
         self.served.set(generations.clone())?;
         let bundle = generations.bundle(self.environment.now());
-        let mut first_error = None;
+        let (mut is_trusted, mut first_error) = (true, None);
         for configuration in &self.configurations {
-            if let Err(error) = self.trust(configuration, &bundle).await {
-                first_error = first_error.or(Some(error));
+            match self.trust(configuration, &bundle).await {
+                Ok(is_complete) => is_trusted &= is_complete,
+                Err(error) => first_error = first_error.or(Some(error)),
             }
         }
         if let Some(error) = first_error {
             return Err(error.into());
         }
-        self.served.is_trusted.store(true, Ordering::Relaxed);
+        if is_trusted {
+            *self.served.trusted.lock() = bundle;
+        }
         Ok(())
     }
 
     /// Sets the authorities in a configuration. If another replica changes it at the same time, its result is looked at again.
-    async fn trust(&self, configuration: &Configuration, bundle: &str) -> Result<(), CallError> {
+    async fn trust(&self, configuration: &Configuration, bundle: &str) -> Result<bool, CallError> {
         let mut attempts = 1;
         loop {
             match configuration.trust(&self.secret.client, bundle, &self.secret.operator).await {

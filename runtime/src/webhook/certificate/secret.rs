@@ -50,7 +50,14 @@ impl CertificateSecret {
         let json = ByteString::deserialize(&object["data"][KEY]).unwrap_or_default().0;
         let generations = serde_json::from_slice(&json).unwrap_or_else(|error| {
             let (namespace, name) = (&self.namespace, &self.name);
-            tracing::warn!(%error, "key {KEY} of Secret {namespace}/{name} is invalid; creating new certificates");
+            // The text of the error may quote a private key.
+            let (error, line, column) = (error.classify(), error.line(), error.column());
+            tracing::warn!(
+                ?error,
+                line,
+                column,
+                "key {KEY} of Secret {namespace}/{name} is invalid; creating new certificates"
+            );
             CertificateHistory::default()
         });
         Ok(Some(StoredSecret { object, generations }))
@@ -70,7 +77,7 @@ impl CertificateSecret {
         let written = match stored {
             Some(stored) => {
                 let mut object = stored.object.clone();
-                object["data"] = json!({KEY: data});
+                object["data"][KEY] = data;
                 self.client.replace(self.target(&self.name), &object, &self.operator).await
             }
             None => {

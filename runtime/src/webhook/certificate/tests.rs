@@ -150,7 +150,7 @@ async fn a_client_that_trusts_the_bundle_accepts_the_certificate_for_the_service
     let names = ["shop-webhook.default.svc".to_owned()];
     let now = Timestamp::now();
     let generations = CertificateHistory::default().renewed(&names, now, LIFETIME).unwrap();
-    let generation = generations.served(now).unwrap();
+    let generation = generations.served(now, "").unwrap();
     let server = tls_config(generation.certificate.as_bytes(), generation.key.as_bytes()).unwrap();
     let mut roots = RootCertStore::empty();
     let bundle = generations.bundle(now);
@@ -179,4 +179,54 @@ fn other_names_make_a_new_certificate_due_at_once() {
     assert!(generations.is_due(&["b.default.svc".to_owned()], now));
     assert!(format!("{generations:?}").contains("a.default.svc"));
     assert!(!format!("{generations:?}").contains("PRIVATE"), "the key is in no log");
+}
+
+#[test]
+fn a_certificate_for_other_names_is_replaced_at_once() {
+    let names = |name: &str| vec![format!("{name}.default.svc")];
+    let now = Timestamp::now();
+    let old = CertificateHistory::default().renewed(&names("old"), now, LIFETIME).unwrap();
+    let renewed = old.renewed(&names("old"), now, LIFETIME).unwrap();
+    assert_eq!(
+        renewed.served(now, "").unwrap(),
+        &old.0[0],
+        "a certificate for the same names is trusted before it is served"
+    );
+    assert!(old.is_due(&names("new"), now));
+    let renamed = old.renewed(&names("new"), now, LIFETIME).unwrap();
+    assert_eq!(renamed.served(now, "").unwrap().names, names("new"));
+}
+
+#[tokio::test]
+async fn a_certificate_that_no_configuration_trusts_is_not_served_while_there_is_another() {
+    let (sandbox, clock) = (Sandbox::builder().seed(1).start(), Clock::now());
+    let configurations = install(&sandbox).await;
+    let replica = keeper(&sandbox, &clock);
+    let is_trusted = || replica.served().is_trusted(&clock.environment());
+    replica.refresh().await.unwrap();
+    assert!(is_trusted());
+    let first = replica.served().current(&clock.environment()).unwrap();
+    configurations.delete("shop", &DeleteParams::default()).await.unwrap();
+    clock.advance(61 * DAY);
+    replica.refresh().await.unwrap();
+    clock.advance(DAY);
+    assert_eq!(replica.served().known().0.len(), 2);
+    assert!(Arc::ptr_eq(&first, &replica.served().current(&clock.environment()).unwrap()));
+    install(&sandbox).await;
+    replica.refresh().await.unwrap();
+    assert!(!Arc::ptr_eq(&first, &replica.served().current(&clock.environment()).unwrap()));
+    assert!(is_trusted());
+}
+
+#[tokio::test]
+async fn other_keys_of_the_secret_stay() {
+    let (sandbox, clock) = (Sandbox::builder().seed(1).start(), Clock::now());
+    let secrets = Api::<Secret>::default_namespaced(sandbox.client());
+    let foreign = json!({"metadata": {"name": "shop-webhook-certificates"}, "stringData": {"other": "kept"}});
+    secrets.create(&PostParams::default(), &serde_json::from_value(foreign).unwrap()).await.unwrap();
+    let replica = keeper(&sandbox, &clock);
+    replica.refresh().await.unwrap();
+    assert!(!replica.served().is_trusted(&clock.environment()), "no configuration is installed");
+    let data = secrets.get("shop-webhook-certificates").await.unwrap().data.unwrap();
+    assert_eq!(data.keys().collect::<Vec<_>>(), ["certificates.json", "other"]);
 }
