@@ -43,7 +43,7 @@ pub(crate) fn validated(item: TokenStream) -> Expansion {
 /// Expands the rules of a type. `krate` is the path of opgen in another attribute of the item.
 fn expand_validated(item: TokenStream, krate: Option<syn::Path>, diags: &mut Diags) -> TokenStream {
     let model = attrs::validated::read(item, diags).map(|input| model::validated::resolve(input, krate));
-    let checked = model.and_then(|model| check::rule::check(model, diags));
+    let checked = model.and_then(|model| check::validated::check(model, diags));
     checked.map(|checked| expand::validated::expand(&checked)).unwrap_or_default()
 }
 

@@ -13,9 +13,9 @@ pub(crate) mod operator;
 mod printcolumn;
 pub(crate) mod provisioner;
 mod role;
-pub(crate) mod rule;
 mod schema;
 mod subresource;
+pub(crate) mod validated;
 mod validation;
 
 /// A model that passed all rules.

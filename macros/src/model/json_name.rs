@@ -36,6 +36,10 @@ pub(super) fn renamed_variant(variant: &str, rule: Option<&str>) -> String {
         Some("lowercase") => variant.to_lowercase(),
         Some("UPPERCASE") => variant.to_uppercase(),
         Some("PascalCase") | None => variant.to_owned(),
+        Some("camelCase") => {
+            let mut chars = variant.chars();
+            chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+        }
         rule => renamed_field(&snake, rule),
     }
 }

@@ -16,7 +16,7 @@
 //! | `#[valid(at_most(max))]` | the number is not greater than the other field, unless one of both is not set |
 //! | `#[valid(less_than(max))]` | the number is less than the other field, unless one of both is not set |
 //! | `#[valid(unique)]` | no two items of the list are equal |
-//! | `#[valid(unique(name))]` | no two items of the list have an equal field `name` |
+//! | `#[valid(unique(name))]` | no two items of the list have an equal field `name`, by its name in JSON |
 //! | on the struct: `#[valid(one_of(a, b))]` | exactly one of the fields is set |
 //! | `#[valid(at_most_one_of(a, b))]` | at most one of the fields is set |
 //! | `#[valid(at_least_one_of(a, b))]` | at least one of the fields is set |
@@ -31,6 +31,13 @@
 //! As in the API server, a rule that an object violated before is not checked again while the part with the rule stays the same
 //! (KEP-4008). A rule about a change (`immutable`, `set_once`) holds only for an edit, in a list only for lists with
 //! `x-kubernetes-list-type: map`, whose items have an identity.
+//!
+//! `immutable` and `set_once` hold as long as the object around the field exists: an edit can remove an optional object, or an item of a
+//! list, and a later edit can add another one.
+//!
+//! # Limits
+//! [`Validated::validate`] expects a value with the defaults of the schema. It compares lists in their order, also those that the API
+//! server compares as sets or maps.
 //!
 //! # Example
 //!
@@ -129,7 +136,7 @@ impl<T: Validated, S> Validated for HashMap<String, T, S> {
 }
 
 /// Finds out whether the type of a field has rules. An inherent method takes precedence over a method of a trait, so that
-/// [`HasRules`] answers for a type that implements [`Validated`], and [`MayHaveRules`] for any other.
+/// [`TypeOfField`] answers for a type that implements [`Validated`], and [`WithoutRules`] for any other.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct TypeOfField<T>(PhantomData<T>);

@@ -31,8 +31,9 @@ const WRITERS: u64 = 8;
 
 /// How many objects are generated; each is created and is the edit of another one. `OPGEN_RULE_OBJECTS` sets another number.
 fn object_count() -> u64 {
-    let count = std::env::var("OPGEN_RULE_OBJECTS").ok().and_then(|count| count.parse().ok());
-    count.unwrap_or(1_000)
+    let count = std::env::var("OPGEN_RULE_OBJECTS").map_or(1_000, |count| count.parse().expect("a number"));
+    assert!(count >= 1_000, "each rule is to be violated several times");
+    count
 }
 
 /// The fields that violate a rule, with what the rule wants. A field may violate two rules.
@@ -42,7 +43,7 @@ async fn agree(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = site.operator().defines::<Ruled>();
     install::definitions(&plane, &operator).await;
-    let seed = std::env::var("OPGEN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
+    let seed: u64 = std::env::var("OPGEN_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let writers = (0..WRITERS).map(|writer| write(&site, seed * WRITERS + writer, object_count() / WRITERS));
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut valid = 0;
@@ -79,7 +80,7 @@ impl Tally {
 
 /// Creates objects without storing them, and writes each as an edit of the object that is stored then.
 async fn write(site: &Site, seed: u64, count: u64) -> Tally {
-    let (mut random, mut tally) = (Random::new(seed), Tally::default());
+    let (random, mut tally) = (Random::new(seed), Tally::default());
     let api = site.api::<Ruled>();
     let name = format!("ruled-{seed}");
     let mut stored: Option<Ruled> = None;

@@ -38,9 +38,9 @@ const RESERVED: [&str; 21] = [
 pub struct RuleProblem {
     /// The path of the schema, for example `.spec.pools[*]`.
     pub path: String,
-    /// What is wrong.
+    /// The problem.
     pub problem: String,
-    /// How to mend it.
+    /// The change that solves it.
     pub fix: String,
 }
 
@@ -85,10 +85,10 @@ impl Validation {
 
     /// Returns whether an item of the list has a rule about a change.
     fn has_item_transitions(&self) -> bool {
-        // Types below the item are fields of the item; the search is limited, since a type may contain itself.
+        // The search is limited, since a type may contain itself.
         fn has_transition(validation: &Validation, depth: u8) -> bool {
-            let nested =
-                validation.fields.iter().map(|field| field.validation).chain(validation.flattened.iter().copied());
+            let fields = validation.fields.iter().map(|field| field.validation);
+            let nested = fields.chain(validation.flattened.iter().copied()).chain(validation.items);
             validation.rules.iter().any(|rule| rule.kind.is_transition())
                 || depth > 0 && nested.into_iter().any(|validation| has_transition(&validation(), depth - 1))
         }
@@ -125,14 +125,14 @@ fn add_rule(schema: &mut Value, rule: Value) {
     }
 }
 
-/// What is wrong with a rule, and how to mend it.
+/// The problem of a rule, and its fix.
 type Problem = (String, &'static str);
 
 impl ValidationRule {
     /// Returns the rule as an entry of `x-kubernetes-validations`.
     ///
     /// # Errors
-    /// What is wrong with the rule in this schema, and how to mend it.
+    /// The problem of the rule in this schema, and its fix.
     fn to_json(self, schema: &Value) -> Result<Value, Problem> {
         let mut rule = Map::from_iter([
             ("rule".to_owned(), self.kind.to_cel(schema)?.into()),
@@ -224,6 +224,10 @@ impl RuleKind {
         if list["type"] != "array" {
             return Err((format!("`unique` is about the items of a list, but `{field}` is none"), "use it on a `Vec`"));
         }
+        if let Some(key) = key.filter(|key| list["items"]["properties"][key].is_null()) {
+            let problem = format!("`unique` compares the field `{key}` of the items, which their schema doesn't have");
+            return Err((problem, "write the name as it is in JSON"));
+        }
         if let Some(key) = key.filter(|key| !is_always_set(&list["items"], key)) {
             let problem = format!("`unique` compares the field `{key}` of the items, which may be missing");
             return Err((problem, "use a field that is required or has a default"));
@@ -274,8 +278,12 @@ fn immutable(field: &str, is_always_set: bool) -> String {
     format!("{set} == {} && (!{set} || {is_equal})", has("oldSelf", field))
 }
 
-/// Returns whether an object with this schema always has the field: it is required, or has a default.
+/// Returns whether an object with this schema always has the field: it is required, or has a default. CEL treats a field that is null
+/// as one that is not set.
 fn is_always_set(schema: &Value, field: &str) -> bool {
+    if schema["properties"][field]["nullable"] == true {
+        return false;
+    }
     let is_required = schema["required"].as_array().into_iter().flatten().any(|required| required == field);
     is_required || !schema["properties"][field]["default"].is_null()
 }

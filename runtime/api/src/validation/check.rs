@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 pub struct InvalidField {
     /// The path of the field from the checked value, for example `.pools[0].size`; empty for the value itself.
     pub path: String,
-    /// What the rule wants.
+    /// The message of the violated rule.
     pub message: String,
     /// The reason as in `x-kubernetes-validations`, for example `FieldValueInvalid`.
     pub reason: &'static str,
@@ -35,7 +35,7 @@ impl std::fmt::Display for InvalidField {
 impl std::error::Error for InvalidField {}
 
 impl Validation {
-    /// Checks the rules on a value in JSON. `old` is the value before an edit.
+    /// Checks the rules on a value in JSON: for its creation, or for an edit of `old`. The paths of the violations begin at the value.
     pub fn check(&self, value: &Value, old: Option<&Value>) -> Vec<InvalidField> {
         let mut invalid = Vec::new();
         self.check_at(value, old, "", &mut invalid);
@@ -127,7 +127,7 @@ impl ValidationRule {
             RuleKind::LessThan(field, other) => compare(object, field, other).is_none_or(std::cmp::Ordering::is_lt),
             RuleKind::Unique(field) => is_unique(&items_of(object, field)),
             RuleKind::UniqueBy(field, key) => {
-                let keys: Vec<_> = items_of(object, field).into_iter().map(|item| &item[key]).collect();
+                let keys: Vec<_> = items_of(object, field).into_iter().filter_map(|item| item.get(key)).collect();
                 is_unique(&keys)
             }
             RuleKind::OneOf(fields) => set_fields(fields) == 1,
@@ -154,7 +154,7 @@ impl FieldCondition {
     }
 }
 
-/// Returns the value of a field that is set. The API server removes a null, so it counts as not set.
+/// Returns the value of a field that is set. CEL treats a field that is null as one that is not set.
 fn present<'a>(object: &'a Map<String, Value>, field: &str) -> Option<&'a Value> {
     object.get(field).filter(|value| !value.is_null())
 }

@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValidationRule {
-    /// What the rule wants.
+    /// The rule without its message.
     pub kind: RuleKind,
     /// The text for users. `None` stands for [`RuleKind::default_message`].
     pub message: Option<&'static str>,
@@ -23,7 +23,7 @@ impl ValidationRule {
     }
 }
 
-/// What a rule wants. The names of fields are those in JSON.
+/// The kinds of rules. The names of fields are those in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleKind {

@@ -35,7 +35,7 @@ impl Random {
     }
 
     /// Returns a valid or an invalid spec, the edit of an old one or an unrelated one.
-    pub(crate) fn spec(&mut self, old: Option<&RuledSpec>) -> RuledSpec {
+    pub(crate) fn spec(&self, old: Option<&RuledSpec>) -> RuledSpec {
         let mut spec = match old {
             Some(old) if !self.one_in(8) => old.clone(),
             _ => self.unrelated(),
