@@ -1,4 +1,4 @@
-//! Provides the derives `Managed`, `Validated` and `Provisioner` and the macro `operator!` of opgen.
+//! Provides the derives `Managed`, `Validated` and `Provisioner`, the attribute `versions` and the macro `operator!` of opgen.
 //!
 //! Every macro runs four stages, a folder each: `attrs` → `model` → `check` → `expand`. The crate `opgen` re-exports the
 //! macros.
@@ -45,6 +45,22 @@ pub fn managed(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Validated, attributes(valid))]
 pub fn validated(item: TokenStream) -> TokenStream {
     stages::validated(item.into()).into_tokens().into()
+}
+
+/// Makes the types of each version of a kind from the types in a module and their history, and the conversion between the versions:
+/// `#[versions(v1alpha1, v1beta1, v1)]`, the oldest first.
+///
+/// - A version takes `deprecated`, `deprecated = "use v1"`, `not_served` and `stored`.
+/// - On a field: `#[version(added(v1, default = 3))]`, `removed(v1, default = 3)`, `renamed(v1, from = size)`,
+///   `retyped(v1, from = u32, up = f, down = g)`, `moved(v1, from = network.port)`.
+/// - On a struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]`.
+/// - On a variant: `added(v1, instead = Other)`, `removed(v1, instead = Other)`, `renamed(v1, from = Old)`.
+/// - `crate = "path"` among the versions: the path of opgen, if not `::opgen`.
+///
+/// The module `opgen::versions` describes them.
+#[proc_macro_attribute]
+pub fn versions(args: TokenStream, item: TokenStream) -> TokenStream {
+    stages::versions(args.into(), item.into()).into_tokens().into()
 }
 
 /// Implements `Provisioner` for a node of a provisioner tree: a group of its fields, or a hand-written node with its access

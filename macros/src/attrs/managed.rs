@@ -21,6 +21,8 @@ pub(crate) struct ManagedArgs {
     pub(crate) allow: PathList,
     pub(crate) reference: Option<Path>,
     pub(crate) grant: Flag,
+    /// Set by `#[versions(...)]`.
+    pub(crate) versions: Flag,
     /// The keys in source order, for messages that ask to remove one.
     #[darling(skip)]
     pub(crate) keys: Vec<Path>,

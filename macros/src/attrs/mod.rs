@@ -8,3 +8,4 @@ pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;
 pub(crate) mod validated;
+pub(crate) mod versions;

@@ -17,6 +17,7 @@ mod schema;
 mod subresource;
 pub(crate) mod validated;
 mod validation;
+pub(crate) mod versions;
 
 /// A model that passed all rules.
 pub(crate) struct Checked<T>(T);

@@ -18,6 +18,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let references = references(managed, &root);
     let schema = schema(managed, &root);
     let validation = validation(managed);
+    let versions = versions(managed, &root);
     quote! {
         #[automatically_derived]
         impl #krate::Managed for #root {
@@ -29,6 +30,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
                 ::core::option::Option::Some(<#root as #private::CustomResourceExt>::crd);
             #schema
             #validation
+            #versions
             #references
             fn kind() -> #krate::Kind {
                 #private::kind_of::<#root>()
@@ -79,6 +81,18 @@ fn validation(managed: &Managed) -> TokenStream {
     quote! {
         const VALIDATION: ::core::option::Option<#krate::validation::ValidationOf> =
             ::core::option::Option::Some(<#spec as #krate::validation::Validated>::validation);
+    }
+}
+
+/// Returns the constant `VERSIONS`. Without `#[versions(...)]` the trait's default holds.
+fn versions(managed: &Managed, root: &Ident) -> TokenStream {
+    if !managed.has_versions {
+        return TokenStream::new();
+    }
+    let krate = &managed.paths.krate;
+    quote! {
+        const VERSIONS: ::core::option::Option<#krate::versions::VersionsOf> =
+            ::core::option::Option::Some(<#root as #krate::versions::VersionedKind>::versions);
     }
 }
 

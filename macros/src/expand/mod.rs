@@ -7,4 +7,5 @@ pub(crate) mod managed;
 pub(crate) mod operator;
 pub(crate) mod provisioner;
 pub(crate) mod validated;
+pub(crate) mod versions;
 pub(crate) mod warning;

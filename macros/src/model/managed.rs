@@ -22,6 +22,8 @@ pub(crate) struct Managed {
     /// `None` without any `#[kube(...)]`.
     pub(crate) kube: Option<Kube>,
     pub(crate) finalizer: Option<LitStr>,
+    /// Whether the kind has several versions (`#[versions(...)]`).
+    pub(crate) has_versions: bool,
     /// The identifier in `#[managed(pause = ...)]`, even if no such field exists.
     pub(crate) pause_ident: Option<Ident>,
     pub(crate) pause: Option<Pause>,
@@ -88,6 +90,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
         style,
         kube: input.kube.map(Kube::from_entries),
         finalizer: input.args.finalizer,
+        has_versions: input.args.versions.is_present(),
         pause_ident: input.args.pause,
         pause,
         allowed_warnings: input.args.allow.to_vec(),

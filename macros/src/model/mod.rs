@@ -11,3 +11,4 @@ pub(crate) mod operator;
 pub(crate) mod provisioner;
 pub(crate) mod type_path;
 pub(crate) mod validated;
+pub(crate) mod versions;

@@ -38,11 +38,12 @@ mod managed;
 pub mod reference;
 mod schema;
 pub mod validation;
+pub mod versions;
 
 pub use condition::Status;
 pub use kind::{Kind, Typed};
 pub use managed::Managed;
-pub use opgen_macros::Managed;
+pub use opgen_macros::{Managed, versions};
 pub use reference::NamespacedName;
 
 /// Items for the expansions of macros and for `opgen`; not part of the public API.
@@ -54,6 +55,10 @@ pub mod __private {
         kind::kind_of,
         schema::schema_by_names,
         validation::{TypeOfField, WithoutRules},
+        versions::{
+            HistoryOf, WithoutHistory,
+            expansion::{Converted, Infallible, read, write},
+        },
     };
     pub use k8s_openapi::{
         apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,

@@ -1,6 +1,6 @@
 //! Defines `Managed`, the trait of the kinds that an operator controls.
 
-use crate::{kind::Kind, reference::ReferenceField, validation::ValidationOf};
+use crate::{kind::Kind, reference::ReferenceField, validation::ValidationOf, versions::VersionsOf};
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -36,6 +36,8 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     const SCHEMA: Option<fn() -> serde_json::Value> = None;
     /// The rules between the fields of the spec, see [`validation`](crate::validation). `None` (the default): no rules.
     const VALIDATION: Option<ValidationOf> = None;
+    /// The versions of the kind, see [`versions`](mod@crate::versions). `None` (the default): there is only this one.
+    const VERSIONS: Option<VersionsOf> = None;
     /// The fields of the spec that name other objects (unikorn §2). The operator waits for these objects, and keeps them from
     /// being deleted while they are named. `#[managed(reference = Kind)]` on a field adds an entry. Default: none.
     const REFERENCES: &'static [ReferenceField<Self>] = &[];

@@ -132,7 +132,7 @@ impl Timings {
 impl Worker<'_> {
     /// Records that the worker took a key, and returns the time at which it did.
     pub fn begin<K>(&self, item: &Item<K>) -> Instant {
-        self.slot.waits.observe(item.taken.saturating_duration_since(item.since));
+        self.observe(&self.slot.waits, item.taken.saturating_duration_since(item.since));
         let nanos = item.taken.saturating_duration_since(self.base).as_nanos();
         self.set_state(u64::try_from(nanos).unwrap_or(u64::MAX).max(IDLE + 1));
         item.taken
@@ -141,9 +141,13 @@ impl Worker<'_> {
     /// Records that the worker is done with the key that it took at `start`, and returns how long it held the key.
     pub fn end(&self, start: Instant) -> Duration {
         let duration = start.elapsed();
-        self.slot.work.observe(duration);
+        self.observe(&self.slot.work, duration);
         self.set_state(IDLE);
         duration
+    }
+
+    fn observe(&self, histogram: &Histogram, duration: Duration) {
+        if self.is_alone { histogram.observe_alone(duration) } else { histogram.observe(duration) }
     }
 
     fn set_state(&self, state: u64) {

@@ -1,0 +1,254 @@
+//! `Versions`: the versions of a kind, and the conversion of an object from one to another.
+
+use super::{
+    FieldProblem,
+    conversion::{Conversion, ConversionOf, Direction},
+    preserved::{Comparison, Preserved},
+};
+use crate::validation::ValidationOf;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde_json::{Map, Value};
+use std::{collections::BTreeMap, fmt};
+
+/// The annotation with the fields that the version of an object can't hold. It is written and read by the conversion only.
+pub const CONVERSION_DATA_ANNOTATION: &str = "opgen.dev/conversion-data";
+
+/// The maximum size of all annotations of an object in the API server, in bytes.
+const MAX_ANNOTATIONS: usize = 256 << 10;
+
+/// The function that returns the versions of a kind.
+pub type VersionsOf = fn() -> Versions;
+
+/// The versions of a kind.
+#[derive(Clone, Debug)]
+pub struct Versions {
+    /// The versions, the oldest first.
+    versions: Vec<Version>,
+    stored: &'static str,
+}
+
+/// A version of a kind.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The name, for example `v1beta1`.
+    pub name: &'static str,
+    /// Returns the definition that has only this version.
+    pub definition: fn() -> CustomResourceDefinition,
+    /// Returns its schema, in which types are referenced by name.
+    pub schema: fn() -> Value,
+    /// The rules between the fields of the spec.
+    pub validation: Option<ValidationOf>,
+    /// The conversion of the spec from the version before; `None` if it has no changes.
+    pub spec: Option<ConversionOf>,
+    /// The conversion of the status from the version before; `None` if it has no changes.
+    pub status: Option<ConversionOf>,
+}
+
+impl Version {
+    /// Returns the conversion of the object from the version before.
+    fn conversion(&self) -> Conversion {
+        Conversion::of_struct(Vec::new()).with_field("spec", &[], self.spec).with_field("status", &[], self.status)
+    }
+}
+
+/// Why an object can't be converted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConversionError {
+    /// The object has no version of the kind, or another group.
+    UnknownVersion {
+        /// The `apiVersion` of the object, or the wanted one.
+        api_version: String,
+    },
+    /// The value is no object, or has no `metadata`.
+    NotAnObject,
+    /// The fields that the wanted version can't hold are too large for an annotation.
+    TooLarge {
+        /// The size of the annotation in bytes.
+        size: usize,
+    },
+}
+
+impl fmt::Display for ConversionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownVersion { api_version } => write!(f, "the kind has no version {api_version:?}"),
+            Self::NotAnObject => f.write_str("the value is not a Kubernetes object"),
+            Self::TooLarge { size } => {
+                write!(f, "the fields that the version can't hold need {size} bytes of the annotation")?;
+                write!(f, " {CONVERSION_DATA_ANNOTATION}; the annotations of an object have at most {MAX_ANNOTATIONS}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ConversionError {}
+
+impl Versions {
+    /// The versions of a kind, the oldest first. Each has the conversion from the one before it.
+    pub fn new(versions: Vec<Version>, stored: &'static str) -> Self {
+        Self { versions, stored }
+    }
+
+    /// Returns the versions, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Version> {
+        self.versions.iter()
+    }
+
+    /// Returns the name of the version in which the API server stores the objects.
+    pub fn stored(&self) -> &'static str {
+        self.stored
+    }
+
+    /// Returns whether an object differs between two versions in more than its `apiVersion`, so that the API server needs a webhook to
+    /// convert it.
+    pub fn need_webhook(&self) -> bool {
+        self.versions.iter().skip(1).any(|version| !version.conversion().is_identity())
+    }
+
+    /// Converts an object to another version, for example to `v1beta1`. What that version can't hold is kept in the annotation
+    /// [`CONVERSION_DATA_ANNOTATION`], and comes back with the conversion back, unless it has been changed meanwhile.
+    ///
+    /// A field whose function fails is left out, or gets its default, and its value is in the annotation, too. Returns these fields.
+    ///
+    /// # Errors
+    /// Those of [`ConversionError`]. The object is unchanged then.
+    pub fn convert(&self, object: &mut Value, version: &str) -> Result<Vec<FieldProblem>, ConversionError> {
+        let (group, from) = self.version_of(object)?;
+        let unknown = || ConversionError::UnknownVersion { api_version: format!("{group}/{version}") };
+        let to = self.position(version).ok_or_else(unknown)?;
+        let mut data = read_data(object);
+        let (mut parts, mut problems) = (parts(object), Vec::new());
+        let mut at = from;
+        while at != to {
+            let (next, direction) = if to > at { (at + 1, Direction::Up) } else { (at - 1, Direction::Down) };
+            problems.extend(self.step(&mut parts, (at, next), direction, &mut data));
+            at = next;
+        }
+        let data = encode_data(&data)?;
+        let Some(object) = object.as_object_mut() else { return Err(ConversionError::NotAnObject) };
+        for part in ["spec", "status"] {
+            match parts.as_object_mut().and_then(|parts| parts.remove(part)) {
+                Some(value) => drop(object.insert(part.to_owned(), value)),
+                None => drop(object.remove(part)),
+            }
+        }
+        object.insert("apiVersion".to_owned(), format!("{group}/{version}").into());
+        write_data(object, data);
+        Ok(problems)
+    }
+
+    /// Returns the fields of an object that the conversion from another version could not convert, and that have not been set since.
+    /// Their paths begin with the name of that version.
+    pub fn problems(&self, object: &Value) -> Vec<FieldProblem> {
+        let mut problems = Vec::new();
+        let Ok((_, from)) = self.version_of(object) else { return problems };
+        let data = read_data(object);
+        let with_problems = data.iter().filter_map(|(version, value)| {
+            let preserved: Preserved = serde_json::from_value(value.clone()).ok()?;
+            (preserved.has_problem() && self.position(version) != Some(from)).then_some((version, preserved))
+        });
+        for (version, preserved) in with_problems {
+            let Some(to) = self.position(version) else { continue };
+            let (mut parts, mut data, mut at) = (parts(object), data.clone(), from);
+            while at != to {
+                let (next, direction) = if to > at { (at + 1, Direction::Up) } else { (at - 1, Direction::Down) };
+                if next == to {
+                    data.remove(version);
+                }
+                self.step(&mut parts, (at, next), direction, &mut data);
+                at = next;
+            }
+            let mut found = Vec::new();
+            preserved.problems(Some(&parts), "", &mut found);
+            problems.extend(found.into_iter().map(|problem| FieldProblem {
+                path: format!("{version}: {}", problem.path),
+                ..problem
+            }));
+        }
+        problems
+    }
+
+    /// Converts the parts of an object by one step, and keeps what the target can't hold.
+    fn step(
+        &self,
+        parts: &mut Value,
+        (from, to): (usize, usize),
+        direction: Direction,
+        data: &mut BTreeMap<String, Value>,
+    ) -> Vec<FieldProblem> {
+        let (Some(source), Some(target), Some(newer)) =
+            (self.versions.get(from), self.versions.get(to), self.versions.get(from.max(to)))
+        else {
+            return Vec::new();
+        };
+        let (conversion, original, mut problems) = (newer.conversion(), parts.clone(), Vec::new());
+        conversion.apply(parts, direction, "", &mut problems);
+        let preserved = data.remove(target.name).and_then(|value| serde_json::from_value::<Preserved>(value).ok());
+        if let Some(preserved) = preserved {
+            preserved.restore(parts);
+        }
+        let mut back = parts.clone();
+        conversion.apply(&mut back, direction.reversed(), "", &mut Vec::new());
+        let comparison = Comparison { problems: &problems };
+        match comparison.difference(Some(&back), Some(&original), Some(&conversion), &[], "") {
+            Some(preserved) => drop(data.insert(source.name.to_owned(), serde_json::to_value(preserved).unwrap_or_default())),
+            None => drop(data.remove(source.name)),
+        }
+        problems
+    }
+
+    /// Returns the group and the position of the version of an object.
+    fn version_of(&self, object: &Value) -> Result<(String, usize), ConversionError> {
+        let api_version = object.get("apiVersion").and_then(Value::as_str).ok_or(ConversionError::NotAnObject)?;
+        object.get("metadata").and_then(Value::as_object).ok_or(ConversionError::NotAnObject)?;
+        let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+        let position = self.position(version);
+        let position = position.ok_or_else(|| ConversionError::UnknownVersion { api_version: api_version.to_owned() })?;
+        Ok((group.to_owned(), position))
+    }
+
+    fn position(&self, version: &str) -> Option<usize> {
+        self.versions.iter().position(|known| known.name == version)
+    }
+}
+
+/// Returns the parts of an object that differ between versions.
+fn parts(object: &Value) -> Value {
+    let part = |name: &str| Some((name.to_owned(), object.get(name)?.clone()));
+    Value::Object(["spec", "status"].into_iter().filter_map(part).collect())
+}
+
+/// Reads the annotation, by version. What can't be read is dropped: no conversion has written it.
+fn read_data(object: &Value) -> BTreeMap<String, Value> {
+    let annotation = &object["metadata"]["annotations"][CONVERSION_DATA_ANNOTATION];
+    annotation.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+/// Encodes the annotation; `None` if there is nothing to keep.
+fn encode_data(data: &BTreeMap<String, Value>) -> Result<Option<String>, ConversionError> {
+    if data.is_empty() {
+        return Ok(None);
+    }
+    let text = serde_json::to_string(data).map_err(|_| ConversionError::NotAnObject)?;
+    if text.len() > MAX_ANNOTATIONS {
+        return Err(ConversionError::TooLarge { size: text.len() });
+    }
+    Ok(Some(text))
+}
+
+fn write_data(object: &mut Map<String, Value>, data: Option<String>) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    if let Some(data) = data {
+        let annotations = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+        if !annotations.is_object() {
+            *annotations = Value::Object(Map::new());
+        }
+        annotations[CONVERSION_DATA_ANNOTATION] = data.into();
+    } else if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
+        && annotations.remove(CONVERSION_DATA_ANNOTATION).is_some()
+        && annotations.is_empty()
+    {
+        metadata.remove("annotations");
+    }
+}
