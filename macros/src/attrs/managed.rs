@@ -8,7 +8,9 @@ use darling::{
     util::{Flag, PathList},
 };
 use proc_macro2::TokenStream;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Path, Token, Variant, punctuated::Punctuated};
+use syn::{
+    Attribute, Data, DeriveInput, Field, Fields, Ident, LitStr, Meta, Path, Token, Variant, punctuated::Punctuated,
+};
 
 /// The keys of `#[managed(...)]`, on a struct or a field. The stage `check` decides which key belongs where.
 #[derive(Default, FromMeta)]
@@ -21,8 +23,9 @@ pub(crate) struct ManagedArgs {
     pub(crate) allow: PathList,
     pub(crate) reference: Option<Path>,
     pub(crate) grant: Flag,
-    /// Set by `#[versions(...)]`.
-    pub(crate) versions: Flag,
+    /// Whether the kind has several versions. `#[versions(...)]` writes the key, which is for generated code only.
+    #[darling(skip)]
+    pub(crate) versions: bool,
     /// The keys in source order, for messages that ask to remove one.
     #[darling(skip)]
     pub(crate) keys: Vec<Path>,
@@ -104,6 +107,9 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
             Err(error) => diags.syntax(&error, FIX),
         }
     }
+    let count = items.len();
+    items.retain(|item| !matches!(item, NestedMeta::Meta(Meta::Path(key)) if key.is_ident("versions")));
+    let versions = items.len() < count;
     let keys = items.iter().filter_map(|item| match item {
         NestedMeta::Meta(meta) => Some(meta.path().clone()),
         _ => None,
@@ -113,5 +119,5 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
         diags.darling(error, FIX);
         ManagedArgs::default()
     });
-    ManagedArgs { keys, ..args }
+    ManagedArgs { keys, versions, ..args }
 }

@@ -90,7 +90,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
         style,
         kube: input.kube.map(Kube::from_entries),
         finalizer: input.args.finalizer,
-        has_versions: input.args.versions.is_present(),
+        has_versions: input.args.versions,
         pause_ident: input.args.pause,
         pause,
         allowed_warnings: input.args.allow.to_vec(),
