@@ -65,10 +65,12 @@ impl Diags {
         }
     }
 
-    /// Reports a syntax error of syn, with the expected syntax as the fix.
+    /// Reports a syntax error of syn, with the expected syntax as the fix. An error of [`syntax_error`] has a fix of its own.
     pub(crate) fn syntax(&mut self, error: &syn::Error, fix: &str) {
         for error in error {
-            self.errors.push(syn::Error::new(error.span(), with_fix(&error.to_string(), fix)));
+            let problem = error.to_string();
+            let text = if problem.contains("; ") { problem } else { with_fix(&problem, fix) };
+            self.errors.push(syn::Error::new(error.span(), text));
         }
     }
 
@@ -98,6 +100,11 @@ impl Diags {
     pub(crate) fn compile_errors(&self) -> TokenStream {
         self.errors.iter().map(syn::Error::to_compile_error).collect()
     }
+}
+
+/// Returns a syntax error with a fix.
+pub(crate) fn syntax_error(span: Span, problem: &str, fix: &str) -> syn::Error {
+    syn::Error::new(span, with_fix(problem, fix))
 }
 
 /// Returns the text of a message: what is wrong, and the fix.

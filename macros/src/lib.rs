@@ -56,6 +56,7 @@ pub fn validated(item: TokenStream) -> TokenStream {
 /// - On a struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]`.
 /// - On a variant: `added(v1, instead = Other)`, `removed(v1, instead = Other)`, `renamed(v1, from = Old)`.
 /// - `crate = "path"` among the versions: the path of opgen, if not `::opgen`.
+/// - What is private in the module is visible in the whole module, in all its versions, too.
 ///
 /// The module `opgen::versions` describes them.
 #[proc_macro_attribute]

@@ -47,12 +47,10 @@ fn expand_validated(item: TokenStream, krate: Option<syn::Path>, diags: &mut Dia
     checked.map(|checked| expand::validated::expand(&checked)).unwrap_or_default()
 }
 
-/// Runs `#[versions(...)]`. With an error, the module stays out of the expansion, so that its attributes cause no further errors.
+/// Runs `#[versions(...)]`. With an error in a history, the expansion has the types without it, and with any other error nothing.
 pub(crate) fn versions(args: TokenStream, item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
-    let model = attrs::versions::read(args, item, &mut diags)
-        .map(model::versions::resolve)
-        .filter(|_| !diags.has_errors());
+    let model = attrs::versions::read(args, item, &mut diags).map(model::versions::resolve);
     let checked = model.and_then(|model| check::versions::check(model, &mut diags));
     let code = checked.map(|checked| expand::versions::expand(&checked)).unwrap_or_default();
     Expansion { code, diags }

@@ -8,7 +8,7 @@ mod diagnostics;
 mod expansion;
 
 use crate::stages::{self, Expansion};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -16,12 +16,41 @@ use std::{
 
 type Run = fn(TokenStream) -> Expansion;
 
-const MACROS: [(&str, Run); 4] = [
+const MACROS: [(&str, Run); 5] = [
     ("managed", stages::managed),
     ("validated", stages::validated),
     ("provisioner", stages::provisioner),
     ("operator", stages::operator),
+    ("versions", versions),
 ];
+
+/// Runs `#[versions(...)]` on an item with this attribute, which the macro itself does not get.
+fn versions(item: TokenStream) -> Expansion {
+    let (mut arguments, mut rest) = (TokenStream::new(), TokenStream::new());
+    let mut tokens = item.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match tokens.peek().and_then(versions_arguments) {
+            Some(found) if token.to_string() == "#" => {
+                arguments.extend(found);
+                tokens.next();
+            }
+            _ => rest.extend([token]),
+        }
+    }
+    stages::versions(arguments, rest)
+}
+
+/// Returns the arguments in `[versions(...)]`.
+fn versions_arguments(token: &TokenTree) -> Option<TokenStream> {
+    let TokenTree::Group(brackets) = token else { return None };
+    let mut tokens = brackets.stream().into_iter();
+    match (tokens.next()?, tokens.next()) {
+        (TokenTree::Ident(name), Some(TokenTree::Group(parentheses))) if name == "versions" => {
+            Some(parentheses.stream())
+        }
+        _ => None,
+    }
+}
 
 /// Returns the fixtures of a suite and a macro, in the order of their names.
 fn fixtures(suite: &str, name: &str) -> Vec<PathBuf> {

@@ -12,6 +12,9 @@ pub(crate) struct SchemaHints {
     pub(crate) rename_all: Option<LitStr>,
     /// The key of `#[serde(tag = ...)]`, `content` or `untagged`.
     pub(crate) tagging: Option<Meta>,
+    /// A key with which the JSON of a type is neither an object of its fields nor a variant with its content: `content`,
+    /// `untagged`, `transparent`, `from`, `try_from` or `into`.
+    pub(crate) other_form: Option<Meta>,
     pub(crate) flatten: bool,
     /// Whether the JSON omits the field.
     pub(crate) skip: bool,
@@ -72,6 +75,9 @@ impl SchemaHints {
     /// Records one key of `#[serde(...)]` or `#[schemars(...)]`.
     fn add(&mut self, meta: Meta) {
         let Some(key) = meta.path().get_ident().map(ToString::to_string) else { return };
+        if matches!(key.as_str(), "content" | "untagged" | "transparent" | "from" | "try_from" | "into") {
+            self.other_form = self.other_form.take().or_else(|| Some(meta.clone()));
+        }
         match key.as_str() {
             "rename" => self.rename = string_value(&meta).or(self.rename.take()),
             "rename_all" => self.rename_all = string_value(&meta).or(self.rename_all.take()),

@@ -1,20 +1,27 @@
 //! Parses the input of `#[versions(...)]`: the versions, the items of the module, and their `#[version(...)]`.
 
 use super::field::{self, SchemaHints};
-use crate::diag::Diags;
+use crate::diag::{Diags, syntax_error};
 use proc_macro2::{Ident, TokenStream};
 use syn::{
-    Attribute, Expr, Field, Fields, Item, ItemMod, LitStr, Path, Token, Type, Variant, Visibility,
+    Attribute, Field, Fields, Item, ItemMod, LitStr, Path, Token, Variant, Visibility,
     ext::IdentExt,
     parenthesized,
     parse::{Parse, ParseStream, Parser},
     punctuated::Punctuated,
     token::Paren,
+    visit::{self, Visit},
 };
+
+mod change;
+
+use change::take_changes;
+pub(crate) use change::{ChangeArgument, ChangeInput, ChangeValue};
 
 /// The module with its versions.
 pub(crate) struct VersionsInput {
-    pub(crate) krate: Option<Path>,
+    /// The paths in `crate = "path"`.
+    pub(crate) crates: Vec<Path>,
     /// The versions, as written.
     pub(crate) versions: Vec<VersionInput>,
     pub(crate) visibility: Visibility,
@@ -30,11 +37,13 @@ pub(crate) struct VersionsInput {
 /// One version: `v1`, or `v1beta1(deprecated = "use v1", not_served)`.
 pub(crate) struct VersionInput {
     pub(crate) name: Ident,
-    pub(crate) deprecated: bool,
-    /// The text of the warning.
-    pub(crate) warning: Option<LitStr>,
-    pub(crate) not_served: Option<Ident>,
-    pub(crate) stored: Option<Ident>,
+    pub(crate) options: Vec<VersionOption>,
+}
+
+/// An option of a version.
+pub(crate) struct VersionOption {
+    pub(crate) key: Ident,
+    pub(crate) value: Option<LitStr>,
 }
 
 /// A struct or enum of the module, without its `#[version(...)]`.
@@ -42,7 +51,7 @@ pub(crate) struct TypeInput {
     pub(crate) item: Item,
     pub(crate) hints: SchemaHints,
     pub(crate) changes: Vec<ChangeInput>,
-    /// The changes of the fields or variants, in their order.
+    /// The named fields of a struct, or the variants of an enum, in their order.
     pub(crate) members: Vec<MemberInput>,
 }
 
@@ -52,40 +61,10 @@ pub(crate) struct MemberInput {
     pub(crate) changes: Vec<ChangeInput>,
 }
 
-/// One change, for example `renamed(v1, from = size)`.
-pub(crate) struct ChangeInput {
-    pub(crate) key: Ident,
-    pub(crate) version: Ident,
-    pub(crate) arguments: Vec<ChangeArgument>,
-}
-
-/// An argument of a change.
-pub(crate) enum ChangeArgument {
-    /// `default = 3`, `instead = Other`.
-    Value(Ident, Expr),
-    /// `from = size` and `from = network.port`.
-    From(Ident, Vec<Ident>),
-    /// `from = u32` of `retyped`.
-    FromType(Ident, Type),
-    /// `up = path` and `down = path`.
-    Function(Ident, Path),
-    /// `from(a)` and `to(b, c)` of `replaced`.
-    Fields(Ident, Vec<Ident>),
-    /// `moved` of `removed`.
-    Flag(Ident),
-}
-
-impl ChangeArgument {
-    /// Returns the name of the argument.
-    pub(crate) fn name(&self) -> &Ident {
-        match self {
-            Self::Value(name, _)
-            | Self::From(name, _)
-            | Self::FromType(name, _)
-            | Self::Function(name, _)
-            | Self::Fields(name, _)
-            | Self::Flag(name) => name,
-        }
+impl VersionInput {
+    /// Returns the option with a key.
+    pub(crate) fn option(&self, key: &str) -> Option<&VersionOption> {
+        self.options.iter().find(|option| option.key == key)
     }
 }
 
@@ -98,11 +77,12 @@ pub(crate) fn read(args: TokenStream, item: TokenStream, diags: &mut Diags) -> O
         syn::parse2(item).map_err(|error| diags.syntax(&error, "write `#[versions(...)]` above a module"));
     let (entries, module) = (entries.ok()?, module.ok()?);
     let Some((_, items)) = module.content else {
-        diags.error(&module.ident, "the module has its items in another file", "write the items in braces here");
+        let problem = format!("the items of the module `{}` are in another file", module.ident);
+        diags.error(&module.ident, problem, format!("write them here: `mod {} {{ ... }}`", module.ident));
         return None;
     };
     let mut input = VersionsInput {
-        krate: None,
+        crates: Vec::new(),
         versions: Vec::new(),
         visibility: module.vis,
         name: module.ident,
@@ -112,14 +92,17 @@ pub(crate) fn read(args: TokenStream, item: TokenStream, diags: &mut Diags) -> O
     };
     for entry in entries {
         match entry {
-            Entry::Crate(path) => input.krate = Some(path),
-            Entry::Version(version) => input.versions.push(*version),
+            Entry::Crate(path) => input.crates.push(path),
+            Entry::Version(version) => input.versions.push(version),
         }
     }
     for item in items {
         match item {
             Item::Struct(_) | Item::Enum(_) => input.types.push(read_type(item, diags)),
-            item => input.others.push(item),
+            item => {
+                Misplaced { diags }.visit_item(&item);
+                input.others.push(item);
+            }
         }
     }
     Some(input)
@@ -131,7 +114,8 @@ fn read_type(mut item: Item, diags: &mut Diags) -> TypeInput {
             let members = match &mut item.fields {
                 Fields::Named(fields) => fields.named.iter_mut().map(|field| read_field(field, diags)).collect(),
                 fields => {
-                    fields.iter_mut().for_each(|field| reject_changes(&mut field.attrs, diags));
+                    let fix = "give each field a name";
+                    fields.iter_mut().for_each(|field| reject_changes(&mut field.attrs, fix, diags));
                     Vec::new()
                 }
             };
@@ -146,6 +130,7 @@ fn read_type(mut item: Item, diags: &mut Diags) -> TypeInput {
     };
     let changes = take_changes(attributes, diags);
     let hints = field::read(attributes);
+    Misplaced { diags }.visit_item(&item);
     TypeInput { hints, changes, members, item }
 }
 
@@ -154,122 +139,78 @@ fn read_field(field: &mut Field, diags: &mut Diags) -> MemberInput {
 }
 
 fn read_variant(variant: &mut Variant, diags: &mut Diags) -> MemberInput {
-    variant.fields.iter_mut().for_each(|field| reject_changes(&mut field.attrs, diags));
+    let fix = "move the fields to a struct, and make that struct the content of the variant";
+    variant.fields.iter_mut().for_each(|field| reject_changes(&mut field.attrs, fix, diags));
     MemberInput { changes: take_changes(&mut variant.attrs, diags), hints: field::read(&variant.attrs) }
 }
 
-/// Reports changes of a field that has no name of its own.
-fn reject_changes(attributes: &mut Vec<Attribute>, diags: &mut Diags) {
+/// Reports changes of a field of a tuple struct or of a variant.
+fn reject_changes(attributes: &mut Vec<Attribute>, fix: &str, diags: &mut Diags) {
     for change in take_changes(attributes, diags) {
-        let fix = "move the field to a struct with named fields, and make that struct the content";
-        diags.error(change.key, "only the named fields of a struct have a history", fix);
+        diags.error(change.key, "only a named field of a struct has a history", fix);
     }
 }
 
-/// Removes and parses all `#[version(...)]`. Skips an attribute after reporting its syntax error.
-fn take_changes(attributes: &mut Vec<Attribute>, diags: &mut Diags) -> Vec<ChangeInput> {
-    const FIX: &str = "write a change, for example `#[version(added(v1, default = 3))]`, or `renamed(v1, from = size)`";
-    let (of_versions, others) =
-        std::mem::take(attributes).into_iter().partition(|attribute: &Attribute| attribute.path().is_ident("version"));
-    *attributes = others;
-    let mut changes = Vec::new();
-    for attribute in Vec::<Attribute>::from_iter(of_versions) {
-        match attribute.parse_args_with(Punctuated::<ChangeInput, Token![,]>::parse_terminated) {
-            Ok(parsed) if parsed.is_empty() => {
-                diags.error(attribute.path(), "`#[version()]` has no changes", "remove it, or add a change");
-            }
-            Ok(parsed) => changes.extend(parsed),
-            Err(error) => diags.syntax(&error, FIX),
+/// Reports `#[version(...)]` on items that have no history.
+struct Misplaced<'a> {
+    diags: &'a mut Diags,
+}
+
+impl<'ast> Visit<'ast> for Misplaced<'_> {
+    fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+        if attribute.path().is_ident("version") {
+            let fix = "move it to a struct, a named field or a variant";
+            self.diags.error(attribute.path(), "`#[version(...)]` has no effect here", fix);
         }
     }
-    changes
+
+    fn visit_item_mod(&mut self, module: &'ast ItemMod) {
+        let has_versions =
+            |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "versions");
+        if !module.attrs.iter().any(has_versions) {
+            visit::visit_item_mod(self, module);
+        }
+    }
 }
 
 /// One entry of `#[versions(...)]`.
 enum Entry {
     Crate(Path),
-    Version(Box<VersionInput>),
+    Version(VersionInput),
 }
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek(Ident::peek_any) {
+            return Err(input.error("expected a version"));
+        }
         let name = input.call(Ident::parse_any)?;
         if name == "crate" {
-            input.parse::<Token![=]>()?;
-            return Ok(Self::Crate(input.parse::<LitStr>()?.parse()?));
+            let path = input.parse::<Token![=]>().and_then(|_| input.parse::<LitStr>());
+            let fix = "write `crate = \"path\"`";
+            let path = path.map_err(|error| syntax_error(error.span(), "the path of the crate is not in quotes", fix));
+            return Ok(Self::Crate(path?.parse()?));
         }
-        let mut version = VersionInput { name, deprecated: false, warning: None, not_served: None, stored: None };
+        let mut options = Vec::new();
         if input.peek(Paren) {
             let inside;
             parenthesized!(inside in input);
-            while !inside.is_empty() {
-                version.parse_option(&inside)?;
-                if !inside.is_empty() {
-                    inside.parse::<Token![,]>()?;
-                }
-            }
+            options.extend(Punctuated::<VersionOption, Token![,]>::parse_terminated(&inside)?);
         }
-        Ok(Self::Version(Box::new(version)))
+        Ok(Self::Version(VersionInput { name, options }))
     }
 }
 
-impl VersionInput {
-    fn parse_option(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
-        let key = input.call(Ident::parse_any)?;
-        match key.to_string().as_str() {
-            "deprecated" => {
-                self.deprecated = true;
-                self.warning = input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose()?;
-            }
-            "not_served" => self.not_served = Some(key),
-            "stored" => self.stored = Some(key),
-            _ => {
-                let problem = "a version has the options `deprecated`, `not_served` and `stored`";
-                return Err(syn::Error::new(key.span(), problem));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Parse for ChangeInput {
+impl Parse for VersionOption {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek(Ident::peek_any) {
+            let fix = "use one of `deprecated`, `not_served`, `stored`";
+            return Err(syntax_error(input.span(), "expected an option of the version", fix));
+        }
         let key = input.call(Ident::parse_any)?;
-        let inside;
-        parenthesized!(inside in input);
-        let version = inside.call(Ident::parse_any)?;
-        let mut arguments = Vec::new();
-        while !inside.is_empty() {
-            inside.parse::<Token![,]>()?;
-            if !inside.is_empty() {
-                arguments.push(ChangeArgument::parse(&key, &inside)?);
-            }
-        }
-        Ok(Self { key, version, arguments })
-    }
-}
-
-impl ChangeArgument {
-    /// Parses an argument of the change `change`.
-    fn parse(change: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
-        let name = input.call(Ident::parse_any)?;
-        if input.peek(Paren) {
-            let inside;
-            parenthesized!(inside in input);
-            let fields = Punctuated::<Ident, Token![,]>::parse_terminated_with(&inside, Ident::parse_any)?;
-            return Ok(Self::Fields(name, fields.into_iter().collect()));
-        }
-        if input.parse::<Option<Token![=]>>()?.is_none() {
-            return Ok(Self::Flag(name));
-        }
-        match name.to_string().as_str() {
-            "up" | "down" => Ok(Self::Function(name, input.parse()?)),
-            "from" if change == "retyped" => Ok(Self::FromType(name, input.parse()?)),
-            "from" => {
-                let path = Punctuated::<Ident, Token![.]>::parse_separated_nonempty_with(input, Ident::parse_any)?;
-                Ok(Self::From(name, path.into_iter().collect()))
-            }
-            _ => Ok(Self::Value(name, input.parse()?)),
-        }
+        let value = input.parse::<Option<Token![=]>>()?.map(|_| input.parse()).transpose();
+        let in_quotes = format!("write `{key} = \"...\"`");
+        let value = value.map_err(|error| syntax_error(error.span(), "expected a text in quotes", &in_quotes));
+        Ok(Self { key, value: value? })
     }
 }

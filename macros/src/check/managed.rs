@@ -126,7 +126,7 @@ fn check_version(kube: &Kube, diags: &mut Diags) {
 }
 
 /// Checks the kind and the name of the generated struct.
-fn check_kind(kube: &Kube, diags: &mut Diags) {
+pub(super) fn check_kind(kube: &Kube, diags: &mut Diags) {
     for (word, name) in [("kind", &kube.kind), ("root", &kube.root)] {
         let Some(name) = name else { continue };
         let text = name.value();
@@ -216,11 +216,17 @@ fn check_serving(kube: &Kube, diags: &mut Diags) {
             "use `schema = \"derived\"`, or remove it",
         );
     }
-    let Some(deprecated) = &kube.deprecated else { return };
-    let length = deprecated.value().chars().count();
+    if let Some(deprecated) = &kube.deprecated {
+        check_deprecation(deprecated, diags);
+    }
+}
+
+/// Checks the text that clients of a deprecated version get.
+pub(super) fn check_deprecation(text: &LitStr, diags: &mut Diags) {
+    let length = text.value().chars().count();
     if length == 0 || length > 256 {
         let problem = format!("a deprecation warning of {length} characters is not allowed");
-        diags.error(deprecated, problem, "use 1 to 256 characters, or `deprecated` without a text");
+        diags.error(text, problem, "use 1 to 256 characters, or `deprecated` without a text");
     }
 }
 

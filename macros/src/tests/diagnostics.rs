@@ -49,6 +49,19 @@ fn a_token_too_few_is_a_mistake_like_others() {
     }
 }
 
+/// Other modules name the types of each version, also while a history has an error.
+#[test]
+fn an_invalid_history_leaves_the_types_of_each_version() {
+    let source = "#[versions(v1beta1, v1)] mod database { #[derive(Managed)] #[kube(kind = \"Database\")]
+        pub struct DatabaseSpec { #[version(added(v7))] pub size: u32, #[version(renamed(v1))] pub limit: u32 } }";
+    let (_, run) = MACROS.into_iter().find(|(name, _)| *name == "versions").unwrap();
+    let expansion = run(source.parse().unwrap());
+    assert_eq!(expansion.diags.errors().len(), 2);
+    let code = expansion.code.to_string();
+    assert!(["mod v1beta1", "mod v1 "].iter().all(|module| code.contains(module)), "{code}");
+    assert_eq!(code.matches("struct DatabaseSpec { pub size : u32 , pub limit : u32").count(), 2, "{code}");
+}
+
 fn count(tokens: &TokenStream) -> usize {
     let inside = |token| if let TokenTree::Group(group) = token { count(&group.stream()) } else { 0 };
     tokens.clone().into_iter().map(|token| 1 + inside(token)).sum()

@@ -1,0 +1,292 @@
+//! Models a type with a history: when each field or variant is there, and its name and type in each version.
+
+use super::{attributes_of, type_name};
+use crate::{
+    attrs::{
+        field::SchemaHints,
+        kube::KubeEntry,
+        versions::{ChangeInput, TypeInput},
+    },
+    model::{
+        json_name::{renamed_field, renamed_variant},
+        kube::Kube,
+        type_path::last_segment,
+    },
+};
+use proc_macro2::Ident;
+use syn::{Attribute, Expr, ExprPath, Fields, Item, LitStr, Path, Type, ext::IdentExt};
+
+/// A type with a history.
+pub(crate) struct VersionedType {
+    pub(crate) item: Item,
+    pub(crate) hints: SchemaHints,
+    /// The settings of a kind; `None` for other types.
+    pub(crate) kube: Option<Kube>,
+    /// The keys in `#[kube(...)]`.
+    pub(crate) kube_keys: Vec<Path>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) replacements: Vec<Replacement>,
+    /// The changes as written, of the type (`None`) and of its members, for the checks.
+    pub(crate) changes: Vec<(Option<usize>, ChangeInput)>,
+}
+
+/// A named field or a variant, with its history.
+pub(crate) struct Member {
+    pub(crate) ident: Ident,
+    /// The type of a field, or of the only content of a variant.
+    pub(crate) ty: Option<Type>,
+    pub(crate) hints: SchemaHints,
+    /// The position of the first version with it.
+    pub(crate) since: usize,
+    pub(crate) origin: Origin,
+    /// The position of the first version without it; the number of versions if there is none.
+    pub(crate) until: usize,
+    pub(crate) end: End,
+    /// The former names, with the position of the version that has changed them.
+    pub(crate) renames: Vec<(usize, Ident)>,
+    /// The former types.
+    pub(crate) retypes: Vec<Retype>,
+}
+
+/// How a field or variant begins.
+pub(crate) enum Origin {
+    /// The oldest version has it.
+    First,
+    /// It is new, with this value in older versions.
+    Added(Option<Box<Expr>>),
+    /// It was a field of another field.
+    Moved(Vec<Ident>),
+    /// It replaces other fields.
+    Replacement,
+}
+
+/// How a field or variant ends.
+pub(crate) enum End {
+    /// The newest version has it.
+    Never,
+    /// It is removed, with this value for objects of newer versions.
+    Removed(Option<Box<Expr>>),
+    /// Others replace it.
+    Replaced,
+}
+
+/// A change of the type of a field.
+pub(crate) struct Retype {
+    pub(crate) version: usize,
+    pub(crate) from: Type,
+    pub(crate) up: Option<ExprPath>,
+    pub(crate) down: Option<ExprPath>,
+}
+
+/// Fields that others replace, by the positions of the members.
+pub(crate) struct Replacement {
+    pub(crate) version: usize,
+    pub(crate) from: Vec<usize>,
+    pub(crate) to: Vec<usize>,
+    pub(crate) up: ExprPath,
+    pub(crate) down: ExprPath,
+}
+
+impl VersionedType {
+    pub(super) fn resolve(input: TypeInput, kube: Option<Vec<KubeEntry>>, known: &[String]) -> Self {
+        let position = |version: &Ident| known.iter().position(|name| version == name);
+        let mut changes: Vec<_> = input.changes.into_iter().map(|change| (None, change)).collect();
+        let mut members = Vec::new();
+        for ((ident, ty), member) in members_of(&input.item).into_iter().zip(input.members) {
+            let index = members.len();
+            let mut resolved = Member::new(ident, ty, member.hints, known.len());
+            for change in &member.changes {
+                if let Some(version) = position(&change.version) {
+                    resolved.add(change, version);
+                }
+            }
+            changes.extend(member.changes.into_iter().map(|change| (Some(index), change)));
+            members.push(resolved);
+        }
+        let kube_keys = kube.iter().flatten().map(|entry| entry.key.clone()).collect();
+        let mut resolved = Self {
+            item: input.item,
+            hints: input.hints,
+            kube: kube.map(Kube::from_entries),
+            kube_keys,
+            members,
+            replacements: Vec::new(),
+            changes: Vec::new(),
+        };
+        for (_, change) in changes.iter().filter(|(member, change)| member.is_none() && change.key == "replaced") {
+            if let Some(version) = position(&change.version) {
+                resolved.add_replacement(change, version);
+            }
+        }
+        resolved.changes = changes;
+        resolved
+    }
+
+    /// Adds a replacement, if all its parts are there; the check reports those that are missing.
+    fn add_replacement(&mut self, change: &ChangeInput, version: usize) -> Option<()> {
+        let positions =
+            |name: &str| change.fields(name)?.iter().map(|field| self.position(field)).collect::<Option<Vec<_>>>();
+        let (from, to) = (positions("from")?, positions("to")?);
+        let (up, down) = (change.function("up")?.clone(), change.function("down")?.clone());
+        for index in &from {
+            let member = self.members.get_mut(*index)?;
+            (member.until, member.end) = (version, End::Replaced);
+        }
+        for index in &to {
+            let member = self.members.get_mut(*index)?;
+            (member.since, member.origin) = (version, Origin::Replacement);
+        }
+        self.replacements.push(Replacement { version, from, to, up, down });
+        Some(())
+    }
+
+    pub(super) fn remove_history(&mut self, versions: usize) {
+        self.replacements.clear();
+        for member in &mut self.members {
+            (member.since, member.origin) = (0, Origin::First);
+            (member.until, member.end) = (versions, End::Never);
+            member.renames.clear();
+            member.retypes.clear();
+        }
+    }
+
+    pub(crate) fn name(&self) -> Option<&Ident> {
+        type_name(&self.item)
+    }
+
+    pub(crate) fn attributes(&self) -> &[Attribute] {
+        attributes_of(&self.item)
+    }
+
+    pub(crate) fn is_enum(&self) -> bool {
+        matches!(self.item, Item::Enum(_))
+    }
+
+    /// Returns the name of the struct that kube generates for a spec; `None` for other types.
+    pub(crate) fn root(&self) -> Option<Ident> {
+        self.kube.as_ref()?.root()?.parse().ok()
+    }
+
+    /// Returns the changes of a member.
+    pub(crate) fn changes_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = &'a ChangeInput> {
+        let is_of_member = move |index: Option<usize>| {
+            index.and_then(|index| self.members.get(index)).is_some_and(|other| std::ptr::eq(other, member))
+        };
+        self.changes.iter().filter(move |(index, _)| is_of_member(*index)).map(|(_, change)| change)
+    }
+
+    /// Returns the position of the member with a name in the module.
+    pub(crate) fn position(&self, ident: &Ident) -> Option<usize> {
+        self.members.iter().position(|member| member.ident.unraw() == ident.unraw())
+    }
+
+    /// Returns the member that has a name in a version.
+    pub(crate) fn member_in(&self, name: &Ident, version: usize) -> Option<&Member> {
+        let has_name = |member: &&Member| member.is_in(version) && member.name(version).unraw() == name.unraw();
+        self.members.iter().find(has_name)
+    }
+
+    /// Returns the name of a member in JSON in a version.
+    pub(crate) fn json_name(&self, member: &Member, version: usize) -> String {
+        let ident = member.name(version);
+        let rename = member.hints.rename.as_ref().filter(|_| *ident == member.ident).map(LitStr::value);
+        let rename_all = self.hints.rename_all.as_ref().map(LitStr::value);
+        let ident = ident.unraw().to_string();
+        rename.unwrap_or_else(|| match self.item {
+            Item::Enum(_) => renamed_variant(&ident, rename_all.as_deref()),
+            _ => renamed_field(&ident, rename_all.as_deref()),
+        })
+    }
+
+    /// Returns the member that has a name in JSON in the newest version with it.
+    pub(crate) fn by_json_name(&self, name: &str) -> Option<&Member> {
+        let newest = |member: &&Member| self.json_name(member, member.until.saturating_sub(1)) == name;
+        // The newest version may have a field with the name of one that is removed.
+        self.members.iter().filter(newest).max_by_key(|member| member.until)
+    }
+
+    /// Returns whether JSON may lack a field: its type is an `Option`, or it has a default.
+    pub(crate) fn is_optional(&self, member: &Member, version: usize) -> bool {
+        let is_option = member.type_in(version).and_then(last_segment).is_some_and(|last| last.ident == "Option");
+        is_option || self.hints.default || member.hints.default || member.hints.skip || member.hints.flatten
+    }
+}
+
+/// Returns the fields or variants of an item with their types.
+fn members_of(item: &Item) -> Vec<(Ident, Option<Type>)> {
+    match item {
+        Item::Struct(item) => {
+            let named = item.fields.iter();
+            named.filter_map(|field| Some((field.ident.clone()?, Some(field.ty.clone())))).collect()
+        }
+        Item::Enum(item) => {
+            let content = |fields: &Fields| match fields {
+                Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
+                    fields.unnamed.first().map(|field| field.ty.clone())
+                }
+                _ => None,
+            };
+            item.variants.iter().map(|variant| (variant.ident.clone(), content(&variant.fields))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Member {
+    fn new(ident: Ident, ty: Option<Type>, hints: SchemaHints, versions: usize) -> Self {
+        Self {
+            ident,
+            ty,
+            hints,
+            since: 0,
+            origin: Origin::First,
+            until: versions,
+            end: End::Never,
+            renames: Vec::new(),
+            retypes: Vec::new(),
+        }
+    }
+
+    /// Adds a change. Ignores what the check reports.
+    fn add(&mut self, change: &ChangeInput, version: usize) {
+        match change.key.to_string().as_str() {
+            "added" => (self.since, self.origin) = (version, Origin::Added(change.value().cloned().map(Box::new))),
+            "moved" => {
+                let from = change.from().unwrap_or_default();
+                (self.since, self.origin) = (version, Origin::Moved(from.to_vec()));
+            }
+            "removed" => (self.until, self.end) = (version, End::Removed(change.value().cloned().map(Box::new))),
+            "renamed" => {
+                self.renames.extend(change.from().and_then(<[Ident]>::last).map(|from| (version, from.clone())));
+            }
+            "retyped" => {
+                let function = |name: &str| change.function(name).cloned();
+                self.retypes.extend(change.former_type().map(|from| Retype {
+                    version,
+                    from: from.clone(),
+                    up: function("up"),
+                    down: function("down"),
+                }));
+            }
+            _ => {}
+        }
+        self.renames.sort_by_key(|(version, _)| *version);
+        self.retypes.sort_by_key(|retype| retype.version);
+    }
+
+    /// Returns whether a version has it.
+    pub(crate) fn is_in(&self, version: usize) -> bool {
+        (self.since..self.until).contains(&version)
+    }
+
+    /// Returns its name in a version.
+    pub(crate) fn name(&self, version: usize) -> &Ident {
+        self.renames.iter().find(|(renamed, _)| version < *renamed).map_or(&self.ident, |(_, ident)| ident)
+    }
+
+    /// Returns its type in a version.
+    pub(crate) fn type_in(&self, version: usize) -> Option<&Type> {
+        let former = self.retypes.iter().find(|retype| version < retype.version).map(|retype| &retype.from);
+        former.or(self.ty.as_ref())
+    }
+}

@@ -1,0 +1,147 @@
+//! Adapts a type to the module of a version, which is one level deeper: its visibilities, and paths with `self` and
+//! `super`.
+
+use super::type_text;
+use crate::attrs::versions::{ChangeInput, ChangeValue, TypeInput};
+use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::{
+    Attribute, Item, LitStr, Macro, Path, PathSegment, Token, Type, VisRestricted, Visibility,
+    spanned::Spanned,
+    visit_mut::{self, VisitMut},
+};
+
+/// Returns the type for the module of a version. What is private in its own module stays private there: `pub(super)`.
+pub(super) fn nested(mut input: TypeInput) -> TypeInput {
+    match &mut input.item {
+        Item::Struct(item) => {
+            expose(&mut item.vis, item.ident.span());
+            for field in &mut item.fields {
+                let span = field.ident.as_ref().map_or_else(|| field.ty.span(), Ident::span);
+                expose(&mut field.vis, span);
+            }
+        }
+        Item::Enum(item) => expose(&mut item.vis, item.ident.span()),
+        _ => {}
+    }
+    Nesting.visit_item_mut(&mut input.item);
+    let of_members = input.members.iter_mut().flat_map(|member| &mut member.changes);
+    input.changes.iter_mut().chain(of_members).for_each(nest_change);
+    input
+}
+
+/// Makes a private item visible in its own module: `pub(self)`, which [`Nesting`] adapts.
+fn expose(visibility: &mut Visibility, span: Span) {
+    if matches!(visibility, Visibility::Inherited) {
+        *visibility = Visibility::Restricted(VisRestricted {
+            pub_token: Token![pub](span),
+            paren_token: syn::token::Paren(span),
+            in_token: None,
+            path: Box::new(PathSegment::from(Ident::new("self", span)).into()),
+        });
+    }
+}
+
+fn nest_change(change: &mut ChangeInput) {
+    for argument in &mut change.arguments {
+        match &mut argument.value {
+            ChangeValue::Expression(value) => Nesting.visit_expr_mut(value),
+            ChangeValue::Type(ty) => Nesting.visit_type_mut(ty),
+            ChangeValue::Function(path) => Nesting.visit_expr_path_mut(path),
+            ChangeValue::Path(_) | ChangeValue::Fields(_) | ChangeValue::Flag => {}
+        }
+    }
+}
+
+/// Rewrites `super` to `super::super`, and removes `self` before `::`, since a version imports all items of its module.
+struct Nesting;
+
+impl VisitMut for Nesting {
+    fn visit_visibility_mut(&mut self, visibility: &mut Visibility) {
+        let Visibility::Restricted(restricted) = visibility else { return };
+        let path = &mut restricted.path;
+        if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "self") {
+            first.ident = Ident::new("super", first.ident.span());
+        } else {
+            self.visit_path_mut(path);
+        }
+        if path.segments.len() > 1 && restricted.in_token.is_none() {
+            restricted.in_token = Some(Token![in](path.span()));
+        }
+    }
+
+    fn visit_path_mut(&mut self, path: &mut Path) {
+        visit_mut::visit_path_mut(self, path);
+        let Some(first) = path.segments.first().filter(|_| path.leading_colon.is_none()) else { return };
+        if first.ident == "super" {
+            let first = first.clone();
+            path.segments.insert(0, first);
+        } else if first.ident == "self" && path.segments.len() > 1 {
+            path.segments = std::mem::take(&mut path.segments).into_iter().skip(1).collect();
+        }
+    }
+
+    fn visit_macro_mut(&mut self, invocation: &mut Macro) {
+        self.visit_path_mut(&mut invocation.path);
+        invocation.tokens = nest_tokens(std::mem::take(&mut invocation.tokens));
+    }
+
+    fn visit_attribute_mut(&mut self, attribute: &mut Attribute) {
+        if let syn::Meta::List(list) = &mut attribute.meta {
+            list.tokens = nest_tokens(std::mem::take(&mut list.tokens));
+        }
+    }
+}
+
+/// Rewrites the paths in tokens, and in strings of attributes such as `#[serde(default = "super::port")]`.
+fn nest_tokens(tokens: TokenStream) -> TokenStream {
+    let mut nested: Vec<TokenTree> = Vec::new();
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(first) if first == "super" && !ends_in_colons(&nested) => {
+                let colons = [Spacing::Joint, Spacing::Alone].map(|spacing| Punct::new(':', spacing).into());
+                nested.push(first.clone().into());
+                nested.extend(colons);
+                nested.push(first.into());
+            }
+            TokenTree::Ident(first)
+                if first == "self" && !ends_in_colons(&nested) && tokens.peek().is_some_and(begins_colons) =>
+            {
+                drop((tokens.next(), tokens.next()));
+            }
+            TokenTree::Group(group) => {
+                let mut inside = Group::new(group.delimiter(), nest_tokens(group.stream()));
+                inside.set_span(group.span());
+                nested.push(inside.into());
+            }
+            TokenTree::Literal(literal) => nested.extend(match syn::parse2::<LitStr>(literal.to_token_stream()) {
+                Ok(text) => nest_text(&text).unwrap_or_else(|| literal.into_token_stream()),
+                Err(_) => literal.into_token_stream(),
+            }),
+            token => nested.push(token),
+        }
+    }
+    nested.into_iter().collect()
+}
+
+/// Returns whether the tokens end with `::`.
+fn ends_in_colons(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [.., first, TokenTree::Punct(second)] if begins_colons(first) && second.as_char() == ':')
+}
+
+/// Returns whether the token is the first one of `::`.
+fn begins_colons(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':' && punct.spacing() == Spacing::Joint)
+}
+
+/// Rewrites a text that is a path or type; `None` if it stays.
+fn nest_text(text: &LitStr) -> Option<TokenStream> {
+    let value = text.value();
+    if !value.contains("super::") && !value.contains("self::") {
+        return None;
+    }
+    let mut ty: Type = text.parse().ok()?;
+    Nesting.visit_type_mut(&mut ty);
+    Some(LitStr::new(&type_text(&ty), text.span()).into_token_stream())
+}
