@@ -168,7 +168,8 @@ pub(crate) struct Check {
     #[arg(default_value = ".")]
     pub(crate) path: PathBuf,
 
-    /// The release to compare with: a file, a folder, or a revision of git that has the generated YAML
+    /// The release to compare with: a file, a folder, a revision of git that has the generated YAML, or `cluster`: what is installed in
+    /// the cluster of the kubeconfig, whose stored objects are checked, too
     #[arg(long, value_name = "RELEASE")]
     pub(crate) against: String,
 

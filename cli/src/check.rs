@@ -1,5 +1,6 @@
 //! Compares the YAML of a project with that of an earlier release.
 
+pub(crate) mod cluster;
 pub(crate) mod comparison;
 mod permissions;
 mod release;

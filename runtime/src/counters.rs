@@ -29,6 +29,7 @@ struct Counts {
     panics: [AtomicU64; Closure::ALL.len()],
     task_restarts: AtomicU64,
     timeouts: AtomicU64,
+    unconverted_fields: AtomicU64,
     orphans: Mutex<BTreeMap<Kind, Orphans>>,
 }
 
@@ -70,6 +71,11 @@ impl Counters {
         self.0.timeouts.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of times that a field of an object could not be converted to another version of its kind.
+    pub fn unconverted_fields(&self) -> u64 {
+        self.0.unconverted_fields.load(Ordering::Relaxed)
+    }
+
     /// Returns the results of the orphan collection by the kind of the children, for kinds with an orphan or a failure.
     pub fn orphans(&self) -> BTreeMap<Kind, Orphans> {
         self.0.orphans.lock().clone()
@@ -98,6 +104,10 @@ impl Counters {
 
     pub(crate) fn count_timeout(&self) {
         self.0.timeouts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_unconverted_fields(&self, count: usize) {
+        self.0.unconverted_fields.fetch_add(u64::try_from(count).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     pub(crate) fn count_fight(&self) {

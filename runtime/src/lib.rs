@@ -71,6 +71,7 @@
 //! | [`counters`] | Counters of an operator, for a metrics exporter. |
 //! | [`environment`] | The clock and the random numbers of an operator, replaceable in tests. |
 //! | [`testing`] | Unit tests of trees and webhooks without a cluster. |
+//! | [`versions`](mod@versions) | Versions of a kind, and the conversion between them. |
 //! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 
 #![warn(missing_docs)]
@@ -131,7 +132,7 @@ pub use managed::{Each, For, Owner};
 pub use manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};
 pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
 pub(crate) use opgen_api::{bounds, kind};
-pub use opgen_macros::{Provisioner, operator};
+pub use opgen_macros::{Provisioner, operator, versions};
 pub use predicate::Predicate;
 pub use provisioner::{Keyed, Provision, group::Wanted, manifest::Manifest, output::Output};
 pub use queue::Backoff;
@@ -156,6 +157,16 @@ pub mod validation {
     pub use opgen_api::validation::{
         FieldCondition, FieldValue, InvalidField, RuleKind, RuleProblem, Validated, Validation, ValidationOf,
         ValidationRule,
+    };
+}
+
+/// The versions of a kind, and the conversion of objects between them. The attribute [`#[versions]`](macro@versions) makes both from the
+/// history of a struct.
+pub mod versions {
+    pub use opgen_api::versions::{
+        CONVERSION_DATA_ANNOTATION, Conversion, ConversionError, ConversionOf, ConvertError, ConvertFields,
+        FieldChange, FieldPath, FieldProblem, VariantChange, Version, Versioned, VersionedKind, Versions, VersionsOf,
+        convert,
     };
 }
 
@@ -218,7 +229,7 @@ pub mod __private {
     };
     pub use opgen_api::__private::{
         CustomResourceDefinition, CustomResourceExt, ObjectMeta, TypeOfField, Value, WithoutRules, dynamic,
-        dynamic_kind, kind_of, schema_by_names,
+        dynamic_kind, kind_of, schema_by_names, versions,
     };
 
     /// Returns the draft for a function that runs in every pass, so that its reads need no tracking.

@@ -7,7 +7,10 @@
 pub use crate::{
     engine::tree_harness::{Answer, Call, NodeAction},
     provisioner::tree_harness::Recorder,
-    webhook::harness::{AdmissionHarness, AdmissionOutcome},
+    webhook::{
+        harness::{AdmissionHarness, AdmissionOutcome},
+        responder::WebhookResponder,
+    },
 };
 
 use crate::{

@@ -112,8 +112,22 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
+    case_on_controlplane_with(name, why, Options::default(), body)
+}
+
+/// As [`case_on_controlplane`], with options.
+pub fn case_on_controlplane_with<F, R>(
+    name: &str,
+    why: &str,
+    options: Options,
+    body: impl FnOnce(Arc<Plane>) -> F + Send + 'static,
+) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
     match Form::chosen() {
-        Form::ControlPlane | Form::Cluster => case_on(name, Options::default(), body),
+        Form::ControlPlane | Form::Cluster => case_on(name, options, body),
         Form::Sandbox => Trial::test(format!("sandbox::{name}"), || Ok(())).with_kind(why).with_ignored_flag(true),
     }
 }

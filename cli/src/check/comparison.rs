@@ -14,6 +14,8 @@ pub(crate) struct Comparison {
     pub(crate) definition_changes: Vec<DefinitionChange>,
     /// The changes of the roles.
     pub(crate) role_changes: Vec<RoleChange>,
+    /// The fields of objects in the cluster that the new definitions refuse.
+    pub(crate) invalid_objects: Vec<String>,
 }
 
 /// A change of a definition, or of its presence.
@@ -104,6 +106,7 @@ impl Comparison {
         let roles = roles.map(|role| json!({"role": role.role, "gained": role.gained, "lost": role.lost}));
         json!({
             "changes": self.definition_changes.iter().map(DefinitionChange::to_json).collect::<Vec<_>>(),
+            "invalidObjects": self.invalid_objects,
             "roles": roles.collect::<Vec<_>>(),
         })
     }

@@ -64,6 +64,11 @@ impl Release {
         Ok(release)
     }
 
+    /// Returns a release of these objects.
+    pub(super) fn from_objects(objects: Vec<Located>) -> Self {
+        Self { objects }
+    }
+
     /// Returns the objects of a kind.
     pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Located> {
         self.objects.iter().filter(move |located| located.kind() == kind)

@@ -4,7 +4,12 @@ use std::process::ExitCode;
 
 use crate::{
     args::Check,
-    check::{Release, comparison::Comparison, to_sarif},
+    check::{
+        Release,
+        cluster::{self, CLUSTER},
+        comparison::Comparison,
+        to_sarif,
+    },
     error::{Error, Result, ResultExt as _},
     project::Project,
     report_file,
@@ -15,13 +20,24 @@ use crate::{
 pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
     args.sarif.as_deref().map_or(Ok(()), report_file::check)?;
     let project = Project::find_above(&args.path)?;
-    let (old, new) = (Release::of(&args.against, &project)?, Release::current(&project)?);
-    let comparison = Comparison::new(&old, &new);
+    let new = Release::current(&project)?;
+    let is_cluster = args.against == CLUSTER;
+    let old = if is_cluster { cluster::installed(&new)? } else { Release::of(&args.against, &project)? };
+    let mut comparison = Comparison::new(&old, &new);
+    if is_cluster {
+        comparison.invalid_objects = cluster::invalid_objects(&old, &new)?;
+    }
     if let Some(file) = &args.sarif {
         let sarif = format!("{:#}\n", to_sarif(&comparison, args.allow_alpha));
         fs_err::write(file, sarif).or_failed(|| format!("failed to write the report to `{}`", file.display()))?;
     }
     print(&comparison, ui);
+    let invalid = comparison.invalid_objects.len();
+    if invalid > 0 {
+        let fields = if invalid == 1 { "field of a stored object is" } else { "fields of stored objects are" };
+        return Err(Error::failed(format!("{invalid} {fields} invalid in the new definitions"))
+            .hint("change the objects first, or make the change in a new version; edits of other fields of these objects still succeed"));
+    }
     let breaking = comparison.definition_changes.iter().filter(|change| change.is_breaking(args.allow_alpha)).count();
     if breaking > 0 {
         let changes = if breaking == 1 { "change is" } else { "changes are" };
@@ -41,6 +57,9 @@ fn print(comparison: &Comparison, ui: Ui) {
     }
     for change in harmless {
         ui.data(&format!("harmless: {}", change.text()));
+    }
+    for invalid in &comparison.invalid_objects {
+        ui.data(&format!("invalid: {invalid}"));
     }
     for role in &comparison.role_changes {
         role.gained.iter().for_each(|permission| ui.data(&format!("{} gains: {permission}", role.role)));

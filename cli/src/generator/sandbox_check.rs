@@ -26,28 +26,45 @@ pub(crate) struct SandboxReport {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Creates every CRD and then every sample in a new sandbox, and returns its warnings and refusals. Samples of refused kinds are
-/// skipped.
+/// An object, with the text that names it in reports.
+#[derive(Clone, Debug)]
+pub(crate) struct LabelledObject {
+    pub(crate) label: String,
+    pub(crate) object: Value,
+}
+
+/// Creates every CRD and then every sample in a new sandbox, and returns its warnings and refusals.
 pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
+    check_objects(&parse_objects(files, "base/crds/")?, &parse_objects(files, "samples/")?, "Strict")
+}
+
+/// Creates definitions and then objects in a new sandbox, and returns its warnings and refusals. Objects of refused kinds are skipped.
+/// `field_validation` is that of the objects: `Strict` refuses unknown fields.
+pub(crate) fn check_objects(
+    definitions: &[LabelledObject],
+    objects: &[LabelledObject],
+    field_validation: &str,
+) -> Result<SandboxReport> {
     let failed = || "failed to check the YAML".to_owned();
     let runtime = Builder::new_current_thread().enable_all().build().or_failed(failed)?;
     runtime.block_on(async {
         let server = CheckServer(Sandbox::builder().workloads(false).start());
         let mut report = SandboxReport::default();
         let mut served = Vec::new();
-        for (file, definition) in parse_objects(files, "base/crds/")? {
-            if server.create(file, DEFINITIONS, &definition, &mut report).await? {
-                server.wait_established(&definition).await?;
-                served.push(definition);
+        for LabelledObject { label, object } in definitions {
+            if server.create(label, DEFINITIONS, object, &mut report).await? {
+                server.wait_established(object).await?;
+                served.push(object);
             }
         }
-        for (file, sample) in parse_objects(files, "samples/")? {
-            // Skips samples of refused kinds.
-            let Some(path) = served.iter().find_map(|definition| collection_path(definition, &sample)) else {
+        for LabelledObject { label, object } in objects {
+            // Skips objects of refused kinds.
+            let Some(path) = served.iter().find_map(|definition| collection_path(definition, object)) else {
                 continue;
             };
-            server.create_namespace(&sample).await?;
-            server.create(file, &format!("{path}?fieldValidation=Strict"), &sample, &mut report).await?;
+            server.create_namespace(object).await?;
+            let path = format!("{path}?fieldValidation={field_validation}");
+            server.create(label, &path, object, &mut report).await?;
         }
         Ok(report)
     })
@@ -67,12 +84,13 @@ impl SandboxReport {
     }
 }
 
-/// Parses the generated files below a folder. Returns the path and the object of each.
-fn parse_objects<'a>(files: &'a [GeneratedFile], folder: &str) -> Result<Vec<(&'a str, Value)>> {
+/// Parses the generated files below a folder. Each object has the path of its file as its label.
+fn parse_objects(files: &[GeneratedFile], folder: &str) -> Result<Vec<LabelledObject>> {
     let of_folder = files.iter().filter(|file| file.path.starts_with(folder));
-    let read = |file: &'a GeneratedFile| {
+    let read = |file: &GeneratedFile| {
         let object = serde_saphyr::from_str(&file.text);
-        Ok((file.path.as_str(), object.or_failed(|| format!("failed to read `{}`", file.path))?))
+        let object = object.or_failed(|| format!("failed to read `{}`", file.path))?;
+        Ok(LabelledObject { label: file.path.clone(), object })
     };
     of_folder.map(read).collect()
 }
@@ -99,22 +117,22 @@ struct CheckServer(Sandbox);
 
 impl CheckServer {
     /// Creates an object and collects warnings and refusals. Returns whether it was created.
-    async fn create(&self, file: &str, path: &str, object: &Value, report: &mut SandboxReport) -> Result<bool> {
+    async fn create(&self, label: &str, path: &str, object: &Value, report: &mut SandboxReport) -> Result<bool> {
         let response = self.request(Method::POST, path, Some(object)).await?;
         let warnings = response.headers().get_all(header::WARNING).into_iter().filter_map(|text| text.to_str().ok());
         // `299 - "the text"`
         let text = |warning: &str| warning.splitn(3, ' ').last().unwrap_or_default().trim_matches('"').to_owned();
-        report.warnings.extend(warnings.map(|warning| format!("{file}: {}", text(warning))));
+        report.warnings.extend(warnings.map(|warning| format!("{label}: {}", text(warning))));
         if response.status().is_success() {
             return Ok(true);
         }
         let status = body(response).await?;
         let causes = status["details"]["causes"].as_array().filter(|causes| !causes.is_empty());
         match causes {
-            Some(causes) => report.refusals.extend(causes.iter().map(|cause| refusal(file, cause))),
+            Some(causes) => report.refusals.extend(causes.iter().map(|cause| refusal(label, cause))),
             None => {
                 let message = status["message"].as_str().unwrap_or("rejected without a reason");
-                report.refusals.push(format!("{file}: {message}"));
+                report.refusals.push(format!("{label}: {message}"));
             }
         }
         Ok(false)
@@ -159,12 +177,12 @@ async fn body(response: Response<Body>) -> Result<Value> {
     serde_json::from_slice(&bytes).or_failed(failed)
 }
 
-/// Returns a cause of a refusal as text, with the file and the field of the object.
-fn refusal(file: &str, cause: &Value) -> String {
+/// Returns a cause of a refusal as text, with the label and the field of the object.
+fn refusal(label: &str, cause: &Value) -> String {
     let (field, message) = (cause["field"].as_str().unwrap_or_default(), cause["message"].as_str().unwrap_or_default());
     match object_path(field) {
-        Some(path) => format!("{file}: {path}: {message} ({field})"),
-        None => format!("{file}: {field}: {message}"),
+        Some(path) => format!("{label}: {path}: {message} ({field})"),
+        None => format!("{label}: {field}: {message}"),
     }
 }
 

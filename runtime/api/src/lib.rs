@@ -55,10 +55,6 @@ pub mod __private {
         kind::kind_of,
         schema::schema_by_names,
         validation::{TypeOfField, WithoutRules},
-        versions::{
-            HistoryOf, WithoutHistory,
-            expansion::{Converted, Infallible, read, write},
-        },
     };
     pub use k8s_openapi::{
         apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
@@ -66,6 +62,14 @@ pub mod __private {
     };
     pub use kube::CustomResourceExt;
     pub use serde_json::Value;
+
+    /// Items for the expansion of [`#[versions]`](macro@crate::versions).
+    pub mod versions {
+        pub use crate::versions::{
+            HistoryOf, WithoutHistory,
+            expansion::{Converted, Infallible, read, write},
+        };
+    }
 
     /// Items for the expansion of [`dynamic_kind!`](crate::dynamic_kind).
     pub mod dynamic {

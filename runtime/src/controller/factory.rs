@@ -10,6 +10,7 @@ use crate::{
     reference::Pointer,
     shape::{Provisioner, Shape},
     validation::ValidationOf,
+    versions::VersionsOf,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
@@ -30,6 +31,10 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     }
     /// Returns the rules between the fields of the spec ([`Managed::VALIDATION`]); `None` by default.
     fn validation(&self) -> Option<ValidationOf> {
+        None
+    }
+    /// Returns the versions of the kind ([`Managed::VERSIONS`]); `None` by default.
+    fn versions(&self) -> Option<VersionsOf> {
         None
     }
     /// Decodes an object, in the form of the API, into its Rust type and encodes it again. The generator of manifests checks with
@@ -119,6 +124,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory fo
 
     fn validation(&self) -> Option<ValidationOf> {
         O::Object::VALIDATION
+    }
+
+    fn versions(&self) -> Option<VersionsOf> {
+        O::Object::VERSIONS
     }
 
     fn round_trip(&self, object: &Value) -> Option<serde_json::Result<Value>> {

@@ -54,7 +54,7 @@ pub enum ExtensionError {
     /// An operator that is not the first of its process has webhooks: their configurations would have other names than those of the
     /// process, and so no certificate.
     #[error(
-        "operator {name} has webhooks, but is not the first operator of its process; make it the first one, or run it in a process \
+        "operator {name} has webhooks or converts objects, but is not the first operator of its process; make it the first one, or run it in a process \
          of its own"
     )]
     WebhooksOfLaterOperator {

@@ -29,6 +29,7 @@ mod shutdown;
 pub(crate) mod signals;
 mod spawn;
 mod spec_guard;
+mod storage_migration;
 mod tasks;
 mod upgrade;
 pub(crate) mod upgrade_hook;

@@ -12,7 +12,7 @@ use crate::{
     kind::Kind,
     lease::options::LeaderElection,
     managed::{Managed, Owner},
-    manager::extensions::Extensions,
+    manager::{extensions::Extensions, storage_migration::MigratedKind},
     manifest::{DEFAULT_OBJECTS, Describe, KindDescription, Project, ProjectError, RoundTrip},
     metrics::{Metrics, Registry},
     panic::{Closure, catch},
@@ -20,6 +20,8 @@ use crate::{
     reconcile::next::AFTER_CONFLICT,
     shape::{Node, Provisioner, Shape},
     validation::ValidationOf,
+    versions::VersionsOf,
+    webhook::conversion::ConvertedKind,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
@@ -264,6 +266,7 @@ impl Operator {
             definition,
             schema: K::SCHEMA,
             validation: K::VALIDATION,
+            versions: K::VERSIONS,
             round_trip: RoundTrip::new(round_trip::<K>),
         }));
         self
@@ -283,6 +286,38 @@ impl Operator {
             overrides.apply_to(&mut settings);
         }
         settings
+    }
+
+    /// Returns the kinds whose objects the operator converts between versions, each once.
+    pub(crate) fn converted_kinds(&self) -> Vec<ConvertedKind> {
+        let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
+        let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
+        let converted = controlled.chain(defined).filter_map(|(kind, versions)| ConvertedKind::new(kind, versions?()));
+        converted
+            .map(|converted| (converted.kind.clone(), converted))
+            .collect::<BTreeMap<_, _>>()
+            .into_values()
+            .collect()
+    }
+
+    /// Returns the kinds with several versions, each once. An operator of one namespace does not see all objects of a kind, so it
+    /// migrates none.
+    pub(super) fn migrated_kinds(&self) -> Vec<MigratedKind> {
+        if self.namespaced {
+            return Vec::new();
+        }
+        let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
+        let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
+        let migrated = controlled.chain(defined).filter_map(|(kind, versions)| {
+            let versions = versions?();
+            (versions.iter().count() > 1).then(|| (kind.clone(), MigratedKind { kind, stored: versions.stored() }))
+        });
+        migrated.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// Returns whether API servers call the operator: it has admission webhooks, or converts objects.
+    pub(crate) fn has_webhooks(&self) -> bool {
+        !self.extensions.webhooks.is_empty() || !self.converted_kinds().is_empty()
     }
 
     /// Returns the namespace of the operator in the manifests.
@@ -327,6 +362,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
         crd,
         schema: catch_panic(&kind, || factory.schema())?,
         validation: factory.validation(),
+        versions: factory.versions(),
         round_trip,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
@@ -350,6 +386,7 @@ pub(crate) struct DefinedKind {
     definition: fn() -> CustomResourceDefinition,
     schema: Option<fn() -> Value>,
     validation: Option<ValidationOf>,
+    versions: Option<VersionsOf>,
     round_trip: RoundTrip,
 }
 
@@ -364,6 +401,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
         crd: derive_definition(&defined.kind, || Some((defined.definition)()))?,
         schema: defined.schema.map(|schema| catch_panic(&defined.kind, schema)).transpose()?,
         validation: defined.validation,
+        versions: defined.versions,
         round_trip: Some(defined.round_trip.clone()),
         finalizer: String::new(),
         events: false,

@@ -86,7 +86,7 @@ impl<'o> Operators<'o> {
                 }
             }
             // The certificate and the configurations of the process have the names of the first operator.
-            if !std::ptr::eq(operator, self.first) && !operator.extensions.webhooks.is_empty() {
+            if !std::ptr::eq(operator, self.first) && operator.has_webhooks() {
                 let name = operator.name.clone();
                 return Err(Box::new(RunError::Extension(ExtensionError::WebhooksOfLaterOperator { name })));
             }
@@ -110,6 +110,9 @@ mod tests {
         let with_webhook = Operator::new("shops").validates(|_: &Admission<ConfigMap>| Ok(()));
         assert!(Operators::new(&with_webhook, std::slice::from_ref(&plain)).check().is_ok());
         let refused = Operators::new(&plain, std::slice::from_ref(&with_webhook)).check().unwrap_err();
-        assert!(refused.to_string().starts_with("operator shops has webhooks, but is not the first"), "{refused}");
+        assert!(
+            refused.to_string().starts_with("operator shops has webhooks or converts objects, but is not the first"),
+            "{refused}"
+        );
     }
 }

@@ -16,7 +16,8 @@ use super::{
     tasks::FailedTasks,
 };
 use crate::{
-    controller::worker::RunningController, counters::Counters, informer::watch::WatchState, manager::wiring::Wiring,
+    controller::worker::RunningController, counters::Counters, informer::watch::WatchState, kind::Kind,
+    manager::wiring::Wiring,
 };
 use axum::{
     Router,
@@ -37,6 +38,8 @@ pub(crate) struct ProbeTargets {
     controllers: Vec<(Arc<RunningController>, RequiredWatches)>,
     failed_tasks: FailedTasks,
     lead: ProbedLead,
+    /// The kinds whose objects this operator converts.
+    converted: Arc<BTreeSet<Kind>>,
     /// The checks of the user.
     readyz: Vec<HealthCheck>,
     livez: Vec<HealthCheck>,
@@ -101,10 +104,22 @@ impl ProbeTargets {
             controllers,
             failed_tasks,
             lead,
+            converted: Arc::default(),
             readyz: Vec::new(),
             livez: Vec::new(),
             counters,
         }
+    }
+
+    /// Adds the kinds whose objects this operator converts. A watch of one of them that fails does not make the replica unready: it may
+    /// fail because no replica is ready, since API servers call the conversion of ready replicas only.
+    pub(super) fn with_converted(self, kinds: impl IntoIterator<Item = Kind>) -> Self {
+        Self { converted: Arc::new(kinds.into_iter().collect()), ..self }
+    }
+
+    /// Returns whether a watch fails that the conversions of this operator may make fail.
+    fn waits_for_conversion(&self, watch: &dyn HasHealth) -> bool {
+        self.converted.contains(watch.health().kind()) && matches!(watch.health().state(), WatchState::Failing(_))
     }
 
     /// Adds the checks of the user.
@@ -170,7 +185,7 @@ impl ProbeTargets {
         let (mut unique_lines, mut lines, mut is_ok) = (BTreeSet::new(), String::new(), true);
         for watch in &self.watches {
             let (is_ready, description) = describe(watch.as_ref());
-            is_ok &= is_ready;
+            is_ok &= is_ready || self.waits_for_conversion(watch.as_ref());
             let line = format!("{}: {description}\n", watch.health().kind());
             if unique_lines.insert(line.clone()) {
                 lines.push_str(&line);
@@ -185,6 +200,9 @@ impl ProbeTargets {
         let mut text = String::new();
         for (controller, required) in &self.controllers {
             let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
+            if unsynced().any(|watch| self.waits_for_conversion(watch.as_ref())) {
+                continue;
+            }
             if controller.is_working() || is_waiting && unsynced().next().is_none() {
                 continue;
             }
@@ -239,7 +257,16 @@ mod tests {
     fn targets(tasks: &Tasks, lead: ProbedLead) -> ProbeTargets {
         let (failed_tasks, counters) = (tasks.failed_tasks(), Counters::default());
         let (watches, controllers) = (Vec::new(), Vec::new());
-        ProbeTargets { watches, controllers, failed_tasks, lead, readyz: Vec::new(), livez: Vec::new(), counters }
+        ProbeTargets {
+            watches,
+            controllers,
+            failed_tasks,
+            lead,
+            converted: Arc::default(),
+            readyz: Vec::new(),
+            livez: Vec::new(),
+            counters,
+        }
     }
 
     /// Returns the statuses of `/livez` and `/readyz`.

@@ -277,7 +277,7 @@ pub(super) async fn run_until(
     let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
     base.metrics.observe(&observed);
     let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone());
-    bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
+    let webhooks = bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
     operators.log_start();
     runnables.start(RunnableGroup::BeforeCaches);
     spawn::spawn_informers(&informers, &wirings, &client, &namespaces, &mut tasks);
@@ -295,6 +295,7 @@ pub(super) async fn run_until(
             let _unled = leadership.announce(led);
             for (operator, wiring) in operators.iter().zip(wirings.iter()) {
                 wiring.spawn_orphan_collector(&mut tasks);
+                spawn::spawn_migrations(operator, &client, &mut tasks);
                 operator.spawn_controllers(client.clone(), &own_namespace, wiring, &mut controllers);
             }
             tokio::select! {
@@ -316,6 +317,9 @@ pub(super) async fn run_until(
     };
     // Nothing writes any more.
     leadership.release().await;
+    if !timeout.is_zero() {
+        webhooks.drain().await;
+    }
     // After the release, so that a collector that does not answer delays no other replica.
     export::flush(timeout.saturating_sub(stop_time.elapsed())).await;
     tracing::info!("stopped");

@@ -25,7 +25,8 @@ type Work = Arc<dyn Fn(RunnableContext) -> BoxFuture<'static, Result<()>> + Send
 /// 5. with the lead: the controllers, and all other runnables.
 ///
 /// At a stop, the controllers begin no new pass. Then the runnables without lead end, the runnables with lead and the running passes,
-/// the watches, the runnables before caches, and the servers. The lead is released last.
+/// the watches, the runnables before caches, and the servers. The lead is released last. Webhooks are served for three more seconds, until
+/// API servers know that the replica is gone.
 ///
 /// # Example
 ///

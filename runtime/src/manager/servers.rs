@@ -2,6 +2,7 @@
 
 use crate::{
     error::yield_because,
+    kind::Kind,
     manager::{
         checks::HealthCheck,
         extensions::{Extensions, WEBHOOK_CHECK},
@@ -13,8 +14,9 @@ use crate::{
     metrics::{Metrics, MetricsServer, server::BoundServer},
     webhook::{
         WebhookServer,
+        conversion::Converter,
         dispatch::Dispatcher,
-        server::{RunningWebhookServer, ServedOperator},
+        server::{RunningWebhookServer, ServedOperator, TrustedWebhooks},
     },
 };
 use futures::FutureExt;
@@ -33,6 +35,8 @@ pub(super) struct Servers {
     probes: Option<TcpListener>,
     metrics: Option<BoundServer>,
     webhooks: Option<RunningWebhookServer>,
+    /// The kinds whose objects the operator converts.
+    converted: Vec<Kind>,
 }
 
 impl Servers {
@@ -51,10 +55,16 @@ impl Servers {
             Some(server) => Some(server.bind(names).await.map_err(RunError::Metrics)?),
             None => None,
         };
-        let webhooks = match options.webhooks.filter(|_| !extensions.webhooks.is_empty()) {
+        let kinds = operator.converted_kinds().into_iter().map(|converted| converted.kind).collect();
+        let webhooks = match options.webhooks.filter(|_| operator.has_webhooks()) {
             Some(server) => {
-                let dispatcher = Dispatcher::new(extensions.webhooks.iter().cloned(), operator.counters());
-                let descriptions = extensions.webhooks.iter().map(|handler| &handler.description);
+                let converted = operator.converted_kinds();
+                let trusted = TrustedWebhooks {
+                    descriptions: extensions.webhooks.iter().map(|handler| &handler.description).collect(),
+                    definitions: converted.iter().map(|converted| converted.kind.full_name()).collect(),
+                };
+                let (handlers, converter) = (extensions.webhooks.iter().cloned(), Converter::new(converted));
+                let dispatcher = Dispatcher::new(handlers, converter, operator.counters());
                 let served = ServedOperator {
                     name: &operator.name,
                     namespace,
@@ -62,11 +72,11 @@ impl Servers {
                     environment: &operator.environment,
                 };
                 let server = server.bind().await.map_err(RunError::Webhooks)?;
-                Some(server.running(dispatcher, descriptions, &served, operator.wrap_client(client.clone())))
+                Some(server.running(dispatcher, &trusted, &served, operator.wrap_client(client.clone())))
             }
             None => None,
         };
-        Ok(Self { probes: probes::bind(options.probes).await?, metrics, webhooks })
+        Ok(Self { probes: probes::bind(options.probes).await?, metrics, webhooks, converted: kinds })
     }
 
     /// Spawns the tasks that serve. The addresses stay bound while a task is started again.
@@ -76,13 +86,16 @@ impl Servers {
         targets: ProbeTargets,
         (metrics, client): (Metrics, kube::Client),
         tasks: &mut Tasks,
-    ) {
-        if let Some(server) = self.webhooks {
+    ) -> ServedWebhooks {
+        let mut webhooks = tasks.sibling();
+        if let Some(server) = &self.webhooks {
             extensions.readyz.push(webhook_check(server.clone()));
-            spawn_webhooks(server, tasks);
+            spawn_webhooks(server.clone(), &mut webhooks);
         }
+        let served = ServedWebhooks { server: self.webhooks, _tasks: webhooks };
         if let Some(listener) = self.probes {
-            let (listener, targets) = (Arc::new(listener), targets.with_checks(&extensions));
+            let (listener, targets) =
+                (Arc::new(listener), targets.with_checks(&extensions).with_converted(self.converted));
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()
             });
@@ -94,6 +107,22 @@ impl Servers {
                 let handlers = handlers.clone();
                 async move { server.serve(metrics, handlers, client).await }.boxed()
             });
+        }
+        served
+    }
+}
+
+/// The webhooks of a run, which are served longer than anything else: API servers call them until they know that the replica is gone.
+pub(super) struct ServedWebhooks {
+    server: Option<RunningWebhookServer>,
+    _tasks: Tasks,
+}
+
+impl ServedWebhooks {
+    /// Ends the webhooks without a failed request.
+    pub(super) async fn drain(&self) {
+        if let Some(server) = &self.server {
+            server.drain().await;
         }
     }
 }

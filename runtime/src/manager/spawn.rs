@@ -3,6 +3,8 @@
 use super::{
     informers::Informers,
     observed::ObservedOperator,
+    operator::Operator,
+    storage_migration::StorageMigration,
     tasks::{OnEnd, Tasks},
     wiring::Wiring,
 };
@@ -89,4 +91,16 @@ pub(super) fn observed(informers: &Informers, wirings: &[Wiring]) -> ObservedOpe
     let mut observed = ObservedOperator { sources: informers.caches(), ..ObservedOperator::default() };
     wirings.iter().for_each(|wiring| wiring.add_to_observed(&mut observed));
     observed
+}
+
+/// Spawns the migrations of the stored objects, which need the lead.
+pub(super) fn spawn_migrations(operator: &Operator, client: &Client, tasks: &mut Tasks) {
+    for migrated in operator.migrated_kinds() {
+        let name = format!("migration of stored {}", migrated.kind);
+        let migration = StorageMigration { client: client.clone(), operator: operator.name.clone(), migrated };
+        tasks.spawn(&name, None, OnEnd::Finish, move || {
+            let migration = migration.clone();
+            async move { migration.run().await }.boxed()
+        });
+    }
 }

@@ -78,7 +78,7 @@ pub(crate) fn container(project: &Project) -> Value {
         args.push("--namespace=$(POD_NAMESPACE)".to_owned());
     }
     let mut ports = vec![port(HEALTH_PORT, "health"), port(METRICS_PORT, "metrics")];
-    if !project.webhooks.is_empty() {
+    if project.has_webhooks() {
         ports.push(port(WEBHOOK_PORT, "webhook"));
     }
     json!({

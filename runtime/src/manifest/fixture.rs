@@ -130,6 +130,7 @@ fn controlled(kind: &Kind, spec: &Value, shape: &'static Shape) -> KindDescripti
         crd: Some(crd(kind, spec)),
         schema: None,
         validation: None,
+        versions: None,
         round_trip: None,
         finalizer: format!("{}/{}", kind.group, kind.kind.to_lowercase()),
         events: false,

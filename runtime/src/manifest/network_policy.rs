@@ -17,7 +17,7 @@ pub(crate) fn document(project: &Project) -> Value {
     let dns = ["UDP", "TCP"].map(|protocol| port(DNS_PORT, protocol));
     let api_server = API_SERVER_PORTS.map(|number| port(number, "TCP"));
     let mut ingress = vec![json!({"ports": [port(METRICS_PORT, "TCP")]})];
-    if !project.webhooks.is_empty() {
+    if project.has_webhooks() {
         ingress.push(json!({"ports": [port(WEBHOOK_PORT, "TCP")]}));
     }
     json!({

@@ -10,6 +10,7 @@ use crate::{
     panic::{Closure, catch},
     shape::{Access, Shape},
     validation::ValidationOf,
+    versions::VersionsOf,
     webhook::WebhookDescription,
 };
 
@@ -58,6 +59,8 @@ pub struct KindDescription {
     pub schema: Option<Value>,
     /// The rules between the fields of the spec ([`Managed::VALIDATION`](crate::Managed::VALIDATION)).
     pub validation: Option<ValidationOf>,
+    /// The versions of the kind ([`Managed::VERSIONS`](crate::Managed::VERSIONS)).
+    pub versions: Option<VersionsOf>,
     /// The function that decodes and encodes its objects, if it is known.
     pub round_trip: Option<RoundTrip>,
     /// Whether the kind has no controller here: its definition is installed, and other controllers create and read its objects.
@@ -112,6 +115,11 @@ impl Project {
         if self.namespaced || self.is_release { format!("{}-{}", self.namespace, self.name) } else { self.name.clone() }
     }
 
+    /// Returns whether API servers call the operator: it has admission webhooks, or converts objects.
+    pub(crate) fn has_webhooks(&self) -> bool {
+        !self.webhooks.is_empty() || self.controllers.iter().any(KindDescription::is_converted)
+    }
+
     /// Returns the labels of every generated object.
     pub(crate) fn labels(&self) -> Value {
         serde_json::json!({"app.kubernetes.io/managed-by": "opgen", "app.kubernetes.io/name": self.name})
@@ -134,6 +142,16 @@ impl Project {
 }
 
 impl KindDescription {
+    /// Returns whether the kind has several versions, so that the operator migrates its stored objects.
+    pub(crate) fn has_versions(&self) -> bool {
+        self.versions.is_some_and(|versions| versions().iter().count() > 1)
+    }
+
+    /// Returns whether the operator converts the objects of the kind between its versions.
+    pub(crate) fn is_converted(&self) -> bool {
+        self.versions.is_some_and(|versions| versions().need_webhook())
+    }
+
     /// Returns whether the operator doesn't define the kind, so its definition and its status belong to somebody else.
     pub(crate) fn is_foreign(&self) -> bool {
         self.crd.is_none()

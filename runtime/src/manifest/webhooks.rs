@@ -4,7 +4,9 @@ use super::{
     lint::{Finding, Findings},
     project::Project,
 };
-use crate::webhook::{FailurePolicy, Mode, Webhook, WebhookDescription, names::WebhookNames};
+use crate::webhook::{
+    FailurePolicy, Mode, Webhook, WebhookDescription, conversion::CONVERSION_PATH, names::WebhookNames,
+};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use serde_json::{Value, json};
 
@@ -32,7 +34,7 @@ pub(crate) fn service(project: &Project) -> Option<Value> {
             "selector": project.selector(),
         },
     });
-    (!project.webhooks.is_empty()).then_some(service)
+    project.has_webhooks().then_some(service)
 }
 
 /// Returns the mutating and the validating webhook configuration, as far as there are such webhooks. The operator adds the authorities
@@ -53,11 +55,25 @@ pub(crate) fn configurations(project: &Project) -> Vec<Value> {
     kinds.into_iter().filter_map(configuration).collect()
 }
 
+/// Returns the conversion of a definition whose objects the operator converts. The operator adds the authorities of its certificate.
+pub(crate) fn conversion(project: &Project) -> Value {
+    let service = json!({
+        "name": names(project).service,
+        "namespace": project.namespace,
+        "path": CONVERSION_PATH,
+        "port": 443,
+    });
+    json!({
+        "strategy": "Webhook",
+        "webhook": {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]},
+    })
+}
+
 /// Returns the Secret that the operator creates, as far as it identifies it; `None` for an operator without webhooks.
 pub(crate) fn secret(project: &Project) -> Option<Value> {
     let metadata = json!({"name": names(project).secret, "namespace": project.namespace});
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata});
-    (!project.webhooks.is_empty()).then_some(secret)
+    project.has_webhooks().then_some(secret)
 }
 
 /// Returns the entry of a webhook in its configuration.

@@ -12,7 +12,7 @@ use super::{
         MASTER_STATUS, MAX_CONCURRENT, ORPHANS, PANICS, QUEUE_ADDS, QUEUE_DEPTH, QUEUE_DURATION, QUEUE_RETRIES,
         RECONCILE_ERRORS, RECONCILE_PANICS, RECONCILE_TIME, RECONCILE_TOTAL, REST_DURATION, REST_REQUESTS, SHARDS_HELD,
         SKIPPED, TASK_RESTARTS, TERMINAL_ERRORS, THROTTLED, TIMEOUTS, UNCONVERGED, UNCONVERGED_OBJECTS,
-        UNFINISHED_WORK, WATCH_RESTARTS, WATCHES, WORK_DURATION, YIELDS,
+        UNCONVERTED_FIELDS, UNFINISHED_WORK, WATCH_RESTARTS, WATCHES, WORK_DURATION, YIELDS,
     },
     text,
 };
@@ -210,6 +210,7 @@ impl Metrics {
         samples.add(&TASK_RESTARTS, &[], counters.task_restarts());
         samples.add(&TIMEOUTS, &[], counters.timeouts());
         samples.add(&THROTTLED, &[], counters.throttled());
+        samples.add(&UNCONVERTED_FIELDS, &[], counters.unconverted_fields());
     }
 
     /// Adds the counters of orphans. The series of each kind of children exist from the start.

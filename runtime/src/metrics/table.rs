@@ -288,6 +288,12 @@ pub(super) const TIMEOUTS: Metric = counter(
     &[],
     "Calls and watches that a timeout of the operator ended",
 );
+pub(super) const UNCONVERTED_FIELDS: Metric = counter(
+    "opgen_unconverted_fields_total",
+    "Unconverted fields",
+    &[],
+    "Fields of objects that could not be converted to another version of their kind, each time",
+);
 pub(super) const THROTTLED: Metric = counter(
     "opgen_throttled_total",
     "Throttled calls",
@@ -343,6 +349,7 @@ pub const TABLE: &[Metric] = &[
     PANICS,
     TASK_RESTARTS,
     TIMEOUTS,
+    UNCONVERTED_FIELDS,
     THROTTLED,
     ORPHANS,
 ];

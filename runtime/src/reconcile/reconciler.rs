@@ -6,6 +6,7 @@ use crate::{
     reconcile::{Direction, Encoded, Entry, ObjectKey, PassCore, ReadError, stored_status::StoredStatus},
     reference::Pointer,
     shape::Shape,
+    versions::FieldProblem,
 };
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -21,6 +22,8 @@ pub(crate) trait Reconciler: Send + Sync {
     fn shape(&self) -> &'static Shape;
     /// Returns whether the operator defines the kind. It writes no status of a foreign kind.
     fn owns_status(&self) -> bool;
+    /// Returns the fields of an object that the conversion from another version could not convert.
+    fn conversion_problems(&self, object: &Value) -> Vec<FieldProblem>;
 }
 
 /// A decoded primary.

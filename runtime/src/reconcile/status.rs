@@ -85,7 +85,7 @@ impl Loop {
         RawStatus(self.stored_object(entry).map_or(Value::Null, |mut object| object["status"].take()))
     }
 
-    fn stored_object(&self, entry: &Entry<Encoded>) -> Result<Value> {
+    pub(super) fn stored_object(&self, entry: &Entry<Encoded>) -> Result<Value> {
         let json = entry.value.decode(self.source.objects().codec()).map_err(Error::unexpected)?;
         Ok(serde_json::from_slice(&json)?)
     }

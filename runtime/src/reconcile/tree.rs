@@ -23,6 +23,7 @@ use crate::{
     },
     reference::Pointer,
     shape::{Provisioner, Shape},
+    versions::FieldProblem,
 };
 use futures::future::{BoxFuture, FutureExt};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -72,6 +73,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Reconciler
 
     fn forget(&self, key: &ObjectKey) {
         self.reader.forget(key);
+    }
+
+    fn conversion_problems(&self, object: &Value) -> Vec<FieldProblem> {
+        O::Object::VERSIONS.map(|versions| versions().problems(object)).unwrap_or_default()
     }
 
     fn shape(&self) -> &'static Shape {

@@ -15,7 +15,13 @@ impl Loop {
     /// A terminal error if the object doesn't match the type of its kind.
     pub(super) fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>> {
         let primary = catch(Closure::Object, || self.reconciler.decode(entry)).map_err(Error::unexpected)?;
-        primary.map_err(|error| undecodable_error(&error))
+        primary.map_err(|error| undecodable_error(&error, &self.conversion_problems(entry)))
+    }
+
+    /// Returns the fields that a conversion left out of an object, as text: without them it often can't be decoded.
+    fn conversion_problems(&self, entry: &Entry<Encoded>) -> String {
+        let problems = self.stored_object(entry).map(|object| self.reconciler.conversion_problems(&object));
+        problems.unwrap_or_default().iter().map(|problem| format!("; {problem}")).collect()
     }
 
     /// Reports the decoding error in the status.
@@ -27,9 +33,9 @@ impl Loop {
 }
 
 /// Returns a terminal error for an object that the Rust type of its kind can't represent.
-fn undecodable_error(error: &ReadError) -> Error {
+fn undecodable_error(error: &ReadError, conversion_problems: &str) -> Error {
     let why = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
     // The error quotes values of the object, so its length is bounded.
-    let why = crate::bounds::foreign(&why);
+    let why = crate::bounds::foreign(&format!("{why}{conversion_problems}"));
     Error::terminal("Undecodable", format!("the object can't be decoded: {why}"))
 }

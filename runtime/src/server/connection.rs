@@ -13,7 +13,7 @@ use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{Semaphore, watch},
     task::JoinSet,
     time::timeout,
 };
@@ -62,23 +62,47 @@ pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl BoundAddress {
-    /// Serves the address: `transport` is called for each connection, and `respond` for each request. It never returns; a dropped
-    /// future ends its connections.
+    /// Serves the address for ever: `transport` is called for each connection, and `respond` for each request. A dropped future ends
+    /// its connections.
     pub(crate) async fn serve<R, F>(&self, transport: impl Fn() -> Transport, respond: R)
     where
+        R: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+    {
+        // The sender lives as long as the future.
+        let (_stop, stopped) = watch::channel(false);
+        self.serve_until(&stopped, transport, respond).await;
+    }
+
+    /// Serves the address until `stopped` is true. Then it accepts no connection, and returns when each one has sent the response that
+    /// it was working on.
+    pub(crate) async fn serve_until<R, F>(
+        &self,
+        stopped: &watch::Receiver<bool>,
+        transport: impl Fn() -> Transport,
+        respond: R,
+    ) where
         R: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
         let (permits, mut connections) = (Arc::new(Semaphore::new(self.max_connections)), JoinSet::new());
         let server = self.server;
         loop {
-            let Ok(permit) = permits.clone().acquire_owned().await else { return };
+            let accepted = async {
+                let permit = permits.clone().acquire_owned().await.ok();
+                (permit, self.listener.accept().await)
+            };
+            let (permit, accepted) = tokio::select! {
+                biased;
+                () = wait_until_true(stopped.clone()) => break,
+                accepted = accepted => accepted,
+            };
             while connections.try_join_next().is_some() {}
-            match self.listener.accept().await {
+            match accepted {
                 Ok((stream, _)) => {
-                    let (transport, respond) = (transport(), respond.clone());
+                    let (transport, respond, stopped) = (transport(), respond.clone(), stopped.clone());
                     connections.spawn(async move {
-                        serve_connection(server, stream, transport, respond).await;
+                        serve_connection(server, stream, transport, respond, stopped).await;
                         drop(permit);
                     });
                 }
@@ -88,32 +112,49 @@ impl BoundAddress {
                 }
             }
         }
+        while connections.join_next().await.is_some() {}
+    }
+}
+
+/// Waits until the value is true; for ever if the sender is gone before.
+async fn wait_until_true(mut value: watch::Receiver<bool>) {
+    if value.wait_for(|is_true| *is_true).await.is_err() {
+        std::future::pending().await
     }
 }
 
 /// Serves one connection: the TLS handshake, unless it is plain, and the requests.
-async fn serve_connection<R, F>(server: &'static str, stream: TcpStream, transport: Transport, respond: R)
-where
+async fn serve_connection<R, F>(
+    server: &'static str,
+    stream: TcpStream,
+    transport: Transport,
+    respond: R,
+    stopped: watch::Receiver<bool>,
+) where
     R: Fn(Request<Incoming>) -> F,
     F: Future<Output = Response<Full<Bytes>>>,
 {
     let config = match transport {
-        Transport::Plain => return serve_requests(server, stream, respond).await,
+        Transport::Plain => return serve_requests(server, stream, respond, stopped).await,
         Transport::Tls(config) => config,
         Transport::Refused => {
             return tracing::debug!(server, "closed a connection, since there is no valid certificate");
         }
     };
     match timeout(HANDSHAKE_TIMEOUT, TlsAcceptor::from(config).accept(stream)).await {
-        Ok(Ok(stream)) => serve_requests(server, stream, respond).await,
+        Ok(Ok(stream)) => serve_requests(server, stream, respond, stopped).await,
         Ok(Err(error)) => tracing::debug!(server, %error, "the TLS handshake with a client failed"),
         Err(_) => tracing::debug!(server, "the TLS handshake with a client timed out"),
     }
 }
 
-/// Serves the HTTP/1.1 requests of a connection until the client closes it or has no request for [`IDLE_TIMEOUT`].
-async fn serve_requests<R, F>(server: &'static str, stream: impl AsyncRead + AsyncWrite + Unpin, respond: R)
-where
+/// Serves the HTTP/1.1 requests of a connection until the client closes it, has no request for [`IDLE_TIMEOUT`], or `stopped` is true.
+async fn serve_requests<R, F>(
+    server: &'static str,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    respond: R,
+    stopped: watch::Receiver<bool>,
+) where
     R: Fn(Request<Incoming>) -> F,
     F: Future<Output = Response<Full<Bytes>>>,
 {
@@ -123,7 +164,16 @@ where
     });
     let mut connection = http1::Builder::new();
     connection.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT);
-    if let Err(error) = connection.serve_connection(TokioIo::new(stream), service).await {
+    let mut connection = std::pin::pin!(connection.serve_connection(TokioIo::new(stream), service));
+    let ended = tokio::select! {
+        biased;
+        ended = connection.as_mut() => ended,
+        () = wait_until_true(stopped) => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
         tracing::debug!(server, %error, "a connection ended");
     }
 }

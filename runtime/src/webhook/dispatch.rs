@@ -1,6 +1,7 @@
 //! `Dispatcher`: responds to the HTTP requests of API servers by the webhook of their path.
 
 use super::{
+    conversion::{CONVERSION_PATH, Converter},
     handler::{AdmissionFailure, AdmissionHandler},
     review::AdmissionRequest,
 };
@@ -14,6 +15,12 @@ use tokio::time::timeout;
 /// The maximum size of the body of a request. A review has an object twice, and objects have up to 3 MiB on their way to etcd.
 const MAX_BODY: usize = 8 << 20;
 
+/// The maximum size of the body of a conversion. An API server converts up to 10,000 objects of a list at once.
+const MAX_CONVERSION_BODY: usize = 256 << 20;
+
+/// Larger conversions run on a thread of their own, so that they do not delay other tasks.
+const LARGE_CONVERSION: usize = 64 << 10;
+
 /// How long a body may take to arrive: the longest time that an API server waits for an answer.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -21,14 +28,19 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub(crate) struct Dispatcher {
     handlers: Arc<BTreeMap<String, AdmissionHandler>>,
+    converter: Converter,
     counters: Counters,
 }
 
 impl Dispatcher {
-    /// Creates the dispatcher of webhooks, whose paths are distinct.
-    pub(crate) fn new(handlers: impl IntoIterator<Item = AdmissionHandler>, counters: Counters) -> Self {
+    /// Creates the dispatcher of admission webhooks, whose paths are distinct, and of conversions.
+    pub(crate) fn new(
+        handlers: impl IntoIterator<Item = AdmissionHandler>,
+        converter: Converter,
+        counters: Counters,
+    ) -> Self {
         let handlers = handlers.into_iter().map(|handler| (handler.description.path(), handler)).collect();
-        Self { handlers: Arc::new(handlers), counters }
+        Self { handlers: Arc::new(handlers), converter, counters }
     }
 
     /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
@@ -37,12 +49,15 @@ impl Dispatcher {
     where
         B: Body<Data = Bytes, Error: Into<BoxError>>,
     {
-        let Some(handler) = self.handlers.get(request.uri().path()) else {
+        let path = request.uri().path();
+        let is_conversion = path == CONVERSION_PATH && !self.converter.is_empty();
+        let handler = self.handlers.get(path);
+        if handler.is_none() && !is_conversion {
             return text(
                 StatusCode::NOT_FOUND,
                 "there is no webhook at this path; apply the manifests of this version",
             );
-        };
+        }
         if request.method() != Method::POST {
             let mut response = text(StatusCode::METHOD_NOT_ALLOWED, "only POST is allowed");
             response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
@@ -53,19 +68,36 @@ impl Dispatcher {
         if !media_type.is_some_and(|media_type| media_type.eq_ignore_ascii_case("application/json")) {
             return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
         }
-        let body = match timeout(BODY_TIMEOUT, Limited::new(request.into_body(), MAX_BODY).collect()).await {
+        let limit = if is_conversion { MAX_CONVERSION_BODY } else { MAX_BODY };
+        let body = match timeout(BODY_TIMEOUT, Limited::new(request.into_body(), limit).collect()).await {
             Ok(body) => body,
             Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
         };
         let body = match body {
             Ok(body) => body.to_bytes(),
             Err(error) if error.is::<http_body_util::LengthLimitError>() => {
-                return text(StatusCode::PAYLOAD_TOO_LARGE, "the body is larger than 8 MiB");
+                return text(StatusCode::PAYLOAD_TOO_LARGE, &format!("the body is larger than {} MiB", limit >> 20));
             }
             Err(error) => return text(StatusCode::BAD_REQUEST, &format!("the body is incomplete: {error}")),
         };
+        let Some(handler) = handler else { return self.convert(body).await };
         match AdmissionRequest::parse(&body) {
             Ok(request) => self.call(handler, request).await,
+            Err(problem) => text(StatusCode::BAD_REQUEST, &problem),
+        }
+    }
+
+    /// Converts the objects of a review.
+    async fn convert(&self, body: Bytes) -> Response<Full<Bytes>> {
+        let (converter, counters) = (self.converter.clone(), self.counters.clone());
+        let answer = if body.len() > LARGE_CONVERSION {
+            let answer = tokio::task::spawn_blocking(move || converter.answer(&body, &counters)).await;
+            answer.unwrap_or_else(|_| Err("the conversion panicked".to_owned()))
+        } else {
+            converter.answer(&body, &counters)
+        };
+        match answer {
+            Ok(review) => response(StatusCode::OK, "application/json", review),
             Err(problem) => text(StatusCode::BAD_REQUEST, &problem),
         }
     }

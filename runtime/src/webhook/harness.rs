@@ -1,6 +1,7 @@
 //! `AdmissionHarness` calls the webhooks of an operator in a test, through the code of the server.
 
 use super::{
+    conversion::Converter,
     denied::Denied,
     dispatch::Dispatcher,
     handler::AdmissionHandler,
@@ -132,7 +133,7 @@ impl AdmissionHarness {
         let mut handlers: Vec<_> =
             operator.extensions.webhooks.iter().filter(|handler| self.concerns(handler)).cloned().collect();
         handlers.sort_by_key(|handler| (handler.description.mode == Mode::Validate, handler.description.name()));
-        let dispatcher = Dispatcher::new(handlers.iter().cloned(), operator.counters());
+        let dispatcher = Dispatcher::new(handlers.iter().cloned(), Converter::default(), operator.counters());
         let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
         for handler in &handlers {
             let answer = self.answer(&dispatcher, handler, &outcome.object).await.unwrap_or_else(failed);

@@ -7,6 +7,7 @@
 mod admission;
 pub(crate) mod call;
 mod certificate;
+pub(crate) mod conversion;
 mod decode;
 mod denied;
 pub(crate) mod dispatch;
@@ -14,6 +15,7 @@ pub(crate) mod handler;
 pub(crate) mod harness;
 mod merge;
 pub(crate) mod names;
+pub(crate) mod responder;
 mod review;
 pub(crate) mod server;
 mod settings;

@@ -14,6 +14,7 @@ use crate::{
         connection::{self, BoundAddress, Transport},
     },
 };
+use http::{HeaderValue, header};
 use std::{
     io,
     net::SocketAddr,
@@ -24,9 +25,16 @@ use std::{
     },
     time::Duration,
 };
+use tokio::{sync::watch, time::timeout};
 
 /// The maximum number of connections at a time. An API server has a few to each replica.
 const MAX_CONNECTIONS: usize = 500;
+
+/// How long a server responds after the signal to stop. By then, API servers know that the replica is gone.
+const DRAIN_PERIOD: Duration = Duration::from_secs(3);
+
+/// The longest time that an API server waits for a response.
+const MAX_REQUEST: Duration = Duration::from_secs(30);
 
 /// The default lifetime of certificates: 90 days.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -164,6 +172,26 @@ pub(crate) struct RunningWebhookServer {
     dispatcher: Dispatcher,
     environment: Environment,
     is_serving: Arc<AtomicBool>,
+    phase: watch::Sender<Phase>,
+}
+
+/// How far a server is with its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    #[default]
+    Serving,
+    /// Each response asks the client to close the connection.
+    Draining,
+    /// All requests have their response.
+    Ended,
+}
+
+/// The webhooks that the API server must trust.
+pub(crate) struct TrustedWebhooks<'a> {
+    /// The admission webhooks, which are in the configurations of the operator.
+    pub(crate) descriptions: Vec<&'a WebhookDescription>,
+    /// The names of the CustomResourceDefinitions whose objects the operator converts.
+    pub(crate) definitions: Vec<String>,
 }
 
 /// The operator of a server.
@@ -177,10 +205,10 @@ pub(crate) struct ServedOperator<'a> {
 
 impl BoundWebhookServer {
     /// Returns the server of the webhooks of an operator. `client` writes without the lead.
-    pub(crate) fn running<'a>(
+    pub(crate) fn running(
         self,
         dispatcher: Dispatcher,
-        webhooks: impl IntoIterator<Item = &'a WebhookDescription>,
+        webhooks: &TrustedWebhooks<'_>,
         operator: &ServedOperator<'_>,
         client: Client,
     ) -> RunningWebhookServer {
@@ -200,6 +228,7 @@ impl BoundWebhookServer {
             dispatcher,
             environment: operator.environment.clone(),
             is_serving: Arc::default(),
+            phase: watch::Sender::default(),
         }
     }
 }
@@ -210,13 +239,49 @@ impl RunningWebhookServer {
         if let Some(served) = &self.served {
             served.wait().await;
         }
-        let dispatcher = self.dispatcher.clone();
+        let (dispatcher, phase) = (self.dispatcher.clone(), self.phase.subscribe());
         let respond = move |request| {
-            let dispatcher = dispatcher.clone();
-            async move { dispatcher.respond(request).await }
+            let (dispatcher, phase) = (dispatcher.clone(), phase.clone());
+            async move {
+                let mut response = dispatcher.respond(request).await;
+                if *phase.borrow() >= Phase::Draining {
+                    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                response
+            }
         };
         self.is_serving.store(true, Ordering::Relaxed);
-        self.server.address.serve(|| self.transport(), respond).await;
+        let (stop, stopped) = watch::channel(false);
+        let (mut phase, serving) =
+            (self.phase.subscribe(), self.server.address.serve_until(&stopped, || self.transport(), respond));
+        let mut serving = std::pin::pin!(serving);
+        tokio::select! {
+            () = serving.as_mut() => {}
+            () = async {
+                // The sender lives as long as `self`.
+                let _ = phase.wait_for(|phase| *phase >= Phase::Draining).await;
+                tokio::time::sleep(DRAIN_PERIOD).await;
+            } => {
+                stop.send_replace(true);
+                serving.await;
+            }
+        }
+        self.phase.send_replace(Phase::Ended);
+        std::future::pending().await
+    }
+
+    /// Ends the server without a failed request: for [`DRAIN_PERIOD`] it still responds, until no API server calls this replica any
+    /// more, and asks each client to close its connection. Then it finishes the requests that it works on.
+    pub(crate) async fn drain(&self) {
+        if !self.is_serving.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut phase = self.phase.subscribe();
+        self.phase.send_replace(Phase::Draining);
+        let ended = timeout(DRAIN_PERIOD + MAX_REQUEST, phase.wait_for(|phase| *phase == Phase::Ended)).await;
+        if ended.is_err() {
+            tracing::warn!("some requests of webhooks were not finished before the shutdown");
+        }
     }
 
     /// Returns the current certificate. Without a valid one, connections are refused.

@@ -5,6 +5,7 @@ mod access;
 mod admitted;
 mod agreement;
 mod chart;
+mod checked;
 mod course;
 mod edits;
 mod faults;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         admitted::cases(),
         agreement::cases(),
         chart::cases(),
+        checked::cases(),
         course::cases(),
         ippool::cases(),
         kinds::cases(),

@@ -43,6 +43,7 @@ mod status;
 mod stop;
 mod texts;
 mod verbs;
+mod versions;
 mod wake;
 mod webhooks;
 pub(crate) mod why;
@@ -78,6 +79,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         webhooks::cases(),
         why::cases(),
         verbs::cases(),
+        versions::cases(),
         select::cases(),
         status::cases(),
         texts::cases(),

@@ -2,6 +2,7 @@
 
 mod doubt;
 mod release;
+mod versions;
 mod waiting;
 
 use opgen_sandbox::fault::{PassPhase, TimelineEvent};

@@ -19,6 +19,10 @@
 //! `trial(v2::operator).upgrades_from(v1::operator)` runs the older release until it is at rest, then the newer one, stopped
 //! after each of its first calls. The objects that both releases want keep their UIDs; see [`Trial::upgrades_from`].
 //!
+//! # Webhooks
+//! The API server calls the webhooks of the operator in the process: admission webhooks for each write, and the conversion of kinds with
+//! several versions. After an upgrade those of the newer release, after the downgrade those of the older one.
+//!
 //! # Invariants
 //! Each run also checks these invariants; a finding names the object that violates one:
 //!
@@ -65,7 +69,7 @@ mod variant;
 
 pub use check::Check;
 pub use opgen_sandbox::fault::{FaultClass, Timeline};
-pub use program::{Manifests, Program};
+pub use program::{Manifests, Program, ProgramWebhooks, Respond};
 pub use report::{CheckSummary, Finding, Report, TrialError};
 pub use schedule::{InvalidSchedule, Schedule};
 pub use trial::{Trial, trial, trial_of};

@@ -1,12 +1,19 @@
 //! `Program`: the program under test, implemented for opgen operators.
 
-use std::{sync::OnceLock, time::Duration};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
+use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt as _};
+use http::{Request, Response};
 use opgen::{
     Operator, RunOptions,
     environment::Environment,
     manifest::{self, Describe as _},
+    testing::WebhookResponder,
 };
 use serde_json::Value;
 
@@ -37,6 +44,25 @@ impl Manifests {
     }
 }
 
+/// The webhooks of a program: admission, and the conversion of objects. An API server calls them as long as the trial runs, also while the
+/// program is stopped, as those of another replica.
+#[derive(Clone)]
+pub struct ProgramWebhooks {
+    /// The URL before the path of each webhook, for a Service `https://NAME.NAMESPACE.svc:PORT`.
+    pub url: String,
+    /// Returns the response to a call.
+    pub respond: Respond,
+}
+
+/// The function that responds to the calls of webhooks.
+pub type Respond = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
+
+impl fmt::Debug for ProgramWebhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProgramWebhooks").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
 /// A program that controls objects through an API server: an opgen [`Operator`], or any other controller.
 pub trait Program: Send + Sync {
     /// Returns the name of the program and of its ServiceAccount, and the prefix of its field managers.
@@ -50,6 +76,11 @@ pub trait Program: Send + Sync {
     /// # Errors
     /// If the manifests can't be generated; the text is the reason.
     fn manifests(&self) -> Result<Manifests, String>;
+
+    /// Returns the webhooks of the program, whose configurations are in the manifests. Default: none.
+    fn webhooks(&self) -> Option<ProgramWebhooks> {
+        None
+    }
 
     /// Returns the longest time between two calls while there is work to do, jitter included.
     fn longest_pause(&self) -> Duration;
@@ -113,6 +144,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
             install(&file.path, |_| true)?;
         }
         install("base/rbac.yaml", |_| true)?;
+        install("base/webhooks.yaml", |_| true)?;
         if self.policy {
             install("finalizer-policy.yaml", |_| true)?;
         }
@@ -120,6 +152,16 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
             manifests.samples.extend(documents(&file.text)?);
         }
         Ok(manifests)
+    }
+
+    fn webhooks(&self) -> Option<ProgramWebhooks> {
+        let responder = WebhookResponder::new(&(self.build)())?;
+        let url = format!("https://{}.{}.svc:443", responder.service(), self.identity().namespace);
+        let respond: Respond = Arc::new(move |request| {
+            let responder = responder.clone();
+            async move { responder.respond(request).await }.boxed()
+        });
+        Some(ProgramWebhooks { url, respond })
     }
 
     fn longest_pause(&self) -> Duration {

@@ -147,7 +147,10 @@ impl FieldChange {
             }
             return values;
         };
-        function(&values).unwrap_or_else(|message| {
+        // A function of the user that panics concerns its field only.
+        let converted = std::panic::catch_unwind(|| function(&values))
+            .unwrap_or_else(|_| Err("the function of the conversion panicked".to_owned()));
+        converted.unwrap_or_else(|message| {
             problems.push(FieldProblem { path: source, message });
             default()
         })
@@ -241,13 +244,7 @@ impl Conversion {
     }
 
     /// Converts a value. A field that can't be converted is left out, or gets its default.
-    pub(super) fn apply(
-        &self,
-        value: &mut Value,
-        direction: Direction,
-        path: &str,
-        problems: &mut Vec<FieldProblem>,
-    ) {
+    pub(super) fn apply(&self, value: &mut Value, direction: Direction, path: &str, problems: &mut Vec<FieldProblem>) {
         if let Some(variants) = &self.variants {
             return variants.apply(value, direction, path, problems);
         }
@@ -278,9 +275,12 @@ impl Conversion {
         // that a field can leave an object that is removed.
         let mut taken: Vec<Vec<Option<Value>>> =
             self.changes.iter().map(|change| vec![None; change.sources(direction).len()]).collect();
-        let mut sources: Vec<_> = self.changes.iter().zip(&mut taken).flat_map(|(change, values)| {
-            change.sources(direction).iter().zip(values)
-        }).collect();
+        let mut sources: Vec<_> = self
+            .changes
+            .iter()
+            .zip(&mut taken)
+            .flat_map(|(change, values)| change.sources(direction).iter().zip(values))
+            .collect();
         sources.sort_by_key(|(field, _)| std::cmp::Reverse(field.len()));
         for (field, value) in sources {
             *value = take(object, field);
@@ -372,7 +372,9 @@ impl Variants {
 
 /// Appends names to the path of an object.
 pub(super) fn join(path: &str, names: &[&str]) -> String {
-    names.iter().fold(path.to_owned(), |path, name| if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") })
+    names
+        .iter()
+        .fold(path.to_owned(), |path, name| if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") })
 }
 
 /// Removes a field, and returns its value.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fmt};
 
 /// The annotation with the fields that the version of an object can't hold. It is written and read by the conversion only.
-pub const CONVERSION_DATA_ANNOTATION: &str = "opgen.dev/conversion-data";
+pub const CONVERSION_DATA_ANNOTATION: &str = "conversion.opgen.dev/data";
 
 /// The maximum size of all annotations of an object in the API server, in bytes.
 const MAX_ANNOTATIONS: usize = 256 << 10;
@@ -161,10 +161,11 @@ impl Versions {
             }
             let mut found = Vec::new();
             preserved.problems(Some(&parts), "", &mut found);
-            problems.extend(found.into_iter().map(|problem| FieldProblem {
-                path: format!("{version}: {}", problem.path),
-                ..problem
-            }));
+            problems.extend(
+                found
+                    .into_iter()
+                    .map(|problem| FieldProblem { path: format!("{version}: {}", problem.path), ..problem }),
+            );
         }
         problems
     }
@@ -192,7 +193,9 @@ impl Versions {
         conversion.apply(&mut back, direction.reversed(), "", &mut Vec::new());
         let comparison = Comparison { problems: &problems };
         match comparison.difference(Some(&back), Some(&original), Some(&conversion), &[], "") {
-            Some(preserved) => drop(data.insert(source.name.to_owned(), serde_json::to_value(preserved).unwrap_or_default())),
+            Some(preserved) => {
+                drop(data.insert(source.name.to_owned(), serde_json::to_value(preserved).unwrap_or_default()))
+            }
             None => drop(data.remove(source.name)),
         }
         problems
@@ -204,7 +207,8 @@ impl Versions {
         object.get("metadata").and_then(Value::as_object).ok_or(ConversionError::NotAnObject)?;
         let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
         let position = self.position(version);
-        let position = position.ok_or_else(|| ConversionError::UnknownVersion { api_version: api_version.to_owned() })?;
+        let position =
+            position.ok_or_else(|| ConversionError::UnknownVersion { api_version: api_version.to_owned() })?;
         Ok((group.to_owned(), position))
     }
 

@@ -1,6 +1,9 @@
 //! `Preserved`: the parts of an object that another version can't hold, and how they come back.
 
-use super::{FieldProblem, conversion::{Conversion, join}};
+use super::{
+    FieldProblem,
+    conversion::{Conversion, join},
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,7 +197,9 @@ fn positions(items: &[PreservedItem], values: &[Value]) -> Vec<Option<usize>> {
             used.extend(*found);
         }
     };
-    let has_key = |item: &PreservedItem, index: usize| item.key.iter().all(|(name, value)| values[index].get(name) == Some(value));
+    let has_key = |item: &PreservedItem, index: usize| {
+        item.key.iter().all(|(name, value)| values[index].get(name) == Some(value))
+    };
     find(&|item, index| !item.key.is_empty() && has_key(item, index));
     find(&|item, index| item.key.is_empty() && digests.get(index) == Some(&item.seen));
     find(&|item, index| item.key.is_empty() && item.len == values.len() && item.index == index);

@@ -121,7 +121,10 @@ mod database {
     }
 
     fn from_text(memory: String) -> Result<i32, String> {
-        memory.strip_suffix("Mi").and_then(|number| number.parse().ok()).ok_or_else(|| format!("{memory:?} has no whole Mi"))
+        memory
+            .strip_suffix("Mi")
+            .and_then(|number| number.parse().ok())
+            .ok_or_else(|| format!("{memory:?} has no whole Mi"))
     }
 }
 
@@ -161,7 +164,9 @@ fn object(version: &str, rng: &mut Rng) -> Value {
     if index < 2 && rng.bool() {
         spec.insert("legacyMode".into(), word(rng, &["a", "b"]));
     }
-    let modes: &[&str] = [&["Full", "Tape", "Snap"][..], &["Full", "Incremental", "Tape", "Snap"], &["Full", "Incremental", "Snapshot"]][index];
+    let modes: &[&str] =
+        [&["Full", "Tape", "Snap"][..], &["Full", "Incremental", "Tape", "Snap"], &["Full", "Incremental", "Snapshot"]]
+            [index];
     let backup = |rng: &mut Rng, name: usize| {
         let mut backup = json!({"name": format!("b{name}"), "mode": word(rng, modes)});
         if index == 2 {
@@ -183,7 +188,10 @@ fn object(version: &str, rng: &mut Rng) -> Value {
     spec.insert("steps".into(), (0..rng.usize(..4)).map(|_| step(rng)).collect());
     let weight = if index == 2 { "weight" } else { "old_weight" };
     let shared = json!({"shared": {weight: rng.u32(0..3)}});
-    spec.insert("class".into(), if index == 2 && rng.bool() { json!({"reserved": {"nodes": rng.u32(0..3)}}) } else { shared });
+    spec.insert(
+        "class".into(),
+        if index == 2 && rng.bool() { json!({"reserved": {"nodes": rng.u32(0..3)}}) } else { shared },
+    );
     let mut object = json!({
         "apiVersion": format!("demo.example.com/{version}"),
         "kind": "Database",
@@ -241,7 +249,8 @@ fn with_spec(version: &str, spec: Value) -> Value {
 fn items_keep_what_a_version_can_not_hold_when_others_are_added_removed_and_moved() {
     let backup = |name: &str, days: i32| json!({"name": name, "days": days, "mode": "Full"});
     let step = |image: &str, timeout: i32| json!({"image": image, "timeout": timeout});
-    let spec = json!({"backups": [backup("a", 1), backup("b", 2)], "steps": [step("x", 1), step("y", 2), step("x", 3)]});
+    let spec =
+        json!({"backups": [backup("a", 1), backup("b", 2)], "steps": [step("x", 1), step("y", 2), step("x", 3)]});
     let mut seen = converted(&with_spec("v1", spec), "v1alpha1");
     let schedules = &mut seen["spec"]["schedules"];
     schedules[1]["mode"] = json!("Tape");
@@ -249,7 +258,8 @@ fn items_keep_what_a_version_can_not_hold_when_others_are_added_removed_and_move
     schedules.as_array_mut().unwrap().insert(0, json!({"name": "c", "mode": "Full"}));
     seen["spec"]["steps"].as_array_mut().unwrap().swap(0, 1);
     let now = converted(&seen, "v1");
-    let days: Vec<_> = now["spec"]["backups"].as_array().unwrap().iter().map(|backup| (&backup["name"], &backup["days"])).collect();
+    let days: Vec<_> =
+        now["spec"]["backups"].as_array().unwrap().iter().map(|backup| (&backup["name"], &backup["days"])).collect();
     assert_eq!(days, [(&json!("c"), &json!(7)), (&json!("b"), &json!(2)), (&json!("a"), &json!(1))]);
     assert_eq!(now["spec"]["backups"][1]["mode"], "Full", "v1 has no tape");
     assert_eq!(now["spec"]["steps"], json!([step("y", 2), step("x", 1), step("x", 3)]));
@@ -290,7 +300,10 @@ fn objects_of_other_kinds_and_versions_are_refused_and_damaged_data_is_ignored()
     let mut object = with_spec("v1", json!({"replicas": 1}));
     let unknown = |api_version: &str| Err(ConversionError::UnknownVersion { api_version: api_version.into() });
     assert_eq!(versions.convert(&mut object.clone(), "v2"), unknown("demo.example.com/v2"));
-    assert_eq!(versions.convert(&mut json!({"apiVersion": "demo.example.com/v3", "metadata": {}}), "v1"), unknown("demo.example.com/v3"));
+    assert_eq!(
+        versions.convert(&mut json!({"apiVersion": "demo.example.com/v3", "metadata": {}}), "v1"),
+        unknown("demo.example.com/v3")
+    );
     assert_eq!(versions.convert(&mut json!([]), "v1"), Err(ConversionError::NotAnObject));
     for data in ["", "{", "[]", r#"{"v1alpha1": 3, "v9": {"value": {}}}"#] {
         object["metadata"]["annotations"] = json!({CONVERSION_DATA_ANNOTATION: data, "mine": "1"});
@@ -304,17 +317,20 @@ fn objects_of_other_kinds_and_versions_are_refused_and_damaged_data_is_ignored()
 
 #[test]
 fn each_version_has_its_own_types_and_definition() {
-    let old = v1alpha1::Database::new("orders", v1alpha1::DatabaseSpec {
-        desired_size: 3,
-        endpoint: "db:80".into(),
-        memory: 5,
-        network: None,
-        legacy_mode: Some(true),
-        schedules: vec![v1alpha1::Backup { name: "a".into(), mode: v1alpha1::Mode::Tape }],
-        steps: Vec::new(),
-        pools: BTreeMap::new(),
-        class: v1alpha1::Class::Shared(v1alpha1::Shared { old_weight: 4 }),
-    });
+    let old = v1alpha1::Database::new(
+        "orders",
+        v1alpha1::DatabaseSpec {
+            desired_size: 3,
+            endpoint: "db:80".into(),
+            memory: 5,
+            network: None,
+            legacy_mode: Some(true),
+            schedules: vec![v1alpha1::Backup { name: "a".into(), mode: v1alpha1::Mode::Tape }],
+            steps: Vec::new(),
+            pools: BTreeMap::new(),
+            class: v1alpha1::Class::Shared(v1alpha1::Shared { old_weight: 4 }),
+        },
+    );
     let new: v1::Database = convert(&old).unwrap();
     assert_eq!((new.spec.port, new.spec.memory.as_str(), &new.spec.backups[0].mode), (80, "5Mi", &v1::Mode::Full));
     let middle: v1beta1::Database = convert(&new).unwrap();
@@ -322,8 +338,14 @@ fn each_version_has_its_own_types_and_definition() {
     assert_eq!(convert::<_, v1alpha1::Database>(&middle).unwrap().spec, old.spec);
 
     let definitions: Vec<_> = versions().iter().map(|version| (version.definition)().spec.versions.remove(0)).collect();
-    let names: Vec<_> = definitions.iter().map(|version| (version.name.as_str(), version.storage, version.deprecation_warning.as_deref())).collect();
-    assert_eq!(names, [("v1alpha1", false, Some("v1alpha1 is deprecated; use v1")), ("v1beta1", false, None), ("v1", true, None)]);
+    let names: Vec<_> = definitions
+        .iter()
+        .map(|version| (version.name.as_str(), version.storage, version.deprecation_warning.as_deref()))
+        .collect();
+    assert_eq!(
+        names,
+        [("v1alpha1", false, Some("v1alpha1 is deprecated; use v1")), ("v1beta1", false, None), ("v1", true, None)]
+    );
     let columns = |index: usize| -> Vec<String> {
         definitions[index].additional_printer_columns.iter().flatten().map(|column| column.json_path.clone()).collect()
     };

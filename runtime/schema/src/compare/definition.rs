@@ -47,7 +47,7 @@ pub fn compare_definitions(old: &Value, new: &Value) -> Vec<Change> {
         }
     }
     compare_names(old, new, &mut changes);
-    compare_versions(&old["spec"]["versions"], &new["spec"]["versions"], &mut changes);
+    compare_versions(old, new, &mut changes);
     compare_conversion(&old["spec"]["conversion"], &new["spec"]["conversion"], &mut changes);
     if old["spec"]["preserveUnknownFields"] == true && new["spec"]["preserveUnknownFields"] != true {
         changes.add(

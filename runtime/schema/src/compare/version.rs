@@ -12,14 +12,17 @@ use crate::{flag, text};
 
 /// Compares the lists of versions.
 pub(super) fn compare_versions(old: &Value, new: &Value, changes: &mut Changes) {
-    let versions = |list: &Value| list.as_array().cloned().unwrap_or_default();
+    let versions = |definition: &Value| definition["spec"]["versions"].as_array().cloned().unwrap_or_default();
+    // Only a definition that was read from a cluster has it.
+    let listed = old["status"]["storedVersions"].as_array();
+    let is_stored = |name: &str| listed.is_none_or(|listed| listed.iter().any(|version| version == name));
     let (old, new) = (versions(old), versions(new));
     let find = |list: &[Value], name: &str| list.iter().find(|version| text(version, "name") == name).cloned();
     for before in &old {
         let name = text(before, "name");
         match find(&new, name) {
             Some(after) => compare_version(name, before, &after, changes),
-            None => add_removed(name, before, changes),
+            None => add_removed(name, before, is_stored(name), changes),
         }
     }
     for after in new.iter().filter(|version| find(&old, text(version, "name")).is_none()) {
@@ -44,10 +47,13 @@ fn version_path(name: &str) -> String {
 }
 
 /// Adds the change of a version that is no longer there.
-fn add_removed(name: &str, version: &Value, changes: &mut Changes) {
+fn add_removed(name: &str, version: &Value, is_stored: bool, changes: &mut Changes) {
     let is_served = flag(version, "served");
-    let breaks = Breaks { stored: true, clients: is_served };
-    let message = "the version is removed: the API server refuses the definition while `status.storedVersions` has it";
+    let breaks = Breaks { stored: is_stored, clients: is_served };
+    let message = match is_stored {
+        true => "the version is removed: the API server refuses the definition while `status.storedVersions` has it",
+        false => "the version is removed: no object is stored in it",
+    };
     let message = if is_served { format!("{message}, and requests in this version fail") } else { message.to_owned() };
     changes.add(version_path(name), breaks, message);
 }

@@ -47,7 +47,7 @@ impl OperatorConfiguration {
             None => run.probes.or(Some(DEFAULT_PROBE_ADDRESS)),
         };
         run.metrics = options.metrics.override_server(run.metrics);
-        run.webhooks = options.webhooks.override_server(run.webhooks, !operator.extensions.webhooks.is_empty());
+        run.webhooks = options.webhooks.override_server(run.webhooks, operator.has_webhooks());
         operator.shutdown = options.shutdown_timeout.unwrap_or(operator.shutdown);
         if let Some(shards) = options.shards {
             operator = operator.shards(shards);

@@ -4,17 +4,19 @@ use crate::{
     cache::Header,
     client::{CallError, Client, Target, selectors::Selectors},
     command::uninstall::{error::UninstallError, run::Run},
+    controller::factory::Factory,
     error::Error,
     informer::{
         namespaces::Namespaces,
         primary::KubernetesSource,
         source::{Selection, Source},
     },
-    kind::Kind,
+    kind::{Kind, kind_of},
     manager::operator::Operator,
     reference,
     shape::Verb,
 };
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::DeleteParams;
 use serde::de::Error as _;
 use serde_json::value::RawValue;
@@ -35,13 +37,27 @@ pub(crate) struct KindObjects {
 pub(crate) async fn list_objects(client: &Client, operator: &Operator) -> Result<Vec<KindObjects>, UninstallError> {
     let mut kind_objects = Vec::new();
     for factory in &operator.factories {
-        let kind = factory.kind();
+        let kind = stored_kind(client, factory.as_ref()).await?;
         let (finalizer, foreign) = (factory.finalizer(), factory.crd().is_none());
         let mut objects = headers(client, &kind).await?;
         objects.retain(|object| !foreign || object.finalizers.contains(&finalizer));
         kind_objects.push(KindObjects { finalizer, foreign, references: factory.references(), objects, kind });
     }
     Ok(kind_objects)
+}
+
+/// Returns a controlled kind in the version that the API server stores: after the end of the operator, nobody converts its objects.
+async fn stored_kind(client: &Client, factory: &dyn Factory) -> Result<Kind, CallError> {
+    let kind = factory.kind();
+    if factory.versions().is_none() {
+        return Ok(kind);
+    }
+    let (definitions, name) = (kind_of::<CustomResourceDefinition>(), kind.full_name());
+    let target = Target { kind: &definitions, namespace: None, name: &name };
+    let definition = client.get::<CustomResourceDefinition>(target).await?;
+    let versions = definition.into_iter().flat_map(|definition| definition.spec.versions);
+    let stored = versions.into_iter().find(|version| version.storage).map(|version| version.name.into());
+    Ok(Kind { version: stored.unwrap_or_else(|| kind.version.clone()), ..kind })
 }
 
 /// Lists the metadata of all objects of a kind.

@@ -122,7 +122,11 @@ impl<'a> Examiner<'a> {
     ) -> Result<Why, LiveError> {
         let facts = match factory.spec_facts(examined.object) {
             Ok(facts) => facts,
-            Err(error) => return Ok(examined.why(format!("can't be decoded: {error}"))),
+            Err(error) => {
+                let problems = factory.versions().map(|versions| versions().problems(examined.object));
+                let problems: String = problems.iter().flatten().map(|problem| format!("; {problem}")).collect();
+                return Ok(examined.why(format!("can't be decoded: {error}{problems}")));
+            }
         };
         if facts.paused {
             return Ok(examined.why("is paused: the operator does not reconcile it"));

@@ -17,8 +17,10 @@ pub(super) fn templates(
     definitions: &[Definition],
 ) -> Vec<(String, Vec<Template>)> {
     let release = placeholders.release();
-    let mut files: Vec<(String, Vec<Template>)> =
-        definitions.iter().map(|definition| (definition.file_path(), vec![crd(definition, placeholders)])).collect();
+    let mut files: Vec<(String, Vec<Template>)> = definitions
+        .iter()
+        .map(|definition| (definition.file_path(), vec![crd(definition, &release, placeholders)]))
+        .collect();
     files.extend(
         operator::templates(&release, placeholders)
             .into_iter()
@@ -39,8 +41,12 @@ pub(super) fn templates(
 }
 
 /// Returns a definition as a template: unlike those in the folder `crds` of a chart, it changes with `helm upgrade`.
-fn crd(definition: &Definition, placeholders: &Placeholders<'_>) -> Template {
-    let mut template = Template::from(placeholders.relabel(definition.value.clone()));
+fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'_>) -> Template {
+    let mut value = definition.value.clone();
+    if value["spec"]["conversion"].is_object() {
+        value["spec"]["conversion"] = webhooks::conversion(release);
+    }
+    let mut template = Template::from(placeholders.relabel(value));
     let policy = ["metadata", "annotations", "helm.sh/resource-policy"];
     if definition.value["metadata"]["annotations"].is_object() {
         template.set(&policy, Template::when(".Values.crds.keep", json!("keep")));

@@ -52,7 +52,7 @@ fn operator(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     template.set(&metadata("annotations", "more"), Template::Entries(".Values.podAnnotations".to_owned()));
     template.set(&metadata("labels", "more"), Template::Entries(".Values.podLabels".to_owned()));
     set_pod(&mut template, placeholders);
-    set_container(&mut template, placeholders, !release.webhooks.is_empty());
+    set_container(&mut template, placeholders, release.has_webhooks());
     template
 }
 
@@ -103,7 +103,7 @@ fn network(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let port = placeholders.include("metricsPort");
     template.set(&["spec", "ingress", "0", "ports", "0", "port"], Template::expression(port.clone()));
     template.set(&["spec", "ingress", "0", "from"], Template::With(".Values.networkPolicy.metricsFrom".to_owned()));
-    if release.webhooks.is_empty() {
+    if !release.has_webhooks() {
         template.restrict(&["spec", "ingress"], &port);
     } else {
         let webhooks = placeholders.include("webhookPort");

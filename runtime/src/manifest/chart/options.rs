@@ -35,7 +35,7 @@ pub(super) fn schema(project: &Project) -> Value {
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.remove("apiVersion");
         properties.remove("kind");
-        if project.webhooks.is_empty() {
+        if !project.has_webhooks() {
             properties.remove("webhooks");
         }
     }

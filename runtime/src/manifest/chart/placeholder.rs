@@ -140,9 +140,9 @@ impl<'a> Placeholders<'a> {
             true => "{{- $_ := set $defaults \"namespaces\" (list .Release.Namespace) -}}\n",
             false => "",
         };
-        let (webhooks, webhook_port) = match self.project.webhooks.is_empty() {
-            true => ("", ""),
-            false => (WEBHOOK_NAMES, WEBHOOK_PORT_TEMPLATE),
+        let (webhooks, webhook_port) = match self.project.has_webhooks() {
+            true => (WEBHOOK_NAMES, WEBHOOK_PORT_TEMPLATE),
+            false => ("", ""),
         };
         let (api_version, kind) = options::header();
         format!("{text}{webhook_port}")

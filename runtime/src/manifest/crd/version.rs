@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 
 use super::super::lint::{Finding, Findings};
 use super::super::project::{KindDescription, Project};
+use super::super::webhooks;
 use super::schema::{flag, list, text};
 use super::{Definition, types};
-use crate::validation::{RuleProblem, Validation};
+use crate::panic::{Closure, catch};
+use crate::validation::{RuleProblem, Validation, ValidationOf};
 
 /// Returns the definitions of the project's kinds, before they are fixed; each has every version once, the newest first.
 pub(crate) fn merge_versions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
@@ -23,7 +25,7 @@ pub(crate) fn merge_versions(project: &Project, report: &mut Vec<Finding>) -> Ve
         controllers.sort_by(|a, b| by_priority(&a.kind.version, &b.kind.version).then(a.finalizer.cmp(&b.finalizer)));
         check_finalizers(&controllers, &mut findings);
         controllers.retain(|controlled| !controlled.is_foreign());
-        definitions.extend(merge_definition(&controllers, &mut findings));
+        definitions.extend(merge_definition(project, &controllers, &mut findings));
         report.extend(findings.into_vec());
     }
     definitions.sort_by_key(|definition| (definition.group.clone(), definition.plural.clone()));
@@ -47,7 +49,11 @@ fn check_finalizers(controllers: &[&KindDescription], findings: &mut Findings) {
 
 /// Merges the definitions of one kind; `controllers` begin with its newest version. Returns `None` if the kind has no definition
 /// here, or if it doesn't fit the names of the controller's kind.
-fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -> Option<Definition> {
+fn merge_definition(
+    project: &Project,
+    controllers: &[&KindDescription],
+    findings: &mut Findings,
+) -> Option<Definition> {
     let newest = controllers.first()?;
     let kind = &newest.kind;
     let mut value = newest.crd.clone()?;
@@ -63,17 +69,17 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
         return None;
     }
     let mut versions: Vec<Value> = Vec::new();
-    for controlled in controllers {
-        let Some(crd) = &controlled.crd else { continue };
-        check_equal_names(crd, &value, findings);
-        for version in list(&crd["spec"], "versions") {
+    let sources: Vec<_> = controllers.iter().flat_map(|controlled| SchemaSource::all(controlled, findings)).collect();
+    for source in sources {
+        check_equal_names(&source.crd, &value, findings);
+        for version in list(&source.crd["spec"], "versions") {
             let mut version = version.clone();
             let mut version_findings = Findings::of(format!("{} {}", kind.kind, text(&version, "name")));
             let schema = &mut version["schema"]["openAPIV3Schema"];
-            if let Some(by_names) = &controlled.schema {
+            if let Some(by_names) = &source.by_names {
                 types::correct(schema, by_names, &mut version_findings);
             }
-            if let Some(validation) = controlled.validation {
+            if let Some(validation) = source.validation {
                 add_rules(&validation(), schema, &mut version_findings);
             }
             findings.extend(version_findings);
@@ -83,6 +89,9 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
     versions.sort_by(|a, b| by_priority(text(a, "name"), text(b, "name")));
     choose_stored_version(&mut versions, findings);
     value["spec"]["versions"] = Value::Array(versions);
+    if controllers.iter().any(|controlled| controlled.is_converted()) {
+        value["spec"]["conversion"] = webhooks::conversion(project);
+    }
     normalize(&mut value);
     Some(Definition {
         group: kind.group.to_string(),
@@ -90,6 +99,47 @@ fn merge_definition(controllers: &[&KindDescription], findings: &mut Findings) -
         kind: kind.kind.to_string(),
         value,
     })
+}
+
+/// A definition as its derives generate it, with what belongs to its schemas.
+struct SchemaSource {
+    crd: Value,
+    /// The schema in which types are referenced by name.
+    by_names: Option<Value>,
+    validation: Option<ValidationOf>,
+}
+
+impl SchemaSource {
+    /// Returns the definition of a controller's kind, and those of its other versions.
+    fn all(controlled: &KindDescription, findings: &mut Findings) -> Vec<Self> {
+        let Some(crd) = controlled.crd.clone() else { return Vec::new() };
+        let own = Self { crd, by_names: controlled.schema.clone(), validation: controlled.validation };
+        let versions = controlled.versions.map(|versions| versions());
+        let others = versions
+            .iter()
+            .flat_map(|versions| versions.iter())
+            .filter(|version| version.name != controlled.kind.version);
+        let others: Vec<_> = others
+            .filter_map(|version| {
+                let derived =
+                    catch(Closure::Object, || (serde_json::to_value((version.definition)()), (version.schema)()));
+                match derived {
+                    Ok((Ok(crd), by_names)) => {
+                        Some(Self { crd, by_names: Some(by_names), validation: version.validation })
+                    }
+                    Ok((Err(error), _)) => report_underivable(version.name, &error, findings),
+                    Err(panicked) => report_underivable(version.name, &panicked, findings),
+                }
+            })
+            .collect();
+        [own].into_iter().chain(others).collect()
+    }
+}
+
+fn report_underivable(version: &str, reason: &dyn std::fmt::Display, findings: &mut Findings) -> Option<SchemaSource> {
+    let fix = "change the types of this version";
+    findings.error("spec.versions", format!("the definition of version `{version}` can't be derived: {reason}"), fix);
+    None
 }
 
 /// Adds the rules between the fields of the spec to the schema of an object.

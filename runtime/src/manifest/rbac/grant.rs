@@ -8,6 +8,7 @@ use crate::{
     shape::{Access, AccessTarget, NodeVisit, SourceLocation, Verb},
     webhook::Mode,
 };
+use std::collections::BTreeSet;
 
 /// One RBAC rule, the scope in which it is needed, and its source.
 #[derive(Clone, Debug)]
@@ -86,6 +87,7 @@ pub(super) fn grants(project: &Project) -> Vec<Grant> {
         .chain(grants_of_election(project))
         .chain(grants_of_upgrades(project))
         .chain(grants_of_webhooks(project))
+        .chain(grants_of_migrations(project))
         .collect()
 }
 
@@ -144,9 +146,11 @@ fn grants_of_upgrades(project: &Project) -> Vec<Grant> {
     grants
 }
 
+const TRUST: &str = "makes the API server trust the certificates of the webhooks";
+
 /// Returns the rules of the certificates; none for an operator without webhooks.
 fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
-    if project.webhooks.is_empty() {
+    if !project.has_webhooks() {
         return Vec::new();
     }
     let grant = |rule, scope, action| Grant {
@@ -164,8 +168,42 @@ fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
         if project.webhooks.iter().any(|webhook| webhook.mode == mode) {
             let rule = Rule::on("admissionregistration.k8s.io", resource, CONFIGURATION_VERBS);
             let rule = Rule { resource_names: vec![names.configuration.clone()], ..rule };
-            grants.push(grant(rule, RuleScope::Cluster, "makes the API server trust the certificates of the webhooks"));
+            grants.push(grant(rule, RuleScope::Cluster, TRUST));
         }
+    }
+    let converted = project.controllers.iter().filter(|controlled| controlled.is_converted());
+    let definitions: BTreeSet<_> = converted.map(|controlled| controlled.kind.full_name()).collect();
+    if !definitions.is_empty() {
+        let rule = Rule::on("apiextensions.k8s.io", "customresourcedefinitions", CONFIGURATION_VERBS);
+        let rule = Rule { resource_names: definitions.into_iter().collect(), ..rule };
+        grants.push(grant(rule, RuleScope::Cluster, TRUST));
+    }
+    grants
+}
+
+/// Returns the rules that migrate the stored objects of kinds with several versions. An operator of one namespace migrates none.
+fn grants_of_migrations(project: &Project) -> Vec<Grant> {
+    let has_versions = |controlled: &&KindDescription| controlled.has_versions() && !project.namespaced;
+    let mut definitions = BTreeSet::new();
+    let mut grants = Vec::new();
+    let grant = |rule| Grant {
+        rule,
+        scope: RuleScope::Cluster,
+        source: GrantSource {
+            kind: OPERATOR.to_owned(),
+            reason: GrantReason::Process("writes the objects again in the stored version of their kind"),
+        },
+    };
+    for controlled in project.controllers.iter().filter(has_versions) {
+        let kind = &controlled.kind;
+        definitions.insert(kind.full_name());
+        grants.push(grant(Rule::on(&kind.group, &kind.plural, &["list", "patch"])));
+    }
+    if !definitions.is_empty() {
+        let names: Vec<_> = definitions.into_iter().collect();
+        let read = Rule::on("apiextensions.k8s.io", "customresourcedefinitions", &["get"]);
+        let trim = Rule::on("apiextensions.k8s.io", "customresourcedefinitions/status", &["patch"]);
+        grants.extend([read, trim].map(|rule| grant(Rule { resource_names: names.clone(), ..rule })));
     }
     grants
 }

@@ -138,6 +138,7 @@ pub(crate) fn project() -> Project {
         crd: Some(crd),
         schema: None,
         validation: None,
+        versions: None,
         round_trip: None,
         finalizer: "demo.example.com/shop".into(),
         events: true,

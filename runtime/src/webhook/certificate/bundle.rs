@@ -1,4 +1,4 @@
-//! `Configuration`: an own webhook configuration, whose webhooks get the authorities that the API server trusts.
+//! `Configuration`: an own webhook configuration or definition, whose webhooks get the authorities that the API server trusts.
 
 use crate::{
     client::{CallError, Client, Target},
@@ -7,6 +7,7 @@ use crate::{
 use k8s_openapi::{
     ByteString,
     api::admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::api::Patch;
 use serde_json::{Value, json};
@@ -14,13 +15,21 @@ use std::collections::BTreeSet;
 
 use crate::webhook::Mode;
 
-/// A webhook configuration of the operator, by its name.
+/// A webhook configuration of the operator, or a definition whose objects it converts, by its name.
 #[derive(Clone, Debug)]
 pub(super) struct Configuration {
     kind: Kind,
     name: String,
-    /// The names of the webhooks in it that belong to the operator.
-    webhooks: BTreeSet<String>,
+    own: OwnWebhooks,
+}
+
+/// The webhooks in a configuration that belong to the operator.
+#[derive(Clone, Debug)]
+enum OwnWebhooks {
+    /// The admission webhooks with these names.
+    Admission(BTreeSet<String>),
+    /// The conversion webhook, if it is the one of this Service.
+    Conversion { namespace: String, service: String },
 }
 
 impl Configuration {
@@ -29,7 +38,13 @@ impl Configuration {
             Mode::Validate => kind_of::<ValidatingWebhookConfiguration>(),
             Mode::Default => kind_of::<MutatingWebhookConfiguration>(),
         };
-        Self { kind, name: name.to_owned(), webhooks }
+        Self { kind, name: name.to_owned(), own: OwnWebhooks::Admission(webhooks) }
+    }
+
+    /// Returns the definition with a name, which must have the conversion webhook of a Service.
+    pub(super) fn of_definition(name: &str, namespace: &str, service: &str) -> Self {
+        let own = OwnWebhooks::Conversion { namespace: namespace.to_owned(), service: service.to_owned() };
+        Self { kind: kind_of::<CustomResourceDefinition>(), name: name.to_owned(), own }
     }
 
     /// Sets the authorities of the operator's webhooks, where they differ. Nothing else of the configuration changes. Returns whether
@@ -43,15 +58,9 @@ impl Configuration {
             tracing::warn!("{} {} not found; apply the manifests of the operator", self.kind, self.name);
             return Ok(false);
         };
-        let present: BTreeSet<_> = object["webhooks"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|webhook| webhook["name"].as_str())
-            .collect();
-        let missing = self.webhooks.iter().find(|name| !present.contains(name.as_str()));
-        if let Some(name) = missing {
-            tracing::warn!("{} {} has no webhook {name}; apply the manifests of the operator", self.kind, self.name);
+        let missing = self.missing(&object);
+        if let Some(missing) = &missing {
+            tracing::warn!("{} {} has no {missing}; apply the manifests of the operator", self.kind, self.name);
         }
         let Some(operations) = self.operations(&object, bundle) else { return Ok(missing.is_none()) };
         let patch: json_patch::Patch = serde_json::from_value(operations)
@@ -61,17 +70,50 @@ impl Configuration {
         Ok(missing.is_none())
     }
 
+    /// Returns what the object lacks; `None` if it has all webhooks of the operator.
+    fn missing(&self, object: &Value) -> Option<String> {
+        match &self.own {
+            OwnWebhooks::Admission(names) => {
+                let webhooks = object["webhooks"].as_array().into_iter().flatten();
+                let present: BTreeSet<_> = webhooks.filter_map(|webhook| webhook["name"].as_str()).collect();
+                let missing = names.iter().find(|name| !present.contains(name.as_str()));
+                missing.map(|name| format!("webhook {name}"))
+            }
+            OwnWebhooks::Conversion { namespace, service } => self
+                .client_configs(object)
+                .is_empty()
+                .then(|| format!("conversion webhook of the Service {namespace}/{service}")),
+        }
+    }
+
+    /// Returns the settings of the operator's webhooks, with their pointers.
+    fn client_configs<'a>(&self, object: &'a Value) -> Vec<(String, &'a Value)> {
+        match &self.own {
+            OwnWebhooks::Admission(names) => {
+                let webhooks = object["webhooks"].as_array().into_iter().flatten().enumerate();
+                let own =
+                    webhooks.filter(|(_, webhook)| webhook["name"].as_str().is_some_and(|name| names.contains(name)));
+                own.map(|(position, webhook)| (format!("/webhooks/{position}/clientConfig"), &webhook["clientConfig"]))
+                    .collect()
+            }
+            OwnWebhooks::Conversion { namespace, service } => {
+                let conversion = &object["spec"]["conversion"];
+                let config = &conversion["webhook"]["clientConfig"];
+                let is_own = conversion["strategy"] == "Webhook"
+                    && config["service"]["namespace"] == namespace.as_str()
+                    && config["service"]["name"] == service.as_str();
+                is_own.then(|| ("/spec/conversion/webhook/clientConfig".to_owned(), config)).into_iter().collect()
+            }
+        }
+    }
+
     /// Returns the operations of the JSON patch; `None` if there is nothing to change. The resourceVersion makes the patch fail if the
     /// positions have changed.
     fn operations(&self, object: &Value, bundle: &str) -> Option<Value> {
         let bundle = serde_json::to_value(ByteString(bundle.as_bytes().to_vec())).ok()?;
-        let webhooks = object["webhooks"].as_array().into_iter().flatten().enumerate();
-        let own = webhooks.filter(|(_, webhook)| {
-            webhook["name"].as_str().is_some_and(|name| self.webhooks.contains(name))
-                && webhook["clientConfig"]["caBundle"] != bundle
-        });
-        let set = |(position, _)| json!({"op": "add", "path": format!("/webhooks/{position}/clientConfig/caBundle"), "value": bundle});
-        let mut operations: Vec<_> = own.map(set).collect();
+        let configs = self.client_configs(object).into_iter().filter(|(_, config)| config["caBundle"] != bundle);
+        let set = |(pointer, _)| json!({"op": "add", "path": format!("{pointer}/caBundle"), "value": bundle});
+        let mut operations: Vec<_> = configs.map(set).collect();
         if operations.is_empty() {
             return None;
         }
@@ -102,5 +144,20 @@ mod tests {
             ])
         );
         assert_eq!(configuration.operations(&object(json!([webhook("a.example.com", "eA==")])), "x"), None);
+    }
+
+    #[test]
+    fn only_the_conversion_webhook_of_the_own_service_gets_the_bundle() {
+        let definition = Configuration::of_definition("shops.example.com", "demo", "demo-webhook");
+        let object = |service: &str| {
+            let webhook = json!({"clientConfig": {"service": {"namespace": "demo", "name": service}}});
+            json!({"metadata": {"resourceVersion": "7"}, "spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}}})
+        };
+        let operations = definition.operations(&object("demo-webhook"), "x").unwrap_or_default();
+        assert_eq!(operations[0]["path"], "/spec/conversion/webhook/clientConfig/caBundle");
+        assert_eq!(definition.operations(&object("other"), "x"), None);
+        let missing = "conversion webhook of the Service demo/demo-webhook".to_owned();
+        assert_eq!(definition.missing(&object("other")), Some(missing.clone()));
+        assert_eq!(definition.missing(&json!({"spec": {}})), Some(missing));
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     environment::Environment,
     error::ErrorChain,
     server::certificate::tls_config,
-    webhook::{Mode, WebhookDescription, names::WebhookNames},
+    webhook::{Mode, names::WebhookNames, server::TrustedWebhooks},
 };
 use parking_lot::Mutex;
 use rustls::ServerConfig;
@@ -118,22 +118,24 @@ impl From<CallError> for KeepError {
 
 impl CertificateKeeper {
     /// Creates the keeper of an operator in a namespace. `client` writes without the lead.
-    pub(crate) fn new<'a>(
+    pub(crate) fn new(
         client: Client,
         (operator, namespace): (&str, &str),
         names: &WebhookNames,
-        webhooks: impl IntoIterator<Item = &'a WebhookDescription>,
+        webhooks: &TrustedWebhooks<'_>,
         (lifetime, environment): (Duration, Environment),
     ) -> Self {
         let mut by_mode: BTreeMap<Mode, BTreeSet<String>> = BTreeMap::new();
-        for webhook in webhooks {
+        for webhook in &webhooks.descriptions {
             by_mode.entry(webhook.mode).or_default().insert(webhook.name());
         }
         let configuration = |(mode, webhooks)| Configuration::new(mode, &names.configuration, webhooks);
+        let definition = |name: &String| Configuration::of_definition(name, namespace, &names.service);
+        let definitions = webhooks.definitions.iter().map(definition);
         let host = format!("{}.{namespace}.svc", names.service);
         Self {
             secret: CertificateSecret::new(client, namespace, &names.secret, operator),
-            configurations: by_mode.into_iter().map(configuration).collect(),
+            configurations: by_mode.into_iter().map(configuration).chain(definitions).collect(),
             names: vec![host.clone(), format!("{host}.cluster.local"), format!("{}.{namespace}", names.service)],
             lifetime,
             environment,

@@ -7,7 +7,7 @@ use crate::{
     client::Client,
     environment::Environment,
     server::certificate::tls_config,
-    webhook::{Mode, Webhook, WebhookDescription, names::WebhookNames},
+    webhook::{Mode, Webhook, WebhookDescription, names::WebhookNames, server::TrustedWebhooks},
 };
 use jiff::Timestamp;
 use k8s_openapi::api::{admissionregistration::v1::ValidatingWebhookConfiguration, core::v1::Secret};
@@ -64,7 +64,9 @@ fn description() -> WebhookDescription {
 fn keeper(sandbox: &Sandbox, clock: &Clock) -> CertificateKeeper {
     let names = WebhookNames::new("shop", "shop");
     let client = Client::new(sandbox.client());
-    CertificateKeeper::new(client, ("shop", "default"), &names, [&description()], (LIFETIME, clock.environment()))
+    let description = description();
+    let webhooks = TrustedWebhooks { descriptions: vec![&description], definitions: Vec::new() };
+    CertificateKeeper::new(client, ("shop", "default"), &names, &webhooks, (LIFETIME, clock.environment()))
 }
 
 /// Creates the configuration of the operator, with a webhook of somebody else in it.

@@ -76,7 +76,7 @@ impl Replica {
                 tokio::task::yield_now().await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(30), ready).await.unwrap();
+        timeout(Duration::from_secs(30), ready).await.unwrap();
     }
 
     async fn stop(self) {
@@ -142,6 +142,41 @@ async fn an_api_server_calls_the_webhooks_of_an_operator_through_their_service()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stop_lets_running_reviews_finish_and_answers_new_ones_for_a_while() {
+    let [webhooks] = free_addresses().await;
+    let sandbox = Sandbox::builder().seed(1).service("default", "shop-webhook", webhooks).start();
+    install(&sandbox).await;
+    let (called, mut calls) = watch::channel(0);
+    let (release, released) = watch::channel(false);
+    let slow = move |_: Admission<ConfigMap>| {
+        let mut released = released.clone();
+        called.send_modify(|calls| *calls += 1);
+        async move {
+            released.wait_for(|released| *released).await.unwrap();
+            Ok(())
+        }
+    };
+    let operator = Operator::new("shop").validates_async(slow, |webhook| webhook).defaults(set);
+    let replica = Replica::start(&sandbox, operator, webhooks).await;
+    replica.is_ready().await;
+    let started = |name: &'static str| {
+        let sandbox = sandbox.clone();
+        tokio::spawn(async move { create(&sandbox, name, "a").await })
+    };
+    let running = started("running");
+    calls.wait_for(|calls| *calls == 1).await.unwrap();
+    replica.stop.send(()).unwrap();
+    let late = started("late");
+    calls.wait_for(|calls| *calls == 2).await.unwrap();
+    release.send_replace(true);
+    for creation in [running, late] {
+        assert!(creation.await.unwrap().is_ok());
+    }
+    replica.run.await.unwrap().unwrap();
+    assert!(TcpStream::connect(webhooks).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_operator_without_webhooks_opens_no_port_for_them() {
     let [webhooks] = free_addresses().await;
     let sandbox = Sandbox::builder().seed(1).start();
@@ -151,7 +186,7 @@ async fn an_operator_without_webhooks_opens_no_port_for_them() {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(30), answers).await.unwrap();
+    timeout(Duration::from_secs(30), answers).await.unwrap();
     assert!(TcpStream::connect(webhooks).await.is_err());
     assert!(replica.probe("/readyz/webhooks").await.starts_with("HTTP/1.1 404"));
     replica.stop().await;

@@ -9,7 +9,7 @@ use super::prometheus::Prometheus;
 use crate::operator::example::Example;
 
 /// Metrics that may be zero in all series of an operator that works: what they count did not happen.
-const ZERO: [&str; 17] = [
+const ZERO: [&str; 18] = [
     "controller_runtime_active_workers",
     "controller_runtime_reconcile_panics_total",
     "controller_runtime_terminal_reconcile_errors_total",
@@ -22,6 +22,7 @@ const ZERO: [&str; 17] = [
     "opgen_skipped_passes_total",
     "opgen_task_restarts_total",
     "opgen_throttled_total",
+    "opgen_unconverted_fields_total",
     "opgen_watch_restarts_total",
     "opgen_yields_total",
     "workqueue_depth",

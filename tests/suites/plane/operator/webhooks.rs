@@ -101,7 +101,7 @@ fn operator() -> Operator {
 }
 
 /// An address of this machine that is free now. kube-apiserver reaches no webhook at a loopback address.
-fn free_address() -> SocketAddr {
+pub(super) fn free_address() -> SocketAddr {
     // Connecting a datagram socket sends nothing, and chooses the address.
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a socket");
     let chosen = socket.connect((Ipv4Addr::new(192, 0, 2, 254), 9)).and_then(|()| socket.local_addr());

@@ -1,7 +1,12 @@
 //! `Cluster`: a simulated cluster that starts and stops the program and waits until it is at rest.
 
-use std::time::Duration;
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
+use bytes::Bytes;
+use http::{Response, StatusCode};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use opgen::{
     environment::Environment,
@@ -26,6 +31,7 @@ use super::{
 use crate::{
     admin,
     object::is_same_object,
+    program::{ProgramWebhooks, Respond},
     schedule::{Propagation, Schedule},
     snapshot::Snapshot,
     target::Target,
@@ -61,7 +67,12 @@ pub(crate) struct Cluster<'a> {
     base_version: u64,
     /// The installed manifests of all releases.
     installed: Vec<Value>,
+    /// The function of the webhooks of the program that is installed.
+    webhooks: CurrentWebhooks,
 }
+
+/// The function of the webhooks of the program that is installed; `None` before the installation.
+type CurrentWebhooks = Arc<Mutex<Option<Respond>>>;
 
 impl<'a> Cluster<'a> {
     /// Starts a sandbox with the faults of a schedule, and starts to record panics.
@@ -70,15 +81,43 @@ impl<'a> Cluster<'a> {
         let seed = schedule.seed.unwrap_or(1);
         let log = WriteLog::new();
         let audit = log.clone();
-        let sandbox = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record)).start();
+        let webhooks = CurrentWebhooks::default();
+        let mut builder = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record));
+        if let Some(ProgramWebhooks { url, .. }) = target.program.webhooks() {
+            let current = webhooks.clone();
+            builder = builder.webhook(&url, move |request| {
+                let respond = current.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                async move {
+                    match respond {
+                        Some(respond) => respond(request).await,
+                        None => no_webhooks(),
+                    }
+                }
+            });
+        }
+        let sandbox = builder.start();
         let faults = fault_plan::faults(target, &sandbox, schedule);
         let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
         let started = Instant::now();
-        Self { target, sandbox, faults, log, foreign_objects, started, seed, process: None, base_version: 0, installed }
+        Self {
+            target,
+            sandbox,
+            faults,
+            log,
+            foreign_objects,
+            started,
+            seed,
+            process: None,
+            base_version: 0,
+            installed,
+            webhooks,
+        }
     }
 
     /// Installs the manifests of the program.
     pub(crate) async fn install(&mut self) -> Result<(), Failure> {
+        let respond = self.target.program.webhooks().map(|webhooks| webhooks.respond);
+        *self.webhooks.lock().unwrap_or_else(PoisonError::into_inner) = respond;
         let objects = &self.target.manifests.install;
         self.installed.extend(objects.iter().cloned());
         for object in objects {
@@ -254,4 +293,11 @@ impl<'a> Cluster<'a> {
         outcome.calls = self.faults.calls();
         outcome.timeline = self.faults.timeline();
     }
+}
+
+/// Returns the response of a Service without endpoints.
+fn no_webhooks() -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from_static(b"no endpoints available"));
+    *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    response
 }

@@ -1,0 +1,3 @@
+//! The kinds of database.
+
+pub mod database;

@@ -1,0 +1,154 @@
+//! `StorageMigration` rewrites the objects of a kind in its stored version, so that older versions can be removed later.
+//!
+//! The API server stores an object in the version that was stored when the object was written last, and lists all versions that it may
+//! have stored in `status.storedVersions` of the definition. A version in this list can't be removed from the definition.
+//!
+//! The replica that leads reads the definition. If its stored version is that of this release, and other versions are in the list, it
+//! sends an empty patch for each object, which makes the API server write the object again. When all are written, it trims the list.
+//! A definition that another client has changed meanwhile, and objects that can't be written, make it start again later.
+//!
+//! Source: <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>
+
+use crate::{
+    client::{CallError, Client, Target, selectors::Selectors},
+    error::ErrorChain,
+    kind::{Kind, kind_of},
+};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::PartialObjectMeta;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long the other API servers of a cluster may take to learn of a changed definition. Until then they store the version of before.
+const PROPAGATION: Duration = Duration::from_secs(5);
+
+/// The first and the maximum delay before the next attempt.
+const MIN_DELAY: Duration = Duration::from_secs(1);
+const MAX_DELAY: Duration = Duration::from_secs(300);
+
+/// A kind with several versions, and the one in which this release stores its objects.
+#[derive(Clone, Debug)]
+pub(super) struct MigratedKind {
+    pub(super) kind: Kind,
+    pub(super) stored: &'static str,
+}
+
+/// The migration of the stored objects of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct StorageMigration {
+    pub(super) client: Client,
+    pub(super) operator: String,
+    pub(super) migrated: MigratedKind,
+}
+
+/// The state of a migration after an attempt.
+#[derive(Debug, PartialEq, Eq)]
+enum Progress {
+    /// Only the stored version is left.
+    Done,
+    /// The definition is not that of this release: its manifests are not applied yet, or those of another release are.
+    OtherDefinition,
+    /// Another client changed the definition meanwhile.
+    Changed,
+    /// This number of objects could not be written.
+    Failed(usize),
+}
+
+/// The definition, as far as the migration needs it.
+struct Definition {
+    resource_version: Value,
+    stored: String,
+    listed: Vec<String>,
+}
+
+impl StorageMigration {
+    /// Runs until only the stored version is left.
+    pub(super) async fn run(&self) {
+        let mut delay = MIN_DELAY;
+        loop {
+            match self.attempt().await {
+                Ok(Progress::Done) => return,
+                Ok(Progress::OtherDefinition | Progress::Changed) => {}
+                Ok(Progress::Failed(count)) => {
+                    let kind = &self.migrated.kind;
+                    tracing::warn!(%kind, count, "some objects could not be written in their new version; trying again");
+                }
+                Err(error) => {
+                    let (kind, error) = (&self.migrated.kind, ErrorChain(&error));
+                    tracing::warn!(%kind, %error, "failed to write the objects in their new version; trying again");
+                }
+            }
+            sleep(delay).await;
+            delay = MAX_DELAY.min(delay * 2);
+        }
+    }
+
+    /// Makes one attempt.
+    async fn attempt(&self) -> Result<Progress, CallError> {
+        let Some(definition) = self.definition().await? else { return Ok(Progress::OtherDefinition) };
+        let MigratedKind { kind, stored } = &self.migrated;
+        if definition.stored != *stored {
+            return Ok(Progress::OtherDefinition);
+        }
+        if definition.listed == [*stored] {
+            return Ok(Progress::Done);
+        }
+        sleep(PROPAGATION).await;
+        let metadata = Client::new(self.client.metadata_kube_client());
+        let all = Target { kind, namespace: None, name: "" };
+        let objects: Vec<PartialObjectMeta> = metadata.list_each(all, Selectors::default(), Some).await?;
+        tracing::info!(%kind, version = stored, count = objects.len(), "writing all objects in their new version");
+        let mut failed = 0;
+        for PartialObjectMeta { metadata, .. } in &objects {
+            let name = metadata.name.as_deref().unwrap_or_default();
+            let target = Target { kind, namespace: metadata.namespace.as_deref(), name };
+            // With the version, an object that somebody has written meanwhile is not written again.
+            let patch = json!({"metadata": {"resourceVersion": metadata.resource_version}});
+            match self.client.merge(target, &patch, &self.operator).await {
+                Ok(_) => {}
+                Err(error) if error.is_conflict() || error.is_not_found() => {}
+                Err(error) => {
+                    failed += 1;
+                    let (namespace, error) = (metadata.namespace.as_deref(), ErrorChain(&error));
+                    tracing::warn!(%kind, namespace, name, %error, "failed to write an object in its new version");
+                }
+            }
+        }
+        if failed > 0 {
+            return Ok(Progress::Failed(failed));
+        }
+        let name = self.migrated.kind.full_name();
+        let kind_of_definition = kind_of::<CustomResourceDefinition>();
+        let target = Target { kind: &kind_of_definition, namespace: None, name: &name };
+        let patch = json!({
+            "metadata": {"resourceVersion": definition.resource_version},
+            "status": {"storedVersions": [stored]},
+        });
+        match self.client.patch_subresource(target, "status", &patch, &self.operator).await {
+            Ok(_) => {
+                tracing::info!(%kind, version = stored, count = objects.len(), "all objects are stored in their new version");
+                Ok(Progress::Done)
+            }
+            Err(error) if error.is_conflict() => Ok(Progress::Changed),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the definition; `None` if it does not exist.
+    async fn definition(&self) -> Result<Option<Definition>, CallError> {
+        let (kind, name) = (kind_of::<CustomResourceDefinition>(), self.migrated.kind.full_name());
+        let target = Target { kind: &kind, namespace: None, name: &name };
+        let object: Option<Value> = self.client.get(target).await?;
+        Ok(object.map(|object| {
+            let mut versions = object["spec"]["versions"].as_array().into_iter().flatten();
+            let stored = versions.find(|version| version["storage"] == true);
+            let listed = object["status"]["storedVersions"].as_array().into_iter().flatten();
+            Definition {
+                resource_version: object["metadata"]["resourceVersion"].clone(),
+                stored: stored.and_then(|version| version["name"].as_str()).unwrap_or_default().to_owned(),
+                listed: listed.filter_map(Value::as_str).map(str::to_owned).collect(),
+            }
+        }))
+    }
+}
