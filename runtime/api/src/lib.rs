@@ -65,10 +65,7 @@ pub mod __private {
 
     /// Items for the expansion of [`#[versions]`](macro@crate::versions).
     pub mod versions {
-        pub use crate::versions::{
-            HistoryOf, WithoutHistory,
-            expansion::{Converted, Infallible, read, write},
-        };
+        pub use crate::versions::expansion::{Converted, Infallible, read, write};
     }
 
     /// Items for the expansion of [`dynamic_kind!`](crate::dynamic_kind).

@@ -64,7 +64,8 @@
 //! that a rollback to that release can read all objects.
 //!
 //! Each struct and enum in the module that has a history, or contains such a type, is in a module of each version: `v1::DatabaseSpec`.
-//! All other items stay where they are. `#[kube(...)]` has no `version`, and `Managed` is derived for the newest version. Rules
+//! All other items stay where they are. The items of a version are one module deeper, and so are their visibilities: what is private in
+//! the module is visible in it, `pub(super)` means the same as without versions. `#[kube(...)]` has no `version`, and `Managed` is derived for the newest version. Rules
 //! (`#[valid(...)]`) are in each version that has all fields of the rule.
 //!
 //! # The history of a field
@@ -83,7 +84,7 @@
 //!
 //! # The history of an enum
 //! `added(v1, instead = Other)` on a variant: older versions show `Other`. `removed(v1, instead = Other)`: since `v1` there is `Other`
-//! in its place. `renamed(v1, from = Old)`.
+//! in its place. `renamed(v1, from = Old)`. `instead` names variants and fields as the version has them that shows the value.
 //!
 //! # What a version can't hold
 //! A client of an old version that reads an object and writes it back changes only what it sees. What its version can't hold is in the
@@ -113,7 +114,6 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    marker::PhantomData,
 };
 
 /// A field that could not be converted.
@@ -133,6 +133,10 @@ impl fmt::Display for FieldProblem {
 }
 
 /// A type with a history, in a version that is not the oldest. [`#[versions]`](macro@versions) implements it.
+#[diagnostic::on_unimplemented(
+    message = "the conversion between versions can't look into `{Self}`",
+    note = "a type with a history can be in `Option`, `Box`, `Vec`, or a map from `String`"
+)]
 pub trait Versioned {
     /// Returns the conversion from the version before.
     fn conversion() -> Conversion;
@@ -215,35 +219,6 @@ impl<T: Versioned, S> Versioned for HashMap<String, T, S> {
         Conversion::of_items(T::conversion)
     }
 }
-
-/// Finds out whether the type of a field has a history. An inherent method takes precedence over a method of a trait, so that this type
-/// answers for a type that implements [`Versioned`], and [`WithoutHistory`] for any other.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct HistoryOf<T>(PhantomData<T>);
-
-impl<T> HistoryOf<T> {
-    #[doc(hidden)]
-    pub const NEW: Self = Self(PhantomData);
-}
-
-impl<T: Versioned> HistoryOf<T> {
-    #[doc(hidden)]
-    pub fn conversion(&self) -> Option<ConversionOf> {
-        Some(T::conversion)
-    }
-}
-
-/// The answer for a type without a history, see [`HistoryOf`].
-#[doc(hidden)]
-pub trait WithoutHistory {
-    #[doc(hidden)]
-    fn conversion(&self) -> Option<ConversionOf> {
-        None
-    }
-}
-
-impl<T> WithoutHistory for HistoryOf<T> {}
 
 /// The items that the expansion of [`#[versions]`](macro@versions) calls.
 #[doc(hidden)]

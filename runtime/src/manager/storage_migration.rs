@@ -5,7 +5,7 @@
 //!
 //! The replica that leads reads the definition. If its stored version is that of this release, and other versions are in the list, it
 //! sends an empty patch for each object, which makes the API server write the object again. When all are written, it trims the list.
-//! A definition that another client has changed meanwhile, and objects that can't be written, make it start again later.
+//! A stored version that has changed meanwhile, and objects that can't be written, make it start again later.
 //!
 //! Source: <https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/>
 
@@ -22,6 +22,9 @@ use tokio::time::sleep;
 
 /// How long the other API servers of a cluster may take to learn of a changed definition. Until then they store the version of before.
 const PROPAGATION: Duration = Duration::from_secs(5);
+
+/// How often the list of versions is trimmed against changes of other clients.
+const TRIM_ATTEMPTS: usize = 5;
 
 /// The first and the maximum delay before the next attempt.
 const MIN_DELAY: Duration = Duration::from_secs(1);
@@ -49,7 +52,7 @@ enum Progress {
     Done,
     /// The definition is not that of this release: its manifests are not applied yet, or those of another release are.
     OtherDefinition,
-    /// Another client changed the definition meanwhile.
+    /// Another client changed the stored version meanwhile.
     Changed,
     /// This number of objects could not be written.
     Failed(usize),
@@ -69,7 +72,10 @@ impl StorageMigration {
         loop {
             match self.attempt().await {
                 Ok(Progress::Done) => return,
-                Ok(Progress::OtherDefinition | Progress::Changed) => {}
+                Ok(Progress::OtherDefinition) => {}
+                Ok(Progress::Changed) => {
+                    tracing::info!(kind = %self.migrated.kind, "the stored version changed; writing the objects again");
+                }
                 Ok(Progress::Failed(count)) => {
                     let kind = &self.migrated.kind;
                     tracing::warn!(%kind, count, "some objects could not be written in their new version; trying again");
@@ -118,21 +124,34 @@ impl StorageMigration {
         if failed > 0 {
             return Ok(Progress::Failed(failed));
         }
-        let name = self.migrated.kind.full_name();
-        let kind_of_definition = kind_of::<CustomResourceDefinition>();
-        let target = Target { kind: &kind_of_definition, namespace: None, name: &name };
-        let patch = json!({
-            "metadata": {"resourceVersion": definition.resource_version},
-            "status": {"storedVersions": [stored]},
-        });
-        match self.client.patch_subresource(target, "status", &patch, &self.operator).await {
-            Ok(_) => {
-                tracing::info!(%kind, version = stored, count = objects.len(), "all objects are stored in their new version");
-                Ok(Progress::Done)
+        self.trim(&definition).await
+    }
+
+    /// Trims the list of versions, if the stored version is still the same. Other changes of the definition, such as those of its
+    /// certificate authorities, do not matter.
+    async fn trim(&self, before: &Definition) -> Result<Progress, CallError> {
+        let (MigratedKind { kind, stored }, definitions) = (&self.migrated, kind_of::<CustomResourceDefinition>());
+        let name = kind.full_name();
+        let target = Target { kind: &definitions, namespace: None, name: &name };
+        for _ in 0..TRIM_ATTEMPTS {
+            let Some(now) = self.definition().await? else { return Ok(Progress::OtherDefinition) };
+            if (&now.stored, &now.listed) != (&before.stored, &before.listed) {
+                return Ok(Progress::Changed);
             }
-            Err(error) if error.is_conflict() => Ok(Progress::Changed),
-            Err(error) => Err(error),
+            let patch = json!({
+                "metadata": {"resourceVersion": now.resource_version},
+                "status": {"storedVersions": [stored]},
+            });
+            match self.client.patch_subresource(target, "status", &patch, &self.operator).await {
+                Ok(_) => {
+                    tracing::info!(%kind, version = stored, "all objects are stored in their new version");
+                    return Ok(Progress::Done);
+                }
+                Err(error) if error.is_conflict() => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(Progress::Changed)
     }
 
     /// Reads the definition; `None` if it does not exist.

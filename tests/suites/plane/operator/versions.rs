@@ -142,7 +142,7 @@ async fn definition(client: &Client) -> CustomResourceDefinition {
 async fn is_stored_in(client: &Client, version: &str) {
     wait::until(format!("all objects are stored in {version}"), 2 * PATIENCE, async || {
         let stored = definition(client).await.status.and_then(|status| status.stored_versions).unwrap_or_default();
-        let logged = log::lines_with(&["new version"]).into_iter().rev().take(3).collect::<Vec<_>>().join("\n");
+        let logged = log::lines_with(&["storage_migration"]).into_iter().rev().take(3).collect::<Vec<_>>().join("\n");
         if stored == [version] { Ok(()) } else { Err(format!("{}\n{logged}", stored.join(", "))) }
     })
     .await;
