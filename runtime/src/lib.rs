@@ -129,7 +129,7 @@ pub use event::EventType;
 pub use foreign::Foreign;
 pub use informer::lister::Lister;
 pub use managed::{Each, For, Owner};
-pub use manager::{conditions::ConditionsError, operator::Operator, run::RunOptions, run_error::RunError};
+pub use manager::{operator::Operator, run::RunOptions, run_error::RunError};
 pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
 pub(crate) use opgen_api::{bounds, kind};
 pub use opgen_macros::{Provisioner, operator, versions};

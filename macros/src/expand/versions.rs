@@ -92,14 +92,13 @@ fn expand_versions_of(module: &VersionsModule, versioned: &VersionedType, root: 
         };
         let (of_spec, of_status) = (conversion(spec), conversion(status));
         quote! {
-            #krate::versions::Version {
-                name: #text,
-                definition: <#name::#root as #private::CustomResourceExt>::crd,
-                schema: #private::schema_by_names::<#name::#root>,
-                validation: #private::TypeOfField::<#name::#spec>::NEW.validation(),
-                spec: #of_spec,
-                status: #of_status,
-            }
+            #krate::versions::Version::new(
+                #text,
+                <#name::#root as #private::CustomResourceExt>::crd,
+                #private::schema_by_names::<#name::#root>,
+            )
+            .with_rules(#private::TypeOfField::<#name::#spec>::NEW.validation())
+            .converted(#of_spec, #of_status)
         }
     });
     let stored = module.version_name(module.stored());

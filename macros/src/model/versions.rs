@@ -5,7 +5,6 @@ use crate::{
     paths::Paths,
 };
 use proc_macro2::Ident;
-use quote::ToTokens;
 use std::collections::BTreeSet;
 use syn::{
     Attribute, Item, Path, Type, Visibility,
@@ -13,9 +12,11 @@ use syn::{
 };
 
 mod history;
+mod items;
 mod nesting;
 
 pub(crate) use history::{End, Member, Origin, Replacement, VersionedType};
+pub(crate) use items::{attributes_of, type_name, type_text};
 
 /// Types around a value that is one object in JSON.
 const WRAPPERS: [&str; 2] = ["Option", "Box"];
@@ -60,24 +61,6 @@ pub(crate) fn resolve(input: VersionsInput) -> VersionsModule {
     }
 }
 
-/// Returns the name of a struct or enum.
-pub(crate) fn type_name(item: &Item) -> Option<&Ident> {
-    match item {
-        Item::Struct(item) => Some(&item.ident),
-        Item::Enum(item) => Some(&item.ident),
-        _ => None,
-    }
-}
-
-/// Returns the attributes of a struct or enum.
-pub(crate) fn attributes_of(item: &Item) -> &[Attribute] {
-    match item {
-        Item::Struct(item) => &item.attrs,
-        Item::Enum(item) => &item.attrs,
-        _ => &[],
-    }
-}
-
 /// Returns the names of the types that each version has: the kinds, the types with changes, and the types that contain
 /// one of them.
 fn versioned_names(types: &[TypeInput]) -> BTreeSet<String> {
@@ -116,14 +99,6 @@ pub(crate) fn items_of(ty: &Type) -> Option<&Ident> {
         [inner] => items_of(inner),
         _ => None,
     }
-}
-
-/// Returns a type as text, for messages and comparisons.
-pub(crate) fn type_text(ty: &Type) -> String {
-    let text = ty.to_token_stream().to_string();
-    [(" :: ", "::"), (" < ", "<"), (" >", ">"), (" ,", ",")]
-        .into_iter()
-        .fold(text, |text, (from, to)| text.replace(from, to))
 }
 
 /// Returns the name of a type of this module: the only segment of a path, perhaps after `self::`.

@@ -105,32 +105,18 @@
 mod conversion;
 mod convert;
 mod preserved;
+mod problem;
 
 pub use conversion::{Conversion, ConversionOf, ConvertFields, FieldChange, FieldPath, VariantChange};
 pub use convert::{CONVERSION_DATA_ANNOTATION, ConversionError, Version, Versions, VersionsOf};
 pub use opgen_macros::versions;
+pub use problem::FieldProblem;
 
 use serde::{Serialize, de::DeserializeOwned};
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
 };
-
-/// A field that could not be converted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FieldProblem {
-    /// The path of the field in the version that has it, for example `spec.pools[0].size`.
-    pub path: String,
-    /// Why its value has no counterpart.
-    pub message: String,
-}
-
-impl fmt::Display for FieldProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.message)
-    }
-}
 
 /// A type with a history, in a version that is not the oldest. [`#[versions]`](macro@versions) implements it.
 #[diagnostic::on_unimplemented(

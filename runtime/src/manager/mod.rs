@@ -7,6 +7,8 @@
 mod checks;
 pub(crate) mod conditions;
 mod deadline;
+mod defined_kind;
+mod describe;
 mod extend;
 pub(crate) mod extensions;
 mod health;
@@ -37,6 +39,7 @@ pub(crate) mod upgrade_record;
 mod webhooks;
 pub(crate) mod wiring;
 
+pub use conditions::ConditionsError;
 pub use extensions::ExtensionError;
 pub use runnable::{AddRunnableError, Runnable, RunnableContext, Runnables};
 pub use several::Manager;

@@ -23,7 +23,7 @@ use crate::{
     webhook::WebhookServer,
 };
 use futures::FutureExt as _;
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{sync::oneshot, task::JoinSet};
 use {
     super::{
@@ -37,7 +37,7 @@ use {
         probes::ProbeTargets,
         runnable::{RunFacts, RunnableGroup, Runnables},
         runnable_groups::RunnableGroups,
-        servers::{ServerOptions, Servers},
+        servers::{ServedWebhooks, ServerOptions, Servers},
         shutdown::Shutdown,
         spawn,
         tasks::Tasks,
@@ -317,13 +317,17 @@ pub(super) async fn run_until(
     };
     // Nothing writes any more.
     leadership.release().await;
+    finish(&webhooks, timeout, stop_time).await;
+    ended.and(stopped)
+}
+
+/// Ends what delays no other replica, after the release of the lead: the webhooks and the export of spans.
+async fn finish(webhooks: &ServedWebhooks, timeout: Duration, stop_time: tokio::time::Instant) {
     if !timeout.is_zero() {
         webhooks.drain().await;
     }
-    // After the release, so that a collector that does not answer delays no other replica.
     export::flush(timeout.saturating_sub(stop_time.elapsed())).await;
     tracing::info!("stopped");
-    ended.and(stopped)
 }
 
 /// Begins the run of the runnables; none has started. With shards, it refuses runnables and upgrade hooks that need the lead.

@@ -16,7 +16,8 @@ use crate::{
         WebhookServer,
         conversion::Converter,
         dispatch::Dispatcher,
-        server::{RunningWebhookServer, ServedOperator, TrustedWebhooks},
+        server::{RunningWebhookServer, ServedOperator},
+        trusted::TrustedWebhooks,
     },
 };
 use futures::FutureExt;

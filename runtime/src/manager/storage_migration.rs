@@ -59,7 +59,7 @@ enum Progress {
 }
 
 /// The definition, as far as the migration needs it.
-struct Definition {
+struct StoredVersions {
     resource_version: Value,
     stored: String,
     listed: Vec<String>,
@@ -129,7 +129,7 @@ impl StorageMigration {
 
     /// Trims the list of versions, if the stored version is still the same. Other changes of the definition, such as those of its
     /// certificate authorities, do not matter.
-    async fn trim(&self, before: &Definition) -> Result<Progress, CallError> {
+    async fn trim(&self, before: &StoredVersions) -> Result<Progress, CallError> {
         let (MigratedKind { kind, stored }, definitions) = (&self.migrated, kind_of::<CustomResourceDefinition>());
         let name = kind.full_name();
         let target = Target { kind: &definitions, namespace: None, name: &name };
@@ -155,7 +155,7 @@ impl StorageMigration {
     }
 
     /// Reads the definition; `None` if it does not exist.
-    async fn definition(&self) -> Result<Option<Definition>, CallError> {
+    async fn definition(&self) -> Result<Option<StoredVersions>, CallError> {
         let (kind, name) = (kind_of::<CustomResourceDefinition>(), self.migrated.kind.full_name());
         let target = Target { kind: &kind, namespace: None, name: &name };
         let object: Option<Value> = self.client.get(target).await?;
@@ -163,7 +163,7 @@ impl StorageMigration {
             let mut versions = object["spec"]["versions"].as_array().into_iter().flatten();
             let stored = versions.find(|version| version["storage"] == true);
             let listed = object["status"]["storedVersions"].as_array().into_iter().flatten();
-            Definition {
+            StoredVersions {
                 resource_version: object["metadata"]["resourceVersion"].clone(),
                 stored: stored.and_then(|version| version["name"].as_str()).unwrap_or_default().to_owned(),
                 listed: listed.filter_map(Value::as_str).map(str::to_owned).collect(),

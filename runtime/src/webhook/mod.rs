@@ -19,6 +19,7 @@ pub(crate) mod responder;
 mod review;
 pub(crate) mod server;
 mod settings;
+pub(crate) mod trusted;
 
 pub use admission::Admission;
 pub use denied::{Denied, DeniedCause};

@@ -4,7 +4,7 @@ use super::{
     certificate::keeper::{CertificateKeeper, ServedCertificates},
     dispatch::Dispatcher,
     names::WebhookNames,
-    settings::WebhookDescription,
+    trusted::TrustedWebhooks,
 };
 use crate::{
     client::Client,
@@ -184,14 +184,6 @@ enum Phase {
     Draining,
     /// All requests have their response.
     Ended,
-}
-
-/// The webhooks that the API server must trust.
-pub(crate) struct TrustedWebhooks<'a> {
-    /// The admission webhooks, which are in the configurations of the operator.
-    pub(crate) descriptions: Vec<&'a WebhookDescription>,
-    /// The names of the CustomResourceDefinitions whose objects the operator converts.
-    pub(crate) definitions: Vec<String>,
 }
 
 /// The operator of a server.

@@ -47,6 +47,7 @@ impl Manifests {
 /// The webhooks of a program: admission, and the conversion of objects. An API server calls them as long as the trial runs, also while the
 /// program is stopped, as those of another replica.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct ProgramWebhooks {
     /// The URL before the path of each webhook, for a Service `https://NAME.NAMESPACE.svc:PORT`.
     pub url: String,
@@ -56,6 +57,13 @@ pub struct ProgramWebhooks {
 
 /// The function that responds to the calls of webhooks.
 pub type Respond = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
+
+impl ProgramWebhooks {
+    /// The webhooks below a URL, with the function that responds to their calls.
+    pub fn new(url: impl Into<String>, respond: Respond) -> Self {
+        Self { url: url.into(), respond }
+    }
+}
 
 impl fmt::Debug for ProgramWebhooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -161,7 +169,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
             let responder = responder.clone();
             async move { responder.respond(request).await }.boxed()
         });
-        Some(ProgramWebhooks { url, respond })
+        Some(ProgramWebhooks::new(url, respond))
     }
 
     fn longest_pause(&self) -> Duration {

@@ -1,6 +1,6 @@
 //! Checks the history of a type: when its fields or variants begin, change and end.
 
-use super::{change, values};
+use super::{change, dated::Dated, values};
 use crate::{
     attrs::versions::ChangeInput,
     diag::Diags,
@@ -8,12 +8,6 @@ use crate::{
 };
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
-
-/// A change with the position of its version.
-pub(super) struct Dated<'a> {
-    pub(super) change: &'a ChangeInput,
-    pub(super) version: usize,
-}
 
 /// Where a field begins or ends.
 struct Limit<'a> {

@@ -1,6 +1,6 @@
 //! Checks that objects of each version have a value for each field, and that the names in a version differ.
 
-use super::history::Dated;
+use super::dated::Dated;
 use crate::{
     diag::Diags,
     model::versions::{End, Member, Origin, VersionedType, VersionsModule, items_of},

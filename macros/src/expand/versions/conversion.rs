@@ -105,7 +105,7 @@ impl Conversion<'_> {
         Some(if keys.is_empty() {
             moved
         } else {
-            quote! { #change { list_keys: &[#(#keys),*], ..#moved } }
+            quote! { #moved.with_list_keys(&[#(#keys),*]) }
         })
     }
 

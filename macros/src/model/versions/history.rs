@@ -1,6 +1,6 @@
 //! Models a type with a history: when each field or variant is there, and its name and type in each version.
 
-use super::{attributes_of, type_name};
+use super::items::{attributes_of, type_name};
 use crate::{
     attrs::{
         field::SchemaHints,

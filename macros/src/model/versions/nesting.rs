@@ -1,7 +1,7 @@
 //! Adapts a type to the module of a version, which is one level deeper: its visibilities, and paths with `self` and
 //! `super`.
 
-use super::type_text;
+use super::items::type_text;
 use crate::attrs::versions::{ChangeInput, ChangeValue, TypeInput};
 use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;

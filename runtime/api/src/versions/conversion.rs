@@ -1,6 +1,6 @@
 //! `Conversion`: how the JSON of a type changes from one version of a kind to the next.
 
-use super::FieldProblem;
+use super::problem::FieldProblem;
 use serde_json::{Map, Value};
 
 /// The function that returns the conversion of a type.
@@ -19,7 +19,7 @@ pub type ConvertFields = fn(&[Option<Value>]) -> Result<Vec<Option<Value>>, Stri
 #[derive(Clone, Debug, Default)]
 pub struct Conversion {
     changes: Vec<FieldChange>,
-    fields: Vec<NestedField>,
+    fields: Vec<NestedConversion>,
     flattened: Vec<ConversionOf>,
     variants: Option<Variants>,
     /// The conversion of the items of a list, or of the values of a map.
@@ -28,7 +28,7 @@ pub struct Conversion {
 
 /// A field of both versions, whose type has a conversion of its own.
 #[derive(Clone, Debug)]
-struct NestedField {
+struct NestedConversion {
     name: &'static str,
     list_keys: &'static [&'static str],
     conversion: ConversionOf,
@@ -48,25 +48,26 @@ struct Variants {
 #[derive(Clone, Copy, Debug)]
 pub struct FieldChange {
     /// The fields that only the older version has.
-    pub old: &'static [FieldPath],
+    old: &'static [FieldPath],
     /// The fields that only the newer version has.
-    pub new: &'static [FieldPath],
+    new: &'static [FieldPath],
     /// Converts the old fields to the new ones. `None` copies the only one.
-    pub up: Option<ConvertFields>,
+    up: Option<ConvertFields>,
     /// Converts the new fields to the old ones. `None` copies the only one.
-    pub down: Option<ConvertFields>,
+    down: Option<ConvertFields>,
     /// The value of the first old field where no new field has a value.
-    pub old_default: Option<fn() -> Option<Value>>,
+    old_default: Option<fn() -> Option<Value>>,
     /// The value of the first new field where no old field has a value.
-    pub new_default: Option<fn() -> Option<Value>>,
+    new_default: Option<fn() -> Option<Value>>,
     /// The conversion of the only field, before it is copied.
-    pub nested: Option<ConversionOf>,
+    nested: Option<ConversionOf>,
     /// The fields that identify the items, if the only field is a list.
-    pub list_keys: &'static [&'static str],
+    list_keys: &'static [&'static str],
 }
 
 /// A change of the variants of an enum.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum VariantChange {
     /// Only the newer version has the variant. The older one shows a value instead.
     Added(&'static str, fn() -> Option<Value>),
@@ -118,6 +119,12 @@ impl FieldChange {
         down: ConvertFields,
     ) -> Self {
         Self { up: Some(up), down: Some(down), ..Self::moved(old, new, None) }
+    }
+
+    /// Sets the fields that identify the items, if the only field is a list with `x-kubernetes-list-type: map`.
+    #[must_use]
+    pub const fn with_list_keys(self, list_keys: &'static [&'static str]) -> Self {
+        Self { list_keys, ..self }
     }
 
     fn sources(&self, direction: Direction) -> &'static [FieldPath] {
@@ -181,7 +188,7 @@ impl Conversion {
         list_keys: &'static [&'static str],
         conversion: Option<ConversionOf>,
     ) -> Self {
-        self.fields.extend(conversion.map(|conversion| NestedField { name, list_keys, conversion }));
+        self.fields.extend(conversion.map(|conversion| NestedConversion { name, list_keys, conversion }));
         self
     }
 
@@ -285,7 +292,7 @@ impl Conversion {
         for (field, value) in sources {
             *value = take(object, field);
         }
-        for NestedField { name, conversion, .. } in &self.fields {
+        for NestedConversion { name, conversion, .. } in &self.fields {
             if let Some(value) = object.get_mut(*name) {
                 conversion().apply(value, direction, &join(path, &[name]), problems);
             }

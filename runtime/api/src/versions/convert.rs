@@ -1,9 +1,9 @@
 //! `Versions`: the versions of a kind, and the conversion of an object from one to another.
 
 use super::{
-    FieldProblem,
     conversion::{Conversion, ConversionOf, Direction},
     preserved::{Comparison, Preserved},
+    problem::FieldProblem,
 };
 use crate::validation::ValidationOf;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -29,6 +29,7 @@ pub struct Versions {
 
 /// A version of a kind.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Version {
     /// The name, for example `v1beta1`.
     pub name: &'static str,
@@ -45,6 +46,24 @@ pub struct Version {
 }
 
 impl Version {
+    /// A version by its name, with the functions that return its definition and its schema. It has no rules, and no conversion from the
+    /// version before.
+    pub fn new(name: &'static str, definition: fn() -> CustomResourceDefinition, schema: fn() -> Value) -> Self {
+        Self { name, definition, schema, validation: None, spec: None, status: None }
+    }
+
+    /// Sets the rules between the fields of the spec. Default: none.
+    #[must_use]
+    pub fn with_rules(self, validation: Option<ValidationOf>) -> Self {
+        Self { validation, ..self }
+    }
+
+    /// Sets the conversions of the spec and of the status from the version before. Default: none.
+    #[must_use]
+    pub fn converted(self, spec: Option<ConversionOf>, status: Option<ConversionOf>) -> Self {
+        Self { spec, status, ..self }
+    }
+
     /// Returns the conversion of the object from the version before.
     fn conversion(&self) -> Conversion {
         Conversion::of_struct(Vec::new()).with_field("spec", &[], self.spec).with_field("status", &[], self.status)

@@ -1,8 +1,8 @@
 //! `Preserved`: the parts of an object that another version can't hold, and how they come back.
 
 use super::{
-    FieldProblem,
     conversion::{Conversion, join},
+    problem::FieldProblem,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

@@ -10,7 +10,7 @@ use crate::{
     environment::Environment,
     error::ErrorChain,
     server::certificate::tls_config,
-    webhook::{Mode, names::WebhookNames, server::TrustedWebhooks},
+    webhook::{Mode, names::WebhookNames, trusted::TrustedWebhooks},
 };
 use parking_lot::Mutex;
 use rustls::ServerConfig;

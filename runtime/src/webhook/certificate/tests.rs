@@ -7,7 +7,7 @@ use crate::{
     client::Client,
     environment::Environment,
     server::certificate::tls_config,
-    webhook::{Mode, Webhook, WebhookDescription, names::WebhookNames, server::TrustedWebhooks},
+    webhook::{Mode, Webhook, WebhookDescription, names::WebhookNames, trusted::TrustedWebhooks},
 };
 use jiff::Timestamp;
 use k8s_openapi::api::{admissionregistration::v1::ValidatingWebhookConfiguration, core::v1::Secret};

@@ -16,13 +16,8 @@ fn panics() -> Conversion {
 }
 
 fn versions(conversion: fn() -> Conversion) -> Versions {
-    let version = |name, spec| Version {
-        name,
-        definition: || unreachable!("the conversion needs no definition"),
-        schema: || Value::Null,
-        validation: None,
-        spec,
-        status: None,
+    let version = |name, spec| {
+        Version::new(name, || unreachable!("the conversion needs no definition"), || Value::Null).converted(spec, None)
     };
     Versions::new(vec![version("v1", None), version("v2", Some(conversion))], "v2")
 }

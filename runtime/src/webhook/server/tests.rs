@@ -3,7 +3,7 @@
 use super::*;
 use crate::{
     Operator, RunOptions,
-    webhook::{Admission, Denied, Mode, Webhook},
+    webhook::{Admission, Denied, Mode, Webhook, WebhookDescription},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, api::PostParams};

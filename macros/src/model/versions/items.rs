@@ -1,0 +1,31 @@
+//! Reads the names, attributes and types of items.
+
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{Attribute, Item, Type};
+
+/// Returns the name of a struct or enum.
+pub(crate) fn type_name(item: &Item) -> Option<&Ident> {
+    match item {
+        Item::Struct(item) => Some(&item.ident),
+        Item::Enum(item) => Some(&item.ident),
+        _ => None,
+    }
+}
+
+/// Returns the attributes of a struct or enum.
+pub(crate) fn attributes_of(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        _ => &[],
+    }
+}
+
+/// Returns a type as text, for messages and comparisons.
+pub(crate) fn type_text(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    [(" :: ", "::"), (" < ", "<"), (" >", ">"), (" ,", ",")]
+        .into_iter()
+        .fold(text, |text, (from, to)| text.replace(from, to))
+}

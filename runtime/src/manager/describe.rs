@@ -1,0 +1,144 @@
+//! Describes an operator for the generation of its manifests, and the versions of its kinds.
+
+use super::{defined_kind::DefinedKind, operator::Operator, storage_migration::MigratedKind};
+use crate::{
+    controller::factory::Factory,
+    kind::Kind,
+    manifest::{Describe, KindDescription, Project, ProjectError, RoundTrip},
+    panic::{Closure, catch},
+    shape::{Node, Shape},
+    webhook::conversion::ConvertedKind,
+};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use serde_json::Value;
+use std::{collections::BTreeMap, sync::Arc};
+
+impl Operator {
+    /// Returns the namespace of the operator in the manifests.
+    fn manifest_namespace(&self) -> String {
+        self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
+    }
+
+    /// Returns the kinds whose objects the operator converts between versions, each once.
+    pub(crate) fn converted_kinds(&self) -> Vec<ConvertedKind> {
+        let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
+        let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
+        let converted = controlled.chain(defined).filter_map(|(kind, versions)| ConvertedKind::new(kind, versions?()));
+        converted
+            .map(|converted| (converted.kind.clone(), converted))
+            .collect::<BTreeMap<_, _>>()
+            .into_values()
+            .collect()
+    }
+
+    /// Returns the kinds with several versions, each once. An operator of one namespace does not see all objects of a kind, so it
+    /// migrates none.
+    pub(super) fn migrated_kinds(&self) -> Vec<MigratedKind> {
+        if self.namespaced {
+            return Vec::new();
+        }
+        let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
+        let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
+        let migrated = controlled.chain(defined).filter_map(|(kind, versions)| {
+            let versions = versions?();
+            (versions.iter().count() > 1).then(|| (kind.clone(), MigratedKind { kind, stored: versions.stored() }))
+        });
+        migrated.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// Returns whether API servers call the operator: it has admission webhooks, or converts objects.
+    pub(crate) fn has_webhooks(&self) -> bool {
+        !self.extensions.webhooks.is_empty() || !self.converted_kinds().is_empty()
+    }
+}
+
+impl Describe for Operator {
+    fn project(&self) -> Result<Project, ProjectError> {
+        let controllers = self.factories.iter().map(describe_controlled).collect::<Result<Vec<_>, _>>()?;
+        let defined = self.defined.iter().map(describe_defined);
+        let controllers = controllers.into_iter().map(Ok).chain(defined).collect::<Result<_, _>>()?;
+        Ok(Project {
+            name: self.name.clone(),
+            namespace: self.manifest_namespace(),
+            version: self.version.clone(),
+            image: self.image.clone().unwrap_or_else(|| self.name.clone()),
+            namespaced: self.namespaced,
+            objects: self.objects,
+            lease: self.leader_election.clone().unwrap_or_default().name_of(&self.name),
+            priority_class: self.priority_class.clone(),
+            shards: self.shards.is_some(),
+            is_release: false,
+            webhooks: self.extensions.descriptions(),
+            controllers,
+        })
+    }
+}
+
+/// Describes a controlled kind for the generation of manifests.
+fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, ProjectError> {
+    let kind = factory.kind();
+    let crd = derive_definition(&kind, || factory.crd())?;
+    let codec = factory.clone();
+    // A factory returns `None` either for every object or for none.
+    let round_trip = factory
+        .round_trip(&Value::Null)
+        .map(|_| RoundTrip::new(move |object| codec.round_trip(object).unwrap_or_else(|| Ok(object.clone()))));
+    Ok(KindDescription {
+        only_defined: false,
+        crd,
+        schema: catch_panic(&kind, || factory.schema())?,
+        validation: factory.validation(),
+        versions: factory.versions(),
+        round_trip,
+        finalizer: factory.finalizer(),
+        events: factory.settings().events,
+        shape: factory.shape(),
+        references: factory.references(),
+        watched_kinds: {
+            let (mapped, listers) = (factory.settings().watches.iter(), factory.settings().listers.iter());
+            mapped.map(|mapped| mapped.kind().clone()).chain(listers.map(|lister| lister.kind().clone())).collect()
+        },
+        upgrade: factory.settings().upgrade.as_ref().map(|hook| hook.permissions),
+        selects: !factory.settings().selection.is_all(),
+        sample: factory.settings().sample.clone(),
+        kind,
+    })
+}
+
+/// Describes a kind without controller for the generation of manifests.
+fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectError> {
+    /// The tree of a kind without controller.
+    static EMPTY: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
+    Ok(KindDescription {
+        only_defined: true,
+        upgrade: None,
+        selects: false,
+        crd: derive_definition(&defined.kind, || Some((defined.definition)()))?,
+        schema: defined.schema.map(|schema| catch_panic(&defined.kind, schema)).transpose()?,
+        validation: defined.validation,
+        versions: defined.versions,
+        round_trip: Some(defined.round_trip.clone()),
+        finalizer: String::new(),
+        events: false,
+        shape: &EMPTY,
+        references: Vec::new(),
+        watched_kinds: Vec::new(),
+        sample: None,
+        kind: defined.kind.clone(),
+    })
+}
+
+/// Derives a CustomResourceDefinition and encodes it as JSON. `None` for a foreign kind.
+fn derive_definition(
+    kind: &Kind,
+    definition: impl FnOnce() -> Option<CustomResourceDefinition>,
+) -> Result<Option<Value>, ProjectError> {
+    let json = |source| ProjectError::Json { kind: kind.to_string(), source };
+    catch_panic(kind, definition)?.map(serde_json::to_value).transpose().map_err(json)
+}
+
+/// Runs derived code of a kind and turns a panic into an error: `kube` panics on some types.
+fn catch_panic<T>(kind: &Kind, derive: impl FnOnce() -> T) -> Result<T, ProjectError> {
+    catch(Closure::Object, derive)
+        .map_err(|panicked| ProjectError::Underivable { kind: kind.to_string(), message: panicked.to_string() })
+}
