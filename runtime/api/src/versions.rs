@@ -104,11 +104,13 @@
 
 mod conversion;
 mod convert;
+mod field_path;
 mod preserved;
 mod problem;
 
-pub use conversion::{Conversion, ConversionOf, ConvertFields, FieldChange, FieldPath, VariantChange};
+pub use conversion::{Conversion, ConversionOf, ConvertFields, FieldChange, VariantChange};
 pub use convert::{CONVERSION_DATA_ANNOTATION, ConversionError, Version, Versions, VersionsOf};
+pub use field_path::FieldPath;
 pub use opgen_macros::versions;
 pub use problem::FieldProblem;
 

@@ -307,41 +307,49 @@ mod database {
         use ::opgen::__private::WithoutRules as _;
         ::opgen::versions::Versions::new(
             ::core::convert::Into::into([
-                ::opgen::versions::Version {
-                    name: "v1alpha1",
-                    definition: <v1alpha1::Database as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1alpha1::Database>,
-                    validation: ::opgen::__private::TypeOfField::<
-                        v1alpha1::DatabaseSpec,
-                    >::NEW
-                        .validation(),
-                    spec: ::core::option::Option::None,
-                    status: ::core::option::Option::None,
-                },
-                ::opgen::versions::Version {
-                    name: "v1beta1",
-                    definition: <v1beta1::Database as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1beta1::Database>,
-                    validation: ::opgen::__private::TypeOfField::<
-                        v1beta1::DatabaseSpec,
-                    >::NEW
-                        .validation(),
-                    spec: ::core::option::Option::Some(
-                        <v1beta1::DatabaseSpec as ::opgen::versions::Versioned>::conversion,
+                ::opgen::versions::Version::new(
+                        "v1alpha1",
+                        <v1alpha1::Database as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1alpha1::Database>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1alpha1::DatabaseSpec>::NEW
+                            .validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
                     ),
-                    status: ::core::option::Option::None,
-                },
-                ::opgen::versions::Version {
-                    name: "v1",
-                    definition: <v1::Database as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1::Database>,
-                    validation: ::opgen::__private::TypeOfField::<v1::DatabaseSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::Some(
-                        <v1::DatabaseSpec as ::opgen::versions::Versioned>::conversion,
+                ::opgen::versions::Version::new(
+                        "v1beta1",
+                        <v1beta1::Database as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1beta1::Database>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1beta1::DatabaseSpec>::NEW
+                            .validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::Some(
+                            <v1beta1::DatabaseSpec as ::opgen::versions::Versioned>::conversion,
+                        ),
+                        ::core::option::Option::None,
                     ),
-                    status: ::core::option::Option::None,
-                },
+                ::opgen::versions::Version::new(
+                        "v1",
+                        <v1::Database as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1::Database>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1::DatabaseSpec>::NEW
+                            .validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::Some(
+                            <v1::DatabaseSpec as ::opgen::versions::Versioned>::conversion,
+                        ),
+                        ::core::option::Option::None,
+                    ),
             ]),
             "v1",
         )

@@ -307,28 +307,35 @@ mod pools {
         use ::opgen::__private::WithoutRules as _;
         ::opgen::versions::Versions::new(
             ::core::convert::Into::into([
-                ::opgen::versions::Version {
-                    name: "v1beta1",
-                    definition: <v1beta1::PoolResource as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1beta1::PoolResource>,
-                    validation: ::opgen::__private::TypeOfField::<v1beta1::PoolSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::None,
-                    status: ::core::option::Option::None,
-                },
-                ::opgen::versions::Version {
-                    name: "v1",
-                    definition: <v1::PoolResource as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1::PoolResource>,
-                    validation: ::opgen::__private::TypeOfField::<v1::PoolSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::Some(
-                        <v1::PoolSpec as ::opgen::versions::Versioned>::conversion,
+                ::opgen::versions::Version::new(
+                        "v1beta1",
+                        <v1beta1::PoolResource as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1beta1::PoolResource>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1beta1::PoolSpec>::NEW
+                            .validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
                     ),
-                    status: ::core::option::Option::Some(
-                        <v1::PoolStatus as ::opgen::versions::Versioned>::conversion,
+                ::opgen::versions::Version::new(
+                        "v1",
+                        <v1::PoolResource as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1::PoolResource>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1::PoolSpec>::NEW.validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::Some(
+                            <v1::PoolSpec as ::opgen::versions::Versioned>::conversion,
+                        ),
+                        ::core::option::Option::Some(
+                            <v1::PoolStatus as ::opgen::versions::Versioned>::conversion,
+                        ),
                     ),
-                },
             ]),
             "v1",
         )

@@ -148,30 +148,34 @@ pub mod database {
         use my::facade::__private::WithoutRules as _;
         my::facade::versions::Versions::new(
             ::core::convert::Into::into([
-                my::facade::versions::Version {
-                    name: "v1beta1",
-                    definition: <v1beta1::Database as my::facade::__private::CustomResourceExt>::crd,
-                    schema: my::facade::__private::schema_by_names::<v1beta1::Database>,
-                    validation: my::facade::__private::TypeOfField::<
-                        v1beta1::DatabaseSpec,
-                    >::NEW
-                        .validation(),
-                    spec: ::core::option::Option::None,
-                    status: ::core::option::Option::None,
-                },
-                my::facade::versions::Version {
-                    name: "v1",
-                    definition: <v1::Database as my::facade::__private::CustomResourceExt>::crd,
-                    schema: my::facade::__private::schema_by_names::<v1::Database>,
-                    validation: my::facade::__private::TypeOfField::<
-                        v1::DatabaseSpec,
-                    >::NEW
-                        .validation(),
-                    spec: ::core::option::Option::Some(
-                        <v1::DatabaseSpec as my::facade::versions::Versioned>::conversion,
+                my::facade::versions::Version::new(
+                        "v1beta1",
+                        <v1beta1::Database as my::facade::__private::CustomResourceExt>::crd,
+                        my::facade::__private::schema_by_names::<v1beta1::Database>,
+                    )
+                    .with_rules(
+                        my::facade::__private::TypeOfField::<v1beta1::DatabaseSpec>::NEW
+                            .validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
                     ),
-                    status: ::core::option::Option::None,
-                },
+                my::facade::versions::Version::new(
+                        "v1",
+                        <v1::Database as my::facade::__private::CustomResourceExt>::crd,
+                        my::facade::__private::schema_by_names::<v1::Database>,
+                    )
+                    .with_rules(
+                        my::facade::__private::TypeOfField::<v1::DatabaseSpec>::NEW
+                            .validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::Some(
+                            <v1::DatabaseSpec as my::facade::versions::Versioned>::conversion,
+                        ),
+                        ::core::option::Option::None,
+                    ),
             ]),
             "v1",
         )

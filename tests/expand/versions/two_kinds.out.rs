@@ -132,26 +132,32 @@ mod storage {
         use ::opgen::__private::WithoutRules as _;
         ::opgen::versions::Versions::new(
             ::core::convert::Into::into([
-                ::opgen::versions::Version {
-                    name: "v1",
-                    definition: <v1::Disk as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1::Disk>,
-                    validation: ::opgen::__private::TypeOfField::<v1::DiskSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::None,
-                    status: ::core::option::Option::None,
-                },
-                ::opgen::versions::Version {
-                    name: "v2",
-                    definition: <v2::Disk as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v2::Disk>,
-                    validation: ::opgen::__private::TypeOfField::<v2::DiskSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::Some(
-                        <v2::DiskSpec as ::opgen::versions::Versioned>::conversion,
+                ::opgen::versions::Version::new(
+                        "v1",
+                        <v1::Disk as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1::Disk>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1::DiskSpec>::NEW.validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
                     ),
-                    status: ::core::option::Option::None,
-                },
+                ::opgen::versions::Version::new(
+                        "v2",
+                        <v2::Disk as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v2::Disk>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v2::DiskSpec>::NEW.validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::Some(
+                            <v2::DiskSpec as ::opgen::versions::Versioned>::conversion,
+                        ),
+                        ::core::option::Option::None,
+                    ),
             ]),
             "v2",
         )
@@ -162,26 +168,32 @@ mod storage {
         use ::opgen::__private::WithoutRules as _;
         ::opgen::versions::Versions::new(
             ::core::convert::Into::into([
-                ::opgen::versions::Version {
-                    name: "v1",
-                    definition: <v1::Tape as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v1::Tape>,
-                    validation: ::opgen::__private::TypeOfField::<v1::TapeSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::None,
-                    status: ::core::option::Option::None,
-                },
-                ::opgen::versions::Version {
-                    name: "v2",
-                    definition: <v2::Tape as ::opgen::__private::CustomResourceExt>::crd,
-                    schema: ::opgen::__private::schema_by_names::<v2::Tape>,
-                    validation: ::opgen::__private::TypeOfField::<v2::TapeSpec>::NEW
-                        .validation(),
-                    spec: ::core::option::Option::Some(
-                        <v2::TapeSpec as ::opgen::versions::Versioned>::conversion,
+                ::opgen::versions::Version::new(
+                        "v1",
+                        <v1::Tape as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v1::Tape>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v1::TapeSpec>::NEW.validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::None,
+                        ::core::option::Option::None,
                     ),
-                    status: ::core::option::Option::None,
-                },
+                ::opgen::versions::Version::new(
+                        "v2",
+                        <v2::Tape as ::opgen::__private::CustomResourceExt>::crd,
+                        ::opgen::__private::schema_by_names::<v2::Tape>,
+                    )
+                    .with_rules(
+                        ::opgen::__private::TypeOfField::<v2::TapeSpec>::NEW.validation(),
+                    )
+                    .converted(
+                        ::core::option::Option::Some(
+                            <v2::TapeSpec as ::opgen::versions::Versioned>::conversion,
+                        ),
+                        ::core::option::Option::None,
+                    ),
             ]),
             "v2",
         )

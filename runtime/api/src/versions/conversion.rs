@@ -1,13 +1,13 @@
 //! `Conversion`: how the JSON of a type changes from one version of a kind to the next.
 
-use super::problem::FieldProblem;
+use super::{
+    field_path::{FieldPath, join, set, take},
+    problem::FieldProblem,
+};
 use serde_json::{Map, Value};
 
 /// The function that returns the conversion of a type.
 pub type ConversionOf = fn() -> Conversion;
-
-/// The names from an object down to a field, in JSON.
-pub type FieldPath = &'static [&'static str];
 
 /// Converts the values of fields. The result has a value for each field of the other version; `None` leaves it out.
 ///
@@ -373,35 +373,6 @@ impl Variants {
                 object.extend(contents.into_iter().map(|content| (name.to_owned(), content)));
             }
             (value, _) => *value = name.into(),
-        }
-    }
-}
-
-/// Appends names to the path of an object.
-pub(super) fn join(path: &str, names: &[&str]) -> String {
-    names
-        .iter()
-        .fold(path.to_owned(), |path, name| if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") })
-}
-
-/// Removes a field, and returns its value.
-fn take(object: &mut Map<String, Value>, field: &[&str]) -> Option<Value> {
-    match field {
-        [] => None,
-        [name] => object.remove(*name),
-        [name, rest @ ..] => take(object.get_mut(*name)?.as_object_mut()?, rest),
-    }
-}
-
-/// Sets a field, if the object around it is there. Without it, the other version has no place for the value.
-fn set(object: &mut Map<String, Value>, field: &[&str], value: Value) {
-    match field {
-        [] => {}
-        [name] => drop(object.insert((*name).to_owned(), value)),
-        [name, rest @ ..] => {
-            if let Some(inner) = object.get_mut(*name).and_then(Value::as_object_mut) {
-                set(inner, rest, value);
-            }
         }
     }
 }

@@ -1,9 +1,6 @@
 //! `Preserved`: the parts of an object that another version can't hold, and how they come back.
 
-use super::{
-    conversion::{Conversion, join},
-    problem::FieldProblem,
-};
+use super::{conversion::Conversion, field_path::join, problem::FieldProblem};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};

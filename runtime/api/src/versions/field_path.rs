@@ -1,0 +1,35 @@
+//! `FieldPath`: the names from an object down to a field, and how the field is read and written.
+
+use serde_json::{Map, Value};
+
+/// The names from an object down to a field, in JSON.
+pub type FieldPath = &'static [&'static str];
+
+/// Appends names to the path of an object.
+pub(super) fn join(path: &str, names: &[&str]) -> String {
+    names
+        .iter()
+        .fold(path.to_owned(), |path, name| if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") })
+}
+
+/// Removes a field, and returns its value.
+pub(super) fn take(object: &mut Map<String, Value>, field: &[&str]) -> Option<Value> {
+    match field {
+        [] => None,
+        [name] => object.remove(*name),
+        [name, rest @ ..] => take(object.get_mut(*name)?.as_object_mut()?, rest),
+    }
+}
+
+/// Sets a field, if the object around it is there. Without it, the other version has no place for the value.
+pub(super) fn set(object: &mut Map<String, Value>, field: &[&str], value: Value) {
+    match field {
+        [] => {}
+        [name] => drop(object.insert((*name).to_owned(), value)),
+        [name, rest @ ..] => {
+            if let Some(inner) = object.get_mut(*name).and_then(Value::as_object_mut) {
+                set(inner, rest, value);
+            }
+        }
+    }
+}
