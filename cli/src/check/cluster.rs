@@ -53,8 +53,12 @@ pub(crate) fn invalid_objects(installed: &Release, release: &Release) -> Result<
         if let Some(spec) = definition["spec"].as_object_mut() {
             spec.insert("conversion".to_owned(), json!({"strategy": "None"}));
         }
-        let version = kept_version(&before.object, &after.object);
-        let Some(version) = version else { continue };
+        let Some(version) = kept_version(&before.object, &after.object) else {
+            let problem = format!("the objects of `{}` can't be checked", before.full_name());
+            return Err(Error::failed(problem)
+                .because("no version of before is still served")
+                .hint("keep one version in the release, and remove it in the next one"));
+        };
         definitions.push(LabelledObject { label: before.full_name(), object: definition });
         stored.extend(objects(&before.object, &version)?);
     }

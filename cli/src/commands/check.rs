@@ -36,7 +36,7 @@ pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
     if invalid > 0 {
         let fields = if invalid == 1 { "field of a stored object is" } else { "fields of stored objects are" };
         return Err(Error::failed(format!("{invalid} {fields} invalid in the new definitions"))
-            .hint("change the objects first, or make the change in a new version; edits of other fields of these objects still succeed"));
+            .hint("change the objects first, or make the change in a new version"));
     }
     let breaking = comparison.definition_changes.iter().filter(|change| change.is_breaking(args.allow_alpha)).count();
     if breaking > 0 {

@@ -46,6 +46,7 @@ fn expand_version(module: &VersionsModule, version: usize) -> TokenStream {
     let doc = format!(" The version `{name}`.");
     quote! {
         #[doc = #doc]
+        #[allow(dead_code)]
         pub mod #name {
             #[allow(unused_imports)]
             use super::*;

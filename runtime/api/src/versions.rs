@@ -99,7 +99,12 @@
 //! that can't be converted hinders no other, and loses nothing. [`Versions::problems`] names these fields.
 //!
 //! # Limits
-//! The annotations of an object have at most 256 KiB. If what a version can't hold is larger, the conversion of the object fails.
+//! The annotations of an object have at most 256 KiB. If what the stored version can't hold is larger, a write fails. In other versions such
+//! an object is shown without it, with the annotation `conversion.opgen.dev/incomplete`, and can't be written back.
+//!
+//! The annotation is part of the object: who may update an object can change what comes back in another version, its status included.
+//! The API server does not validate it.
+//!
 //! Metadata is not converted.
 
 mod conversion;

@@ -111,15 +111,18 @@ impl ProbeTargets {
         }
     }
 
-    /// Adds the kinds whose objects this operator converts. A watch of one of them that fails does not make the replica unready: it may
-    /// fail because no replica is ready, since API servers call the conversion of ready replicas only.
+    /// Adds the kinds whose objects this operator converts. A watch of one of them that fails because nobody converts does not make the
+    /// replica unready: API servers call the conversion of ready replicas only.
     pub(super) fn with_converted(self, kinds: impl IntoIterator<Item = Kind>) -> Self {
         Self { converted: Arc::new(kinds.into_iter().collect()), ..self }
     }
 
-    /// Returns whether a watch fails that the conversions of this operator may make fail.
+    /// Returns whether a watch fails because no replica converts its objects.
     fn waits_for_conversion(&self, watch: &dyn HasHealth) -> bool {
-        self.converted.contains(watch.health().kind()) && matches!(watch.health().state(), WatchState::Failing(_))
+        let WatchState::Failing(why) = watch.health().state() else { return false };
+        // The text of kube-apiserver for a conversion that it could not call; one that answers with a failure reads differently.
+        let is_call = why.contains("conversion webhook for ") && why.contains("failed: Post ");
+        is_call && self.converted.contains(watch.health().kind())
     }
 
     /// Adds the checks of the user.
@@ -200,7 +203,8 @@ impl ProbeTargets {
         let mut text = String::new();
         for (controller, required) in &self.controllers {
             let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
-            if unsynced().any(|watch| self.waits_for_conversion(watch.as_ref())) {
+            let is_upgrading = controller.upgrade_state().is_some();
+            if !is_upgrading && unsynced().any(|watch| self.waits_for_conversion(watch.as_ref())) {
                 continue;
             }
             if controller.is_working() || is_waiting && unsynced().next().is_none() {

@@ -15,13 +15,16 @@ use crate::{
     kind::{Kind, kind_of},
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::core::PartialObjectMeta;
+use kube::core::{ObjectMeta, PartialObjectMeta};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
 /// How long the other API servers of a cluster may take to learn of a changed definition. Until then they store the version of before.
 const PROPAGATION: Duration = Duration::from_secs(5);
+
+/// How often an object is written again that others write at the same time.
+const REWRITE_ATTEMPTS: usize = 10;
 
 /// How often the list of versions is trimmed against changes of other clients.
 const TRIM_ATTEMPTS: usize = 5;
@@ -103,28 +106,43 @@ impl StorageMigration {
         sleep(PROPAGATION).await;
         let metadata = Client::new(self.client.metadata_kube_client());
         let all = Target { kind, namespace: None, name: "" };
-        let objects: Vec<PartialObjectMeta> = metadata.list_each(all, Selectors::default(), Some).await?;
+        let identity = |object: PartialObjectMeta| {
+            let ObjectMeta { namespace, name, resource_version, .. } = object.metadata;
+            Some((namespace, name.unwrap_or_default(), resource_version))
+        };
+        let objects: Vec<_> = metadata.list_each(all, Selectors::default(), identity).await?;
         tracing::info!(%kind, version = stored, count = objects.len(), "writing all objects in their new version");
         let mut failed = 0;
-        for PartialObjectMeta { metadata, .. } in &objects {
-            let name = metadata.name.as_deref().unwrap_or_default();
-            let target = Target { kind, namespace: metadata.namespace.as_deref(), name };
-            // With the version, an object that somebody has written meanwhile is not written again.
-            let patch = json!({"metadata": {"resourceVersion": metadata.resource_version}});
-            match self.client.merge(target, &patch, &self.operator).await {
-                Ok(_) => {}
-                Err(error) if error.is_conflict() || error.is_not_found() => {}
-                Err(error) => {
-                    failed += 1;
-                    let (namespace, error) = (metadata.namespace.as_deref(), ErrorChain(&error));
-                    tracing::warn!(%kind, namespace, name, %error, "failed to write an object in its new version");
-                }
+        for (namespace, name, version) in &objects {
+            let target = Target { kind, namespace: namespace.as_deref(), name };
+            if let Err(error) = self.rewrite(target, version.clone()).await {
+                failed += 1;
+                let (namespace, error) = (namespace.as_deref(), ErrorChain(&error));
+                tracing::warn!(%kind, namespace, name, %error, "failed to write an object in its new version");
             }
         }
         if failed > 0 {
             return Ok(Progress::Failed(failed));
         }
         self.trim(&definition).await
+    }
+
+    /// Makes the API server write an object again, unless it is gone. The version keeps the write from creating it again. After a
+    /// conflict, the object is read again: a webhook, too, can refuse a write with that status.
+    async fn rewrite(&self, target: Target<'_>, mut version: Option<String>) -> Result<(), CallError> {
+        let mut attempts = 0;
+        loop {
+            let patch = json!({"metadata": {"resourceVersion": version}});
+            match self.client.merge(target, &patch, &self.operator).await {
+                Err(error) if error.is_not_found() => return Ok(()),
+                Err(error) if error.code() == 409 && attempts < REWRITE_ATTEMPTS => attempts += 1,
+                written => return written.map(drop),
+            }
+            match self.client.get_metadata::<PartialObjectMeta>(target).await? {
+                Some(object) => version = object.metadata.resource_version,
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Trims the list of versions, if the stored version is still the same. Other changes of the definition, such as those of its

@@ -6,17 +6,23 @@ use super::{
     review::AdmissionRequest,
 };
 use crate::{counters::Counters, error::BoxError, panic::Closure};
-use http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
-use tokio::time::timeout;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
+};
 
 /// The maximum size of the body of a request. A review has an object twice, and objects have up to 3 MiB on their way to etcd.
 const MAX_BODY: usize = 8 << 20;
 
 /// The maximum size of the body of a conversion. An API server converts up to 10,000 objects of a list at once.
-const MAX_CONVERSION_BODY: usize = 256 << 20;
+const MAX_CONVERSION_BODY: usize = 128 << 20;
+
+/// The maximum size of the bodies of all conversions at a time, in MiB. Further ones wait.
+const MAX_CONVERSIONS: u32 = 192;
 
 /// Larger conversions run on a thread of their own, so that they do not delay other tasks.
 const LARGE_CONVERSION: usize = 64 << 10;
@@ -30,6 +36,8 @@ pub(crate) struct Dispatcher {
     handlers: Arc<BTreeMap<String, AdmissionHandler>>,
     converter: Converter,
     counters: Counters,
+    /// A permit for each MiB of the bodies of conversions.
+    conversions: Arc<Semaphore>,
 }
 
 impl Dispatcher {
@@ -40,7 +48,8 @@ impl Dispatcher {
         counters: Counters,
     ) -> Self {
         let handlers = handlers.into_iter().map(|handler| (handler.description.path(), handler)).collect();
-        Self { handlers: Arc::new(handlers), converter, counters }
+        let conversions = Arc::new(Semaphore::new(MAX_CONVERSIONS as usize));
+        Self { handlers: Arc::new(handlers), converter, counters, conversions }
     }
 
     /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
@@ -69,6 +78,9 @@ impl Dispatcher {
             return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
         }
         let limit = if is_conversion { MAX_CONVERSION_BODY } else { MAX_BODY };
+        let Some(_permit) = self.permit(is_conversion, request.headers()).await else {
+            return text(StatusCode::SERVICE_UNAVAILABLE, "too many large conversions run at a time");
+        };
         let body = match timeout(BODY_TIMEOUT, Limited::new(request.into_body(), limit).collect()).await {
             Ok(body) => body,
             Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
@@ -85,6 +97,17 @@ impl Dispatcher {
             Ok(request) => self.call(handler, request).await,
             Err(problem) => text(StatusCode::BAD_REQUEST, &problem),
         }
+    }
+
+    /// Waits until the body of a conversion fits in the memory for conversions. `None` if that takes too long.
+    async fn permit(&self, is_conversion: bool, headers: &HeaderMap) -> Option<Option<OwnedSemaphorePermit>> {
+        if !is_conversion {
+            return Some(None);
+        }
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let mebibytes = length.unwrap_or(MAX_CONVERSION_BODY).min(MAX_CONVERSION_BODY).div_ceil(1 << 20).max(1);
+        let permits = self.conversions.clone().acquire_many_owned(u32::try_from(mebibytes).unwrap_or(1));
+        timeout(BODY_TIMEOUT, permits).await.ok()?.ok().map(Some)
     }
 
     /// Converts the objects of a review.

@@ -1,7 +1,7 @@
 //! `Conversion`: how the JSON of a type changes from one version of a kind to the next.
 
 use super::{
-    field_path::{FieldPath, join, set, take},
+    field_path::{FieldPath, find, join, set, take},
     problem::FieldProblem,
 };
 use serde_json::{Map, Value};
@@ -143,8 +143,9 @@ impl FieldChange {
             Direction::Up => (self.up, self.new_default),
             Direction::Down => (self.down, self.old_default),
         };
-        let default = || vec![default.and_then(|default| default())];
-        if values.iter().all(Option::is_none) {
+        let default = || vec![default.and_then(|default| value_of(default))];
+        let is_absent = values.iter().all(Option::is_none);
+        if is_absent && function.is_none() {
             return default();
         }
         let source = self.sources(direction).first().map_or_else(String::new, |field| join(path, field));
@@ -158,10 +159,18 @@ impl FieldChange {
         let converted = std::panic::catch_unwind(|| function(&values))
             .unwrap_or_else(|_| Err("the function of the conversion panicked".to_owned()));
         converted.unwrap_or_else(|message| {
-            problems.push(FieldProblem { path: source, message });
+            // Without any source, there is nothing that could not be converted.
+            if !is_absent {
+                problems.push(FieldProblem { path: source, message });
+            }
             default()
         })
     }
+}
+
+/// Returns the value of a default; none if the expression of the user panics.
+fn value_of(default: fn() -> Option<Value>) -> Option<Value> {
+    std::panic::catch_unwind(default).unwrap_or_default()
 }
 
 impl Conversion {
@@ -227,14 +236,51 @@ impl Conversion {
             let change = self.changes.iter().find(|change| is_place(change.old) || is_place(change.new))?;
             change.nested.map(|nested| (nested(), change.list_keys))
         };
-        let content = || {
-            let contents = &self.variants.as_ref()?.contents;
-            contents.iter().find(|(variant, _)| *variant == name).map(|(_, content)| (content(), &[][..]))
-        };
+        let content = || self.variants.as_ref()?.content(name);
         own.map(|field| ((field.conversion)(), field.list_keys))
             .or_else(moved)
             .or_else(content)
             .or_else(|| self.flattened.iter().find_map(|flattened| flattened().field(name)))
+    }
+
+    /// Returns the fields that a function of the user converts together with a field, itself included; none for a field that no function
+    /// converts.
+    pub(super) fn converted_with(&self, name: &str) -> Vec<&'static str> {
+        let is_named = |fields: &[FieldPath]| fields.iter().any(|field| *field == [name]);
+        let change = self
+            .changes
+            .iter()
+            .filter(|change| change.up.is_some())
+            .find_map(|change| [change.old, change.new].into_iter().find(|fields| is_named(fields)));
+        let of_flattened = || {
+            let names = self.flattened.iter().map(|flattened| flattened().converted_with(name));
+            names.into_iter().find(|names| !names.is_empty()).unwrap_or_default()
+        };
+        match change {
+            Some(fields) => fields.iter().filter_map(|field| field.last().copied()).collect(),
+            None => of_flattened(),
+        }
+    }
+
+    /// Copies the fields again that have moved from or to another field: what was kept of that one has their value of before.
+    pub(super) fn copy_moved(&self, target: &mut Value, source: &Value, direction: Direction) {
+        let (Some(target), Some(source)) = (target.as_object_mut(), source.as_object()) else { return };
+        for change in self.changes.iter().filter(|change| change.up.is_none() && change.nested.is_none()) {
+            let (from, to) = (change.sources(direction), change.sources(direction.reversed()));
+            if let ([from], [to]) = (from, to)
+                && to.len() > 1
+            {
+                match find(source, from) {
+                    Some(value) => set(target, to, value.clone()),
+                    None => drop(take(target, to)),
+                }
+            }
+        }
+        for NestedConversion { name, conversion, .. } in &self.fields {
+            if let (Some(target), Some(source)) = (target.get_mut(*name), source.get(*name)) {
+                conversion().copy_moved(target, source, direction);
+            }
+        }
     }
 
     /// Returns whether two values are different variants of an enum.
@@ -317,6 +363,19 @@ impl Conversion {
 }
 
 impl Variants {
+    /// Returns the conversion of the content of a variant, by its name in any of both versions; with a tag, that of a field of a content.
+    fn content(&self, name: &str) -> Option<(Conversion, &'static [&'static str])> {
+        if self.tag.is_some() {
+            return self.contents.iter().find_map(|(_, content)| content().field(name));
+        }
+        let newer = self.changes.iter().find_map(|change| match change {
+            VariantChange::Renamed(older, newer) if *older == name => Some(*newer),
+            _ => None,
+        });
+        let is_named = |variant: &str| variant == name || newer == Some(variant);
+        self.contents.iter().find(|(variant, _)| is_named(variant)).map(|(_, content)| (content(), &[][..]))
+    }
+
     fn apply(&self, value: &mut Value, direction: Direction, path: &str, problems: &mut Vec<FieldProblem>) {
         let name = match (&*value, self.tag) {
             (Value::String(name), None) => Some(name.clone()),
@@ -331,7 +390,7 @@ impl Variants {
                 | (VariantChange::Removed(variant, instead), Direction::Up)
                     if variant == name =>
                 {
-                    *value = instead().unwrap_or_default();
+                    *value = value_of(instead).unwrap_or_default();
                     return;
                 }
                 (VariantChange::Renamed(from, to), Direction::Up)

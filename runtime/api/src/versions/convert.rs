@@ -13,6 +13,9 @@ use std::{collections::BTreeMap, fmt};
 /// The annotation with the fields that the version of an object can't hold. It is written and read by the conversion only.
 pub const CONVERSION_DATA_ANNOTATION: &str = "conversion.opgen.dev/data";
 
+/// The annotation of an object that lacks fields of its stored version, since they are too large for its annotations.
+const INCOMPLETE_ANNOTATION: &str = "conversion.opgen.dev/incomplete";
+
 /// The maximum size of all annotations of an object in the API server, in bytes.
 const MAX_ANNOTATIONS: usize = 256 << 10;
 
@@ -81,11 +84,13 @@ pub enum ConversionError {
     },
     /// The value is no object, or has no `metadata`.
     NotAnObject,
-    /// The fields that the wanted version can't hold are too large for an annotation.
+    /// The fields that the stored version can't hold are too large for the annotations.
     TooLarge {
-        /// The size of the annotation in bytes.
+        /// The size of all annotations in bytes.
         size: usize,
     },
+    /// The object lacks fields of another version, which were too large for its annotations. Written back, it would lose them.
+    Incomplete,
 }
 
 impl fmt::Display for ConversionError {
@@ -94,8 +99,11 @@ impl fmt::Display for ConversionError {
             Self::UnknownVersion { api_version } => write!(f, "the kind has no version {api_version:?}"),
             Self::NotAnObject => f.write_str("the value is not a Kubernetes object"),
             Self::TooLarge { size } => {
-                write!(f, "the fields that the version can't hold need {size} bytes of the annotation")?;
-                write!(f, " {CONVERSION_DATA_ANNOTATION}; the annotations of an object have at most {MAX_ANNOTATIONS}")
+                write!(f, "with the fields that the stored version can't hold, the annotations have {size} bytes")?;
+                write!(f, "; the annotations of an object have at most {MAX_ANNOTATIONS}")
+            }
+            Self::Incomplete => {
+                f.write_str("the object lacks large fields of its stored version; change it in that version")
             }
         }
     }
@@ -136,6 +144,9 @@ impl Versions {
         let (group, from) = self.version_of(object)?;
         let unknown = || ConversionError::UnknownVersion { api_version: format!("{group}/{version}") };
         let to = self.position(version).ok_or_else(unknown)?;
+        if from != to && annotation(object, INCOMPLETE_ANNOTATION).is_some() {
+            return Err(ConversionError::Incomplete);
+        }
         let mut data = read_data(object);
         let (mut parts, mut problems) = (parts(object), Vec::new());
         let mut at = from;
@@ -145,6 +156,12 @@ impl Versions {
             at = next;
         }
         let data = encode_data(&data)?;
+        let size = size_with(object, data.as_deref());
+        let is_too_large = size > MAX_ANNOTATIONS && from != to;
+        // An object that is stored must be complete. In other versions it is shown as far as it goes, so that it hinders no list.
+        if is_too_large && version == self.stored {
+            return Err(ConversionError::TooLarge { size });
+        }
         let Some(object) = object.as_object_mut() else { return Err(ConversionError::NotAnObject) };
         for part in ["spec", "status"] {
             match parts.as_object_mut().and_then(|parts| parts.remove(part)) {
@@ -153,7 +170,13 @@ impl Versions {
             }
         }
         object.insert("apiVersion".to_owned(), format!("{group}/{version}").into());
-        write_data(object, data);
+        match is_too_large {
+            true => {
+                write_annotation(object, CONVERSION_DATA_ANNOTATION, None);
+                write_annotation(object, INCOMPLETE_ANNOTATION, Some("true".to_owned()));
+            }
+            false => write_annotation(object, CONVERSION_DATA_ANNOTATION, data),
+        }
         Ok(problems)
     }
 
@@ -207,6 +230,7 @@ impl Versions {
         let preserved = data.remove(target.name).and_then(|value| serde_json::from_value::<Preserved>(value).ok());
         if let Some(preserved) = preserved {
             preserved.restore(parts);
+            conversion.copy_moved(parts, &original, direction);
         }
         let mut back = parts.clone();
         conversion.apply(&mut back, direction.reversed(), "", &mut Vec::new());
@@ -242,34 +266,43 @@ fn parts(object: &Value) -> Value {
     Value::Object(["spec", "status"].into_iter().filter_map(part).collect())
 }
 
+/// Returns the text of an annotation.
+fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
+    object.get("metadata")?.get("annotations")?.get(name)?.as_str()
+}
+
 /// Reads the annotation, by version. What can't be read is dropped: no conversion has written it.
 fn read_data(object: &Value) -> BTreeMap<String, Value> {
-    let annotation = &object["metadata"]["annotations"][CONVERSION_DATA_ANNOTATION];
-    annotation.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    let text = annotation(object, CONVERSION_DATA_ANNOTATION);
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
 /// Encodes the annotation; `None` if there is nothing to keep.
 fn encode_data(data: &BTreeMap<String, Value>) -> Result<Option<String>, ConversionError> {
-    if data.is_empty() {
-        return Ok(None);
-    }
-    let text = serde_json::to_string(data).map_err(|_| ConversionError::NotAnObject)?;
-    if text.len() > MAX_ANNOTATIONS {
-        return Err(ConversionError::TooLarge { size: text.len() });
-    }
-    Ok(Some(text))
+    let text = (!data.is_empty()).then(|| serde_json::to_string(data)).transpose();
+    text.map_err(|_| ConversionError::NotAnObject)
 }
 
-fn write_data(object: &mut Map<String, Value>, data: Option<String>) {
+/// Returns the size of all annotations of an object, with new data.
+fn size_with(object: &Value, data: Option<&str>) -> usize {
+    let annotations = object["metadata"]["annotations"].as_object();
+    let others = annotations.into_iter().flatten().filter(|(name, _)| *name != CONVERSION_DATA_ANNOTATION);
+    let size = |name: &str, text: &str| name.len() + text.len();
+    let of_others: usize = others.map(|(name, text)| size(name, text.as_str().unwrap_or_default())).sum();
+    of_others + data.map_or(0, |data| size(CONVERSION_DATA_ANNOTATION, data))
+}
+
+/// Sets or removes an annotation.
+fn write_annotation(object: &mut Map<String, Value>, name: &str, text: Option<String>) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
-    if let Some(data) = data {
+    if let Some(text) = text {
         let annotations = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
         if !annotations.is_object() {
             *annotations = Value::Object(Map::new());
         }
-        annotations[CONVERSION_DATA_ANNOTATION] = data.into();
+        annotations[name] = text.into();
     } else if let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut)
-        && annotations.remove(CONVERSION_DATA_ANNOTATION).is_some()
+        && annotations.remove(name).is_some()
         && annotations.is_empty()
     {
         metadata.remove("annotations");

@@ -12,6 +12,15 @@ pub(super) fn join(path: &str, names: &[&str]) -> String {
         .fold(path.to_owned(), |path, name| if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") })
 }
 
+/// Returns the value of a field.
+pub(super) fn find<'a>(object: &'a Map<String, Value>, field: &[&str]) -> Option<&'a Value> {
+    match field {
+        [] => None,
+        [name] => object.get(*name),
+        [name, rest @ ..] => find(object.get(*name)?.as_object()?, rest),
+    }
+}
+
 /// Removes a field, and returns its value.
 pub(super) fn take(object: &mut Map<String, Value>, field: &[&str]) -> Option<Value> {
     match field {

@@ -2,8 +2,8 @@
 
 use super::{conversion::Conversion, field_path::join, problem::FieldProblem};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::{Map, Number, Value};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The parts of a value that are not the same after a conversion to another version and back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub(super) struct PreservedValue {
     /// The digest of the value that the conversion back gives without this data; `None` if it gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seen: Option<String>,
+    /// The digests of the fields that a function has converted together with this one: all come back, or none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    with: BTreeMap<String, Option<String>>,
     /// The value; `None` if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     value: Option<Value>,
@@ -75,6 +78,13 @@ impl Comparison<'_> {
             {
                 let names: BTreeSet<_> = back.keys().chain(original.keys()).collect();
                 let field = |name: &String| {
+                    let together = conversion.map(|conversion| conversion.converted_with(name)).unwrap_or_default();
+                    if !together.is_empty() {
+                        let value = self.value(back.get(name), original.get(name), &join(path, &[name.as_str()]));
+                        let seen = |other: &str| (other.to_owned(), back.get(other).map(digest));
+                        let with = together.into_iter().filter(|other| other != name).map(seen).collect();
+                        return Some((name.clone(), Preserved::Value(PreservedValue { with, ..value? })));
+                    }
                     let nested = conversion.and_then(|conversion| conversion.field(name));
                     let item = conversion.and_then(Conversion::item);
                     let keys = nested.as_ref().map_or(&[][..], |(_, keys)| *keys);
@@ -100,12 +110,19 @@ impl Comparison<'_> {
                 let items: Vec<_> = back.iter().zip(original).enumerate().filter_map(item).collect();
                 (!items.is_empty()).then_some(Preserved::Items(items))
             }
-            (back, original) => Some(Preserved::Value(PreservedValue {
-                seen: back.map(digest),
-                value: original.cloned(),
-                problem: problem.map(|problem| problem.message.clone()),
-            })),
+            (back, original) => self.value(back, original, path).map(Preserved::Value),
         }
+    }
+
+    /// Returns the whole value, if it is not the same.
+    fn value(&self, back: Option<&Value>, original: Option<&Value>, path: &str) -> Option<PreservedValue> {
+        let problem = self.problems.iter().find(|problem| problem.path == path);
+        (problem.is_some() || back != original).then(|| PreservedValue {
+            seen: back.map(digest),
+            with: BTreeMap::new(),
+            value: original.cloned(),
+            problem: problem.map(|problem| problem.message.clone()),
+        })
     }
 }
 
@@ -121,7 +138,9 @@ impl Preserved {
     fn restore_slot(self, slot: &mut Option<Value>) {
         match (self, slot) {
             (Self::Value(preserved), slot) if preserved.is_unchanged(slot.as_ref()) => *slot = preserved.value,
-            (Self::Fields(fields), Some(Value::Object(object))) => {
+            (Self::Fields(mut fields), Some(Value::Object(object))) => {
+                // Before any field comes back.
+                fields.retain(|_, part| part.are_others_unchanged(object));
                 for (name, part) in fields {
                     let mut field = object.remove(&name);
                     part.restore_slot(&mut field);
@@ -149,7 +168,7 @@ impl Preserved {
                 problems.extend(problem.map(|message| FieldProblem { path: path.to_owned(), message }));
             }
             (Self::Fields(fields), Some(Value::Object(object))) => {
-                for (name, part) in fields {
+                for (name, part) in fields.iter().filter(|(_, part)| part.are_others_unchanged(object)) {
                     part.problems(object.get(name), &join(path, &[name.as_str()]), problems);
                 }
             }
@@ -161,6 +180,14 @@ impl Preserved {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Returns whether the other version has changed none of the fields that came together with this one.
+    fn are_others_unchanged(&self, object: &Map<String, Value>) -> bool {
+        match self {
+            Self::Value(value) => value.with.iter().all(|(name, seen)| *seen == object.get(name).map(digest)),
+            Self::Fields(_) | Self::Items(_) => true,
         }
     }
 
@@ -182,25 +209,65 @@ impl PreservedValue {
 
 /// Returns where the items are in a list now: by their key, else by their content, else by their index if the list is as long as before.
 fn positions(items: &[PreservedItem], values: &[Value]) -> Vec<Option<usize>> {
-    let digests: Vec<_> = values.iter().map(digest).collect();
-    let mut used = BTreeSet::new();
-    let mut found = vec![None; items.len()];
-    let mut find = |may_match: &dyn Fn(&PreservedItem, usize) -> bool| {
-        for (item, found) in items.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
-            // The same index comes first, so that equal items do not exchange their parts.
-            let candidates = std::iter::once(item.index).chain(0..values.len());
-            let mut free = candidates.filter(|index| *index < values.len() && !used.contains(index));
-            *found = free.find(|index| may_match(item, *index));
-            used.extend(*found);
+    let mut places = Places { free: vec![true; values.len()], by_identity: BTreeMap::new() };
+    let names: BTreeSet<Vec<&String>> = items.iter().map(|item| item.key.keys().collect()).collect();
+    for (index, value) in values.iter().enumerate() {
+        for names in &names {
+            let identity = if names.is_empty() { Some(digest(value)) } else { key_of(value, names) };
+            places.by_identity.entry(identity).or_default().push_back(index);
         }
-    };
-    let has_key = |item: &PreservedItem, index: usize| {
-        item.key.iter().all(|(name, value)| values[index].get(name) == Some(value))
-    };
-    find(&|item, index| !item.key.is_empty() && has_key(item, index));
-    find(&|item, index| item.key.is_empty() && digests.get(index) == Some(&item.seen));
-    find(&|item, index| item.key.is_empty() && item.len == values.len() && item.index == index);
+    }
+    let mut found = vec![None; items.len()];
+    // Equal items keep their order: those at their index before come first.
+    for exact in [true, false] {
+        for (item, found) in items.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
+            let identity =
+                if item.key.is_empty() { item.seen.clone() } else { digest(&Value::Object(item.key.clone())) };
+            *found = places.take(&identity, exact.then_some(item.index));
+        }
+    }
+    for (item, found) in items.iter().zip(&mut found).filter(|(item, found)| found.is_none() && item.key.is_empty()) {
+        *found = (item.len == values.len()).then(|| places.take_free(item.index)).flatten();
+    }
     found
+}
+
+/// The places of a list that no item has yet.
+struct Places {
+    free: Vec<bool>,
+    /// The places of the items with a key or content, by its digest.
+    by_identity: BTreeMap<Option<String>, VecDeque<usize>>,
+}
+
+impl Places {
+    /// Takes a place with this identity: that one, or with `None` the first one.
+    fn take(&mut self, identity: &str, index: Option<usize>) -> Option<usize> {
+        let places = self.by_identity.get_mut(&Some(identity.to_owned()))?;
+        if let Some(index) = index {
+            places.binary_search(&index).ok()?;
+            return self.take_free(index);
+        }
+        while let Some(index) = places.pop_front() {
+            if self.free.get(index).copied().unwrap_or_default() {
+                self.free[index] = false;
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn take_free(&mut self, index: usize) -> Option<usize> {
+        let free = self.free.get_mut(index).filter(|free| **free)?;
+        *free = false;
+        Some(index)
+    }
+}
+
+/// Returns the digest of the fields that identify an item; `None` if it lacks one.
+fn key_of(value: &Value, names: &[&String]) -> Option<String> {
+    let field = |name: &&String| Some(((*name).clone(), value.get(name.as_str())?.clone()));
+    let key: Option<Map<_, _>> = names.iter().map(field).collect();
+    key.map(|key| digest(&Value::Object(key)))
 }
 
 /// Returns a digest of a value that does not depend on the order of fields (FNV-1a of 64 bits). It tells whether a value has changed.
@@ -208,6 +275,18 @@ fn digest(value: &Value) -> String {
     let mut digest = 0xcbf2_9ce4_8422_2325;
     add_to_digest(value, &mut digest);
     format!("{digest:016x}")
+}
+
+/// Returns a number as API servers write it.
+fn normal_form(number: &Number) -> String {
+    /// Integers up to here are exact in a float.
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    match number.as_f64() {
+        Some(float) if !number.is_i64() && !number.is_u64() && float.fract() == 0.0 && float.abs() <= MAX_EXACT => {
+            format!("{float:.0}")
+        }
+        _ => number.to_string(),
+    }
 }
 
 fn add_to_digest(value: &Value, digest: &mut u64) {
@@ -220,7 +299,8 @@ fn add_to_digest(value: &Value, digest: &mut u64) {
     match value {
         Value::Null => add(b'n', &[]),
         Value::Bool(flag) => add(b'b', &[u8::from(*flag)]),
-        Value::Number(number) => add(b'd', number.to_string().as_bytes()),
+        // API servers write 1.0 as 1.
+        Value::Number(number) => add(b'd', normal_form(number).as_bytes()),
         Value::String(text) => add(b's', text.as_bytes()),
         Value::Array(items) => {
             add(b'a', &items.len().to_le_bytes());

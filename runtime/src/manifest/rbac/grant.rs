@@ -197,7 +197,7 @@ fn grants_of_migrations(project: &Project) -> Vec<Grant> {
     for controlled in project.controllers.iter().filter(has_versions) {
         let kind = &controlled.kind;
         definitions.insert(kind.full_name());
-        grants.push(grant(Rule::on(&kind.group, &kind.plural, &["list", "patch"])));
+        grants.push(grant(Rule::on(&kind.group, &kind.plural, &["get", "list", "patch"])));
     }
     if !definitions.is_empty() {
         let names: Vec<_> = definitions.into_iter().collect();
