@@ -9,6 +9,7 @@ pub(crate) mod database {
     pub struct Cache;
     use std::collections::BTreeMap;
     /// The version `v1alpha1`.
+    #[allow(dead_code)]
     pub mod v1alpha1 {
         #[allow(unused_imports)]
         use super::*;
@@ -65,6 +66,7 @@ pub(crate) mod database {
         }
     }
     /// The version `v1beta1`.
+    #[allow(dead_code)]
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
@@ -219,6 +221,7 @@ pub(crate) mod database {
         }
     }
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;

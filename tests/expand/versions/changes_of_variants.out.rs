@@ -1,5 +1,6 @@
 mod tape {
     /// The version `v1alpha1`.
+    #[allow(dead_code)]
     pub mod v1alpha1 {
         #[allow(unused_imports)]
         use super::*;
@@ -34,6 +35,7 @@ mod tape {
         }
     }
     /// The version `v1beta1`.
+    #[allow(dead_code)]
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
@@ -151,6 +153,7 @@ mod tape {
         }
     }
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;

@@ -4,6 +4,7 @@ mod database {
     }
     mod names {}
     /// The version `v1alpha1`.
+    #[allow(dead_code)]
     pub mod v1alpha1 {
         #[allow(unused_imports)]
         use super::*;
@@ -36,6 +37,7 @@ mod database {
         }
     }
     /// The version `v1beta1`.
+    #[allow(dead_code)]
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
@@ -173,6 +175,7 @@ mod database {
         }
     }
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;

@@ -1,5 +1,6 @@
 mod pools {
     /// The version `v1beta1`.
+    #[allow(dead_code)]
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
@@ -70,6 +71,7 @@ mod pools {
         }
     }
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;

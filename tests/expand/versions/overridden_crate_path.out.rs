@@ -3,6 +3,7 @@ pub mod database {
         pub phase: Option<String>,
     }
     /// The version `v1beta1`.
+    #[allow(dead_code)]
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
@@ -28,6 +29,7 @@ pub mod database {
         }
     }
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;

@@ -2,6 +2,7 @@ pub mod database {
     use kube::CustomResource;
     use opgen::Managed;
     /// The version `v1beta1`.
+    #[allow(dead_code)]
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
@@ -35,6 +36,7 @@ pub mod database {
         }
     }
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;

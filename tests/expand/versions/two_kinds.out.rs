@@ -1,5 +1,6 @@
 mod storage {
     /// The version `v1`.
+    #[allow(dead_code)]
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;
@@ -32,6 +33,7 @@ mod storage {
         }
     }
     /// The version `v2`.
+    #[allow(dead_code)]
     pub mod v2 {
         #[allow(unused_imports)]
         use super::*;
