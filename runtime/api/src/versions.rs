@@ -109,15 +109,20 @@
 
 mod conversion;
 mod convert;
+mod direction;
 mod field_path;
+mod function;
 mod preserved;
 mod problem;
+mod variant_change;
 
-pub use conversion::{Conversion, ConversionOf, ConvertFields, FieldChange, VariantChange};
+pub use conversion::{Conversion, ConversionOf, FieldChange};
 pub use convert::{CONVERSION_DATA_ANNOTATION, ConversionError, Version, Versions, VersionsOf};
 pub use field_path::FieldPath;
+pub use function::ConvertFields;
 pub use opgen_macros::versions;
 pub use problem::FieldProblem;
+pub use variant_change::VariantChange;
 
 use serde::{Serialize, de::DeserializeOwned};
 use std::{

@@ -1,19 +1,16 @@
 //! `Conversion`: how the JSON of a type changes from one version of a kind to the next.
 
 use super::{
+    direction::Direction,
     field_path::{FieldPath, find, join, set, take},
+    function::{ConvertFields, call, value_of},
     problem::FieldProblem,
+    variant_change::VariantChange,
 };
 use serde_json::{Map, Value};
 
 /// The function that returns the conversion of a type.
 pub type ConversionOf = fn() -> Conversion;
-
-/// Converts the values of fields. The result has a value for each field of the other version; `None` leaves it out.
-///
-/// # Errors
-/// The text says why these values have no counterpart.
-pub type ConvertFields = fn(&[Option<Value>]) -> Result<Vec<Option<Value>>, String>;
 
 /// The conversion of a type from one version to the next, in both directions.
 #[derive(Clone, Debug, Default)]
@@ -63,36 +60,6 @@ pub struct FieldChange {
     nested: Option<ConversionOf>,
     /// The fields that identify the items, if the only field is a list.
     list_keys: &'static [&'static str],
-}
-
-/// A change of the variants of an enum.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum VariantChange {
-    /// Only the newer version has the variant. The older one shows a value instead.
-    Added(&'static str, fn() -> Option<Value>),
-    /// Only the older version has the variant. The newer one shows a value instead.
-    Removed(&'static str, fn() -> Option<Value>),
-    /// The older version has the first name, the newer one the second.
-    Renamed(&'static str, &'static str),
-}
-
-/// The direction of a conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    /// To the newer version.
-    Up,
-    /// To the older version.
-    Down,
-}
-
-impl Direction {
-    pub(super) fn reversed(self) -> Self {
-        match self {
-            Self::Up => Self::Down,
-            Self::Down => Self::Up,
-        }
-    }
 }
 
 impl FieldChange {
@@ -155,10 +122,7 @@ impl FieldChange {
             }
             return values;
         };
-        // A function of the user that panics concerns its field only.
-        let converted = std::panic::catch_unwind(|| function(&values))
-            .unwrap_or_else(|_| Err("the function of the conversion panicked".to_owned()));
-        converted.unwrap_or_else(|message| {
+        call(function, &values).unwrap_or_else(|message| {
             // Without any source, there is nothing that could not be converted.
             if !is_absent {
                 problems.push(FieldProblem { path: source, message });
@@ -166,11 +130,6 @@ impl FieldChange {
             default()
         })
     }
-}
-
-/// Returns the value of a default; none if the expression of the user panics.
-fn value_of(default: fn() -> Option<Value>) -> Option<Value> {
-    std::panic::catch_unwind(default).unwrap_or_default()
 }
 
 impl Conversion {

@@ -1,7 +1,8 @@
 //! `Versions`: the versions of a kind, and the conversion of an object from one to another.
 
 use super::{
-    conversion::{Conversion, ConversionOf, Direction},
+    conversion::{Conversion, ConversionOf},
+    direction::Direction,
     preserved::{Comparison, Preserved},
     problem::FieldProblem,
 };

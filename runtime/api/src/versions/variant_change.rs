@@ -1,0 +1,15 @@
+//! `VariantChange`: a variant that only one version has, or that has another name.
+
+use serde_json::Value;
+
+/// A change of the variants of an enum.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum VariantChange {
+    /// Only the newer version has the variant. The older one shows a value instead.
+    Added(&'static str, fn() -> Option<Value>),
+    /// Only the older version has the variant. The newer one shows a value instead.
+    Removed(&'static str, fn() -> Option<Value>),
+    /// The older version has the first name, the newer one the second.
+    Renamed(&'static str, &'static str),
+}
