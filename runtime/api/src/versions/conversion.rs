@@ -110,7 +110,7 @@ impl FieldChange {
             Direction::Up => (self.up, self.new_default),
             Direction::Down => (self.down, self.old_default),
         };
-        let default = || vec![default.and_then(|default| value_of(default))];
+        let default = || vec![default.and_then(value_of)];
         let is_absent = values.iter().all(Option::is_none);
         if is_absent && function.is_none() {
             return default();

@@ -152,8 +152,12 @@ async fn is_stored_in(client: &Client, version: &str) {
 fn berth(number: usize) -> first::v1alpha1::Berth {
     let spec = first::v1alpha1::BerthSpec {
         size: i32::try_from(number).expect("few berths"),
-        endpoint: if number % 7 == 0 { format!("pier-{number}:0{number}") } else { format!("pier-{number}:{number}") },
-        legacy: (number % 2 == 0).then(|| "rope".to_owned()),
+        endpoint: if number.is_multiple_of(7) {
+            format!("pier-{number}:0{number}")
+        } else {
+            format!("pier-{number}:{number}")
+        },
+        legacy: number.is_multiple_of(2).then(|| "rope".to_owned()),
         cargo: first::v1alpha1::Cargo::Bulk,
         notes: BTreeMap::new(),
     };
