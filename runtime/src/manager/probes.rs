@@ -120,9 +120,11 @@ impl ProbeTargets {
     /// Returns whether a watch fails because no replica converts its objects.
     fn waits_for_conversion(&self, watch: &dyn HasHealth) -> bool {
         let WatchState::Failing(why) = watch.health().state() else { return false };
-        // The text of kube-apiserver for a conversion that it could not call; one that answers with a failure reads differently.
+        // The texts of kube-apiserver for a conversion that it could not call (one that answers with a failure reads differently), and for
+        // a cache that it can't fill, for example without the conversion.
         let is_call = why.contains("conversion webhook for ") && why.contains("failed: Post ");
-        is_call && self.converted.contains(watch.health().kind())
+        let is_cache = why.contains("storage is (re)initializing");
+        (is_call || is_cache) && self.converted.contains(watch.health().kind())
     }
 
     /// Adds the checks of the user.
