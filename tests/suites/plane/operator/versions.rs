@@ -140,7 +140,9 @@ async fn definition(client: &Client) -> CustomResourceDefinition {
 
 /// Waits until the API server stores objects in this version only.
 async fn is_stored_in(client: &Client, version: &str) {
-    wait::until(format!("all objects are stored in {version}"), 2 * PATIENCE, async || {
+    // Each object is written while three clients write, too.
+    let deadline = PATIENCE * (2 + u32::try_from(objects() / 200).unwrap_or_default());
+    wait::until(format!("all objects are stored in {version}"), deadline, async || {
         let stored = definition(client).await.status.and_then(|status| status.stored_versions).unwrap_or_default();
         let logged = log::lines_with(&["storage_migration"]).into_iter().rev().take(3).collect::<Vec<_>>().join("\n");
         if stored == [version] { Ok(()) } else { Err(format!("{}\n{logged}", stored.join(", "))) }
