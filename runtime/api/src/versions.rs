@@ -1,8 +1,8 @@
 //! The versions of a kind, and the conversion of its objects between them: the attribute [`#[versions]`](macro@versions).
 //!
-//! A kind lives for years, and its schema changes while clusters store objects of it. `#[versions]` on a module makes the structs of
-//! each version from one set of structs with their history. From the same history follow the definition with all versions and the
-//! conversion between each two of them, which the operator serves to the API server (a conversion webhook).
+//! The schema of a kind changes while clusters store objects of it. `#[versions]` on a module reads one set of structs with their history,
+//! and generates the structs of each version, the CustomResourceDefinition with all versions, and the conversion between each two versions.
+//! The operator serves the conversion to the API server as a conversion webhook.
 //!
 //! ```
 //! # extern crate opgen_api as opgen;
@@ -57,61 +57,74 @@
 //! # fn main() {}
 //! ```
 //!
-//! # The versions
-//! `#[versions(v1alpha1, v1beta1, v1)]` names the versions, the oldest first. The operator works with the newest one. A version takes
-//! `deprecated` or `deprecated = "use v1"` (clients get a warning), `not_served` (the API server has it, but answers no client), and
-//! `stored`: the API server stores the objects in it. Default: the newest. Store a new version only after a release that serves it, so
-//! that a rollback to that release can read all objects.
+//! # Versions
+//! `#[versions(v1alpha1, v1beta1, v1)]` lists the versions, the oldest first. The operator works with the newest one. Each version takes
+//! options in parentheses:
 //!
-//! Each struct and enum in the module that has a history, or contains such a type, is in a module of each version: `v1::DatabaseSpec`.
-//! All other items stay where they are. The items of a version are one module deeper, and so are their visibilities: what is private in
-//! the module is visible in it, `pub(super)` means the same as without versions. `#[kube(...)]` has no `version`, and `Managed` is derived for the newest version. Rules
-//! (`#[valid(...)]`) are in each version that has all fields of the rule.
+//! | option | meaning | default |
+//! |---|---|---|
+//! | `deprecated`, `deprecated = "use v1"` | clients that use the version get a warning | not deprecated |
+//! | `not_served` | the API server refuses requests in the version | served |
+//! | `stored` | the API server stores the objects in the version | the newest version is stored |
 //!
-//! # The history of a field
+//! A new version should be stored only after a release that serves it. Otherwise a rollback to the release before can't read the objects.
+//!
+//! The structs and enums with a history, and those that contain one, are in a module of each version, for example `v1::DatabaseSpec`. All
+//! other items stay in the outer module. The visibilities mean the same as without versions: `pub(super)` is visible to the parent of the
+//! module, and a private item to the module. `#[kube(...)]` has no `version`, and `Managed` is derived for the newest version. A version
+//! has a rule (`#[valid(...)]`) if it has all fields of the rule.
+//!
+//! # History of a field
 //!
 //! | attribute | meaning |
 //! |---|---|
-//! | `#[version(added(v1))]` | older versions don't have the field. `default = …` is its value for older objects; needed unless it is an `Option` or has `#[serde(default)]` |
-//! | `#[version(removed(v1))]` | since `v1` there is no such field. `default = …` is its value in older versions for newer objects; needed as above |
+//! | `#[version(added(v1))]` | older versions don't have the field. `default = …` is its value for objects of older versions. It is required unless the field is an `Option` or has `#[serde(default)]` |
+//! | `#[version(removed(v1))]` | `v1` and newer versions don't have the field. `default = …` is its value in older versions for objects of newer ones. It is required as for `added` |
 //! | `#[version(renamed(v1, from = size))]` | the field had another name before `v1` |
-//! | `#[version(retyped(v1, from = u32, up = f, down = g))]` | the field had another type before `v1`. Without functions, `TryFrom` converts |
-//! | `#[version(moved(v1, from = network.port))]` | the field was a field of another one before `v1`; that type says `removed(v1, moved)` |
-//! | on the struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]` | since `v1`, other fields replace some: a split, or with several in `from` a merge |
+//! | `#[version(retyped(v1, from = u32, up = f, down = g))]` | the field had another type before `v1`. Without functions, `TryFrom` converts in both directions |
+//! | `#[version(moved(v1, from = network.port))]` | the field was inside another field before `v1`. The type of that field has `removed(v1, moved)` |
+//! | on the struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]` | `v1` replaces some fields by others, for example to split a field or to merge several |
 //!
-//! A function returns the value, or a `Result` with an error that is `Display`; for several fields it takes or returns them in their
-//! order, as arguments and as a tuple.
+//! A function returns the value, or a `Result` whose error implements `Display`. A function for several fields takes them as arguments and
+//! returns them as a tuple, in the order of the attribute. `up` converts to the newer version, `down` to the older one.
 //!
-//! # The history of an enum
-//! `added(v1, instead = Other)` on a variant: older versions show `Other`. `removed(v1, instead = Other)`: since `v1` there is `Other`
-//! in its place. `renamed(v1, from = Old)`. `instead` names variants and fields as the version has them that shows the value.
+//! # History of an enum
 //!
-//! # What a version can't hold
-//! A client of an old version that reads an object and writes it back changes only what it sees. What its version can't hold is in the
-//! annotation [`CONVERSION_DATA_ANNOTATION`], and comes back in the version that has it: each object is the same after the way to
-//! another version and back, over any versions in between. The values in the annotation are those that the conversion back would not
-//! give. A value does not come back if the client has changed the field that stands for it, or has removed the object around it. Items
-//! of lists are found by their keys (`x-kubernetes-list-map-keys`), else by their content, else by their position. A client that
-//! replaces an object without its annotations removes what only they have.
+//! | attribute of a variant | meaning |
+//! |---|---|
+//! | `#[version(added(v1, instead = Other))]` | older versions don't have the variant, and show `Other` |
+//! | `#[version(removed(v1, instead = Other))]` | `v1` and newer versions don't have the variant, and show `Other` |
+//! | `#[version(renamed(v1, from = Old))]` | the variant had another name before `v1` |
 //!
-//! # Conversions that fail
-//! If the function of a field fails, the field is left out, or gets its default, and the value stays in the annotation. So an object
-//! that can't be converted hinders no other, and loses nothing. [`Versions::problems`] names these fields.
+//! `instead` uses the names of the version that shows the value.
+//!
+//! # Round trips
+//! An object is unchanged after a conversion to any other version and back. The conversion stores the values that a version can't hold in
+//! the annotation [`CONVERSION_DATA_ANNOTATION`], and restores them in the version that can. So a client of an old version that reads an
+//! object and writes it back changes only the fields that it edits.
+//!
+//! - A value is not restored if the client has changed the field that represents it, or has removed the object around it.
+//! - The items of a list are matched by their keys (`x-kubernetes-list-map-keys`), else by their content, else by their position.
+//! - A client that replaces an object without its annotations loses the values in them.
+//!
+//! # Conversion errors
+//! If the function of a field fails, the conversion leaves the field out, or sets its default, and stores the value in the annotation. It
+//! does not fail, so other objects of a list are not affected. [`Versions::problems`] returns these fields.
 //!
 //! # Limits
-//! The annotations of an object have at most 256 KiB. If what the stored version can't hold is larger, a write fails. In other versions such
-//! an object is shown without it, with the annotation `conversion.opgen.dev/incomplete`, and can't be written back.
-//!
-//! The annotation is part of the object: who may update an object can change what comes back in another version, its status included.
-//! The API server does not validate it.
-//!
-//! Metadata is not converted.
+//! - The annotations of an object have at most 256 KiB. If the values that the stored version can't hold are larger, a write fails. In
+//!   other versions the object has the annotation `conversion.opgen.dev/incomplete`, lacks these values, and can't be written.
+//! - The API server does not validate the annotation. A user who may update an object can change the values that are restored in another
+//!   version, including its status.
+//! - Metadata is not converted.
 
 mod conversion;
 mod convert;
+mod digest;
 mod direction;
 mod field_path;
 mod function;
+mod item_position;
 mod preserved;
 mod problem;
 mod variant_change;
@@ -149,7 +162,7 @@ pub trait VersionedKind {
     fn versions() -> Versions;
 }
 
-/// Converts an object to another version of its kind, as the API server does by the conversion webhook of the operator.
+/// Converts an object to another version of its kind, as the conversion webhook of the operator does.
 ///
 /// # Errors
 /// Fails if the fields that the other version can't hold are too large, or if the result does not fit its type: then a field without a

@@ -1,13 +1,13 @@
 //! Describes an operator for the generation of its manifests, and the versions of its kinds.
 
-use super::{defined_kind::DefinedKind, operator::Operator, storage_migration::MigratedKind};
+use super::{defined_kind::DefinedKind, operator::Operator};
 use crate::{
     controller::factory::Factory,
     kind::Kind,
     manifest::{Describe, KindDescription, Project, ProjectError, RoundTrip},
     panic::{Closure, catch},
     shape::{Node, Shape},
-    webhook::conversion::ConvertedKind,
+    versions::Versions,
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
@@ -19,31 +19,26 @@ impl Operator {
         self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
     }
 
-    /// Returns the kinds whose objects the operator converts between versions, each once.
-    pub(crate) fn converted_kinds(&self) -> Vec<ConvertedKind> {
+    /// Returns the kinds with versions, controlled or defined, each once.
+    fn versions(&self) -> BTreeMap<Kind, Versions> {
         let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
         let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
-        let converted = controlled.chain(defined).filter_map(|(kind, versions)| ConvertedKind::new(kind, versions?()));
-        converted
-            .map(|converted| (converted.kind.clone(), converted))
-            .collect::<BTreeMap<_, _>>()
-            .into_values()
-            .collect()
+        controlled.chain(defined).filter_map(|(kind, versions)| Some((kind, versions?()))).collect()
     }
 
-    /// Returns the kinds with several versions, each once. An operator of one namespace does not see all objects of a kind, so it
-    /// migrates none.
-    pub(super) fn migrated_kinds(&self) -> Vec<MigratedKind> {
-        if self.namespaced {
-            return Vec::new();
-        }
-        let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
-        let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
-        let migrated = controlled.chain(defined).filter_map(|(kind, versions)| {
-            let versions = versions?();
-            (versions.iter().count() > 1).then(|| (kind.clone(), MigratedKind { kind, stored: versions.stored() }))
-        });
-        migrated.collect::<BTreeMap<_, _>>().into_values().collect()
+    /// Returns the kinds whose objects the operator converts between versions.
+    pub(crate) fn converted_kinds(&self) -> BTreeMap<Kind, Versions> {
+        let mut versions = self.versions();
+        versions.retain(|_, versions| versions.need_webhook());
+        versions
+    }
+
+    /// Returns the kinds with several versions, and the stored version of each. An operator of one namespace does not see all objects of
+    /// a kind, so it migrates none.
+    pub(super) fn migrated_kinds(&self) -> BTreeMap<Kind, &'static str> {
+        let versions = if self.namespaced { BTreeMap::new() } else { self.versions() };
+        let several = versions.into_iter().filter(|(_, versions)| versions.iter().count() > 1);
+        several.map(|(kind, versions)| (kind, versions.stored())).collect()
     }
 
     /// Returns whether API servers call the operator: it has admission webhooks, or converts objects.

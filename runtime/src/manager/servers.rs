@@ -56,13 +56,13 @@ impl Servers {
             Some(server) => Some(server.bind(names).await.map_err(RunError::Metrics)?),
             None => None,
         };
-        let kinds = operator.converted_kinds().into_iter().map(|converted| converted.kind).collect();
+        let converted = operator.converted_kinds();
+        let kinds = converted.keys().cloned().collect();
         let webhooks = match options.webhooks.filter(|_| operator.has_webhooks()) {
             Some(server) => {
-                let converted = operator.converted_kinds();
                 let trusted = TrustedWebhooks {
                     descriptions: extensions.webhooks.iter().map(|handler| &handler.description).collect(),
-                    definitions: converted.iter().map(|converted| converted.kind.full_name()).collect(),
+                    definitions: converted.keys().map(Kind::full_name).collect(),
                 };
                 let (handlers, converter) = (extensions.webhooks.iter().cloned(), Converter::new(converted));
                 let dispatcher = Dispatcher::new(handlers, converter, operator.counters());

@@ -95,9 +95,9 @@ pub(super) fn observed(informers: &Informers, wirings: &[Wiring]) -> ObservedOpe
 
 /// Spawns the migrations of the stored objects, which need the lead.
 pub(super) fn spawn_migrations(operator: &Operator, client: &Client, tasks: &mut Tasks) {
-    for migrated in operator.migrated_kinds() {
-        let name = format!("migration of stored {}", migrated.kind);
-        let migration = StorageMigration { client: client.clone(), operator: operator.name.clone(), migrated };
+    for (kind, stored) in operator.migrated_kinds() {
+        let name = format!("migration of stored {kind}");
+        let migration = StorageMigration { client: client.clone(), operator: operator.name.clone(), kind, stored };
         tasks.spawn(&name, None, OnEnd::Finish, move || {
             let migration = migration.clone();
             async move { migration.run().await }.boxed()

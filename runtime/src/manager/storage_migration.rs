@@ -14,14 +14,18 @@ use crate::{
     error::ErrorChain,
     kind::{Kind, kind_of},
 };
+use futures::{StreamExt as _, stream};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::{ObjectMeta, PartialObjectMeta};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{future::ready, time::Duration};
 use tokio::time::sleep;
 
 /// How long the other API servers of a cluster may take to learn of a changed definition. Until then they store the version of before.
 const PROPAGATION: Duration = Duration::from_secs(5);
+
+/// The number of objects that are written at a time.
+const CONCURRENT_WRITES: usize = 8;
 
 /// How often an object is written again that others write at the same time.
 const REWRITE_ATTEMPTS: usize = 10;
@@ -33,19 +37,14 @@ const TRIM_ATTEMPTS: usize = 5;
 const MIN_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_secs(300);
 
-/// A kind with several versions, and the one in which this release stores its objects.
-#[derive(Clone, Debug)]
-pub(super) struct MigratedKind {
-    pub(super) kind: Kind,
-    pub(super) stored: &'static str,
-}
-
 /// The migration of the stored objects of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct StorageMigration {
     pub(super) client: Client,
     pub(super) operator: String,
-    pub(super) migrated: MigratedKind,
+    pub(super) kind: Kind,
+    /// The version in which this release stores the objects.
+    pub(super) stored: &'static str,
 }
 
 /// The state of a migration after an attempt.
@@ -77,14 +76,14 @@ impl StorageMigration {
                 Ok(Progress::Done) => return,
                 Ok(Progress::OtherDefinition) => {}
                 Ok(Progress::Changed) => {
-                    tracing::info!(kind = %self.migrated.kind, "the stored version changed; writing the objects again");
+                    tracing::info!(kind = %self.kind, "the stored version changed; writing the objects again");
                 }
                 Ok(Progress::Failed(count)) => {
-                    let kind = &self.migrated.kind;
+                    let kind = &self.kind;
                     tracing::warn!(%kind, count, "some objects could not be written in their new version; trying again");
                 }
                 Err(error) => {
-                    let (kind, error) = (&self.migrated.kind, ErrorChain(&error));
+                    let (kind, error) = (&self.kind, ErrorChain(&error));
                     tracing::warn!(%kind, %error, "failed to write the objects in their new version; trying again");
                 }
             }
@@ -96,7 +95,7 @@ impl StorageMigration {
     /// Makes one attempt.
     async fn attempt(&self) -> Result<Progress, CallError> {
         let Some(definition) = self.definition().await? else { return Ok(Progress::OtherDefinition) };
-        let MigratedKind { kind, stored } = &self.migrated;
+        let Self { kind, stored, .. } = self;
         if definition.stored != *stored {
             return Ok(Progress::OtherDefinition);
         }
@@ -112,15 +111,17 @@ impl StorageMigration {
         };
         let objects: Vec<_> = metadata.list_each(all, Selectors::default(), identity).await?;
         tracing::info!(%kind, version = stored, count = objects.len(), "writing all objects in their new version");
-        let mut failed = 0;
-        for (namespace, name, version) in &objects {
-            let target = Target { kind, namespace: namespace.as_deref(), name };
-            if let Err(error) = self.rewrite(target, version.clone()).await {
-                failed += 1;
-                let (namespace, error) = (namespace.as_deref(), ErrorChain(&error));
+        let written = stream::iter(objects).map(|(namespace, name, version)| async move {
+            let target = Target { kind, namespace: namespace.as_deref(), name: &name };
+            let written = self.rewrite(target, version).await;
+            if let Err(error) = &written {
+                let error = ErrorChain(error);
                 tracing::warn!(%kind, namespace, name, %error, "failed to write an object in its new version");
             }
-        }
+            written.is_ok()
+        });
+        let written = written.buffer_unordered(CONCURRENT_WRITES);
+        let failed = written.filter(|is_written| ready(!is_written)).count().await;
         if failed > 0 {
             return Ok(Progress::Failed(failed));
         }
@@ -148,7 +149,7 @@ impl StorageMigration {
     /// Trims the list of versions, if the stored version is still the same. Other changes of the definition, such as those of its
     /// certificate authorities, do not matter.
     async fn trim(&self, before: &StoredVersions) -> Result<Progress, CallError> {
-        let (MigratedKind { kind, stored }, definitions) = (&self.migrated, kind_of::<CustomResourceDefinition>());
+        let (Self { kind, stored, .. }, definitions) = (self, kind_of::<CustomResourceDefinition>());
         let name = kind.full_name();
         let target = Target { kind: &definitions, namespace: None, name: &name };
         for _ in 0..TRIM_ATTEMPTS {
@@ -174,7 +175,7 @@ impl StorageMigration {
 
     /// Reads the definition; `None` if it does not exist.
     async fn definition(&self) -> Result<Option<StoredVersions>, CallError> {
-        let (kind, name) = (kind_of::<CustomResourceDefinition>(), self.migrated.kind.full_name());
+        let (kind, name) = (kind_of::<CustomResourceDefinition>(), self.kind.full_name());
         let target = Target { kind: &kind, namespace: None, name: &name };
         let object: Option<Value> = self.client.get(target).await?;
         Ok(object.map(|object| {

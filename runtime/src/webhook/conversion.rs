@@ -1,4 +1,4 @@
-//! `ConvertedKind` and the wire format of `ConversionReview`: the conversion of objects between the versions of their kind.
+//! `Converter` answers a `ConversionReview`: it converts objects between the versions of their kind.
 
 use crate::{
     counters::Counters,
@@ -17,25 +17,11 @@ pub(crate) const CONVERSION_PATH: &str = "/convert";
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
 
-/// A kind whose objects the operator converts between versions.
-#[derive(Clone, Debug)]
-pub(crate) struct ConvertedKind {
-    pub(crate) kind: Kind,
-    versions: Arc<Versions>,
-}
-
-impl ConvertedKind {
-    /// Returns the kind; `None` if its versions differ in nothing.
-    pub(crate) fn new(kind: Kind, versions: Versions) -> Option<Self> {
-        versions.need_webhook().then(|| Self { kind, versions: Arc::new(versions) })
-    }
-}
-
 /// The kinds whose objects the operator converts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Converter {
     /// The kinds by group and kind.
-    kinds: Arc<BTreeMap<(String, String), ConvertedKind>>,
+    kinds: Arc<BTreeMap<(String, String), (Kind, Versions)>>,
 }
 
 /// The objects of a review, as the API server sends them.
@@ -84,9 +70,9 @@ enum ConversionResult {
 }
 
 impl Converter {
-    pub(crate) fn new(kinds: impl IntoIterator<Item = ConvertedKind>) -> Self {
+    pub(crate) fn new(kinds: BTreeMap<Kind, Versions>) -> Self {
         let by_name =
-            |converted: ConvertedKind| ((converted.kind.group.to_string(), converted.kind.kind.to_string()), converted);
+            |(kind, versions): (Kind, Versions)| ((kind.group.to_string(), kind.kind.to_string()), (kind, versions));
         Self { kinds: Arc::new(kinds.into_iter().map(by_name).collect()) }
     }
 
@@ -104,9 +90,9 @@ impl Converter {
             serde_json::from_slice(body).map_err(|error| format!("the body is not a ConversionReview: {error}"))?;
         if (review.api_version.as_str(), review.kind.as_str()) != (API_VERSION, KIND) {
             let (version, kind) = (review.api_version, review.kind);
-            return Err(format!("only {KIND} in version {API_VERSION} is understood, not {kind} in {version}"));
+            return Err(format!("expected {KIND} of {API_VERSION}, got {kind} of {version}"));
         }
-        let request = review.request.ok_or("the review has no request")?;
+        let request = review.request.ok_or_else(|| format!("the {KIND} has no request"))?;
         let (_, version) = request.desired_api_version.rsplit_once('/').unwrap_or(("", &request.desired_api_version));
         let converted: Result<Vec<_>, String> =
             request.objects.iter().map(|object| self.convert(object, version, counters)).collect();
@@ -128,24 +114,21 @@ impl Converter {
             serde_json::from_str(raw.get()).map_err(|error| format!("an object is invalid: {error}"))?;
         let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         let (group, kind) = (group_of(&text("apiVersion")).to_owned(), text("kind"));
-        let Some(converted) = self.kinds.get(&(group.clone(), kind.clone())) else {
+        let Some((of_kind, versions)) = self.kinds.get(&(group.clone(), kind.clone())) else {
             return Err(format!("the operator does not convert objects of the kind {kind:?} of the group {group:?}"));
         };
-        let name = || {
-            let metadata = &object["metadata"];
-            let part = |field: &str| metadata[field].as_str().unwrap_or_default().to_owned();
-            (part("namespace"), part("name"))
-        };
-        let (namespace, name) = name();
-        let result = catch(Closure::Webhook, || converted.versions.convert(&mut object, version));
+        let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
+        let (namespace, name) = (text("namespace"), text("name"));
+        let failed = |error: &dyn std::fmt::Display| format!("{kind} {namespace}/{name}: {error}");
+        let result = catch(Closure::Webhook, || versions.convert(&mut object, version));
         let problems = result.map_err(|panicked| {
             counters.count_panic(Closure::Webhook);
-            format!("{kind} {namespace}/{name}: {panicked}")
+            failed(&panicked)
         })?;
-        let problems = problems.map_err(|error| format!("{kind} {namespace}/{name}: {error}"))?;
+        let problems = problems.map_err(|error| failed(&error))?;
         counters.count_unconverted_fields(problems.len());
-        report(&converted.kind, (&namespace, &name), version, &problems);
-        serde_json::value::to_raw_value(&object).map_err(|error| format!("{kind} {namespace}/{name}: {error}"))
+        report(of_kind, (&namespace, &name), version, &problems);
+        serde_json::value::to_raw_value(&object).map_err(|error| failed(&error))
     }
 }
 

@@ -78,9 +78,10 @@ impl Dispatcher {
             return text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the content type must be application/json");
         }
         let limit = if is_conversion { MAX_CONVERSION_BODY } else { MAX_BODY };
-        let Some(_permit) = self.permit(is_conversion, request.headers()).await else {
+        let permit = if is_conversion { Some(self.conversion_permit(request.headers()).await) } else { None };
+        if let Some(None) = permit {
             return text(StatusCode::SERVICE_UNAVAILABLE, "too many large conversions run at a time");
-        };
+        }
         let body = match timeout(BODY_TIMEOUT, Limited::new(request.into_body(), limit).collect()).await {
             Ok(body) => body,
             Err(_) => return text(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
@@ -100,14 +101,11 @@ impl Dispatcher {
     }
 
     /// Waits until the body of a conversion fits in the memory for conversions. `None` if that takes too long.
-    async fn permit(&self, is_conversion: bool, headers: &HeaderMap) -> Option<Option<OwnedSemaphorePermit>> {
-        if !is_conversion {
-            return Some(None);
-        }
+    async fn conversion_permit(&self, headers: &HeaderMap) -> Option<OwnedSemaphorePermit> {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         let mebibytes = length.unwrap_or(MAX_CONVERSION_BODY).min(MAX_CONVERSION_BODY).div_ceil(1 << 20).max(1);
         let permits = self.conversions.clone().acquire_many_owned(u32::try_from(mebibytes).unwrap_or(1));
-        timeout(BODY_TIMEOUT, permits).await.ok()?.ok().map(Some)
+        timeout(BODY_TIMEOUT, permits).await.ok()?.ok()
     }
 
     /// Converts the objects of a review.

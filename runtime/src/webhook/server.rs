@@ -33,8 +33,9 @@ const MAX_CONNECTIONS: usize = 500;
 /// How long a server responds after the signal to stop. By then, API servers know that the replica is gone.
 const DRAIN_PERIOD: Duration = Duration::from_secs(3);
 
-/// The longest time that an API server waits for a response.
-const MAX_REQUEST: Duration = Duration::from_secs(30);
+/// How long the requests may take that a server still works on after that. With the shutdown timeout, it is less than the grace period of
+/// the generated Deployment.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The default lifetime of certificates: 90 days.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -270,7 +271,7 @@ impl RunningWebhookServer {
         }
         let mut phase = self.phase.subscribe();
         self.phase.send_replace(Phase::Draining);
-        let ended = timeout(DRAIN_PERIOD + MAX_REQUEST, phase.wait_for(|phase| *phase == Phase::Ended)).await;
+        let ended = timeout(DRAIN_PERIOD + FINISH_TIMEOUT, phase.wait_for(|phase| *phase == Phase::Ended)).await;
         if ended.is_err() {
             tracing::warn!("some requests of webhooks were not finished before the shutdown");
         }

@@ -1,4 +1,4 @@
-//! `Dated`: a change with the position of its version.
+//! `Dated`: a change, and the position of the version that has it in its attribute.
 
 use crate::attrs::versions::ChangeInput;
 

@@ -1,4 +1,4 @@
-//! Checks the history of a type: when its fields or variants begin, change and end.
+//! Checks the history of a type: the versions that add, change and remove its fields and variants.
 
 use super::{change, dated::Dated, values};
 use crate::{

@@ -1,4 +1,4 @@
-//! Checks fields that move out of another field: `moved` of the new one, and `removed(v1, moved)` of the former one.
+//! Checks `moved` fields: the path of the former field, and its `removed(v1, moved)` there.
 
 use super::change::report_unknown;
 use crate::{

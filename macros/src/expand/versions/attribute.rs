@@ -1,4 +1,4 @@
-//! Returns a type as a version has it, with the attributes that fit its fields there.
+//! Rewrites the attributes of a type and of its fields for one version.
 
 use crate::model::versions::{Member, VersionedType, VersionsModule};
 use proc_macro2::TokenStream;

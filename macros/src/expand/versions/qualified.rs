@@ -1,4 +1,4 @@
-//! Puts the module of a version before the names of the types that each version has.
+//! Qualifies the paths of versioned types with the module of a version.
 
 use crate::model::versions::VersionsModule;
 use proc_macro2::{Group, Spacing, TokenStream, TokenTree};

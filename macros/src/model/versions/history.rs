@@ -1,4 +1,4 @@
-//! Models a type with a history: when each field or variant is there, and its name and type in each version.
+//! Models the history of a type: the versions that have a field or variant, and its name and type in each of them.
 
 use super::items::{attributes_of, type_name};
 use crate::{

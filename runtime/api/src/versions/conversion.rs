@@ -63,22 +63,25 @@ pub struct FieldChange {
 }
 
 impl FieldChange {
-    /// A field that only the newer version has.
+    /// A field that only the newer version has. `default` returns its value for objects of the older version; without it, or if it
+    /// returns `None`, these objects lack the field.
     pub const fn added(new: &'static [FieldPath], default: Option<fn() -> Option<Value>>) -> Self {
         Self { new_default: default, ..Self::moved(&[], new, None) }
     }
 
-    /// A field that only the older version has.
+    /// A field that only the older version has. `default` returns its value for objects of the newer version; without it, or if it
+    /// returns `None`, these objects lack the field.
     pub const fn removed(old: &'static [FieldPath], default: Option<fn() -> Option<Value>>) -> Self {
         Self { old_default: default, ..Self::moved(old, &[], None) }
     }
 
-    /// A field with another name or place in the newer version.
+    /// A field with another name or place in the newer version. `nested` is the conversion of its type; `None` copies the value.
     pub const fn moved(old: &'static [FieldPath], new: &'static [FieldPath], nested: Option<ConversionOf>) -> Self {
         Self { old, new, up: None, down: None, old_default: None, new_default: None, nested, list_keys: &[] }
     }
 
-    /// Fields of the older version that others replace in the newer version.
+    /// Fields of the older version that others replace in the newer version. If a function fails, the first target field has no value, and
+    /// [`Versions::convert`](super::Versions::convert) returns the problem.
     pub const fn replaced(
         old: &'static [FieldPath],
         new: &'static [FieldPath],

@@ -3,12 +3,13 @@
 use super::{
     conversion::{Conversion, ConversionOf},
     direction::Direction,
-    preserved::{Comparison, Preserved},
+    preserved::{Comparison, PreservedPart},
     problem::FieldProblem,
 };
 use crate::validation::ValidationOf;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use serde_json::{Map, Value};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::{collections::BTreeMap, fmt};
 
 /// The annotation with the fields that the version of an object can't hold. It is written and read by the conversion only.
@@ -47,6 +48,18 @@ pub struct Version {
     pub spec: Option<ConversionOf>,
     /// The conversion of the status from the version before; `None` if it has no changes.
     pub status: Option<ConversionOf>,
+}
+
+/// The content of the annotation, by version.
+type ConversionData = BTreeMap<String, VersionData>;
+
+/// The preserved parts of an object in one version.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum VersionData {
+    Preserved(PreservedPart),
+    /// The data of a later release, or of nobody: it stays as it is.
+    Unknown(Value),
 }
 
 impl Version {
@@ -150,13 +163,10 @@ impl Versions {
         }
         let mut data = read_data(object);
         let (mut parts, mut problems) = (parts(object), Vec::new());
-        let mut at = from;
-        while at != to {
-            let (next, direction) = if to > at { (at + 1, Direction::Up) } else { (at - 1, Direction::Down) };
-            problems.extend(self.step(&mut parts, (at, next), direction, &mut data));
-            at = next;
+        for step in Step::between(from, to) {
+            problems.extend(self.convert_by_step(&mut parts, step, &mut data));
         }
-        let data = encode_data(&data)?;
+        let data = (!data.is_empty()).then(|| json!(data).to_string());
         let size = size_with(object, data.as_deref());
         let is_too_large = size > MAX_ANNOTATIONS && from != to;
         // An object that is stored must be complete. In other versions it is shown as far as it goes, so that it hinders no list.
@@ -187,20 +197,18 @@ impl Versions {
         let mut problems = Vec::new();
         let Ok((_, from)) = self.version_of(object) else { return problems };
         let data = read_data(object);
-        let with_problems = data.iter().filter_map(|(version, value)| {
-            let preserved: Preserved = serde_json::from_value(value.clone()).ok()?;
-            (preserved.has_problem() && self.position(version) != Some(from)).then_some((version, preserved))
-        });
-        for (version, preserved) in with_problems {
-            let Some(to) = self.position(version) else { continue };
-            let (mut parts, mut data, mut at) = (parts(object), data.clone(), from);
-            while at != to {
-                let (next, direction) = if to > at { (at + 1, Direction::Up) } else { (at - 1, Direction::Down) };
-                if next == to {
-                    data.remove(version);
-                }
-                self.step(&mut parts, (at, next), direction, &mut data);
-                at = next;
+        for (version, version_data) in &data {
+            let (VersionData::Preserved(preserved), Some(to)) = (version_data, self.position(version)) else {
+                continue;
+            };
+            if !preserved.has_problem() || to == from {
+                continue;
+            }
+            // Without its data, the version shows what the others made of it.
+            let (mut parts, mut others) = (parts(object), data.clone());
+            others.remove(version);
+            for step in Step::between(from, to) {
+                self.convert_by_step(&mut parts, step, &mut others);
             }
             let mut found = Vec::new();
             preserved.problems(Some(&parts), "", &mut found);
@@ -213,14 +221,9 @@ impl Versions {
         problems
     }
 
-    /// Converts the parts of an object by one step, and keeps what the target can't hold.
-    fn step(
-        &self,
-        parts: &mut Value,
-        (from, to): (usize, usize),
-        direction: Direction,
-        data: &mut BTreeMap<String, Value>,
-    ) -> Vec<FieldProblem> {
+    /// Converts the parts of an object by one step, and preserves what the target can't hold.
+    fn convert_by_step(&self, parts: &mut Value, step: Step, data: &mut ConversionData) -> Vec<FieldProblem> {
+        let Step { from, to, direction } = step;
         let (Some(source), Some(target), Some(newer)) =
             (self.versions.get(from), self.versions.get(to), self.versions.get(from.max(to)))
         else {
@@ -228,8 +231,7 @@ impl Versions {
         };
         let (conversion, original, mut problems) = (newer.conversion(), parts.clone(), Vec::new());
         conversion.apply(parts, direction, "", &mut problems);
-        let preserved = data.remove(target.name).and_then(|value| serde_json::from_value::<Preserved>(value).ok());
-        if let Some(preserved) = preserved {
+        if let Some(VersionData::Preserved(preserved)) = data.remove(target.name) {
             preserved.restore(parts);
             conversion.copy_moved(parts, &original, direction);
         }
@@ -237,9 +239,7 @@ impl Versions {
         conversion.apply(&mut back, direction.reversed(), "", &mut Vec::new());
         let comparison = Comparison { problems: &problems };
         match comparison.difference(Some(&back), Some(&original), Some(&conversion), &[], "") {
-            Some(preserved) => {
-                drop(data.insert(source.name.to_owned(), serde_json::to_value(preserved).unwrap_or_default()))
-            }
+            Some(preserved) => drop(data.insert(source.name.to_owned(), VersionData::Preserved(preserved))),
             None => drop(data.remove(source.name)),
         }
         problems
@@ -261,6 +261,23 @@ impl Versions {
     }
 }
 
+/// One step of a conversion: to the next version, or to the one before.
+#[derive(Clone, Copy)]
+struct Step {
+    from: usize,
+    to: usize,
+    direction: Direction,
+}
+
+impl Step {
+    /// Returns the steps from one version to another, by their positions.
+    fn between(from: usize, to: usize) -> Vec<Self> {
+        let up = (from..to).map(|at| Self { from: at, to: at + 1, direction: Direction::Up });
+        let down = (to..from).rev().map(|at| Self { from: at + 1, to: at, direction: Direction::Down });
+        up.chain(down).collect()
+    }
+}
+
 /// Returns the parts of an object that differ between versions.
 fn parts(object: &Value) -> Value {
     let part = |name: &str| Some((name.to_owned(), object.get(name)?.clone()));
@@ -272,16 +289,10 @@ fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
     object.get("metadata")?.get("annotations")?.get(name)?.as_str()
 }
 
-/// Reads the annotation, by version. What can't be read is dropped: no conversion has written it.
-fn read_data(object: &Value) -> BTreeMap<String, Value> {
+/// Reads the annotation. Drops one that is not a map of versions, since no conversion has written it.
+fn read_data(object: &Value) -> ConversionData {
     let text = annotation(object, CONVERSION_DATA_ANNOTATION);
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
-}
-
-/// Encodes the annotation; `None` if there is nothing to keep.
-fn encode_data(data: &BTreeMap<String, Value>) -> Result<Option<String>, ConversionError> {
-    let text = (!data.is_empty()).then(|| serde_json::to_string(data)).transpose();
-    text.map_err(|_| ConversionError::NotAnObject)
 }
 
 /// Returns the size of all annotations of an object, with new data.

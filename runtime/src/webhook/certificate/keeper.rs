@@ -1,7 +1,7 @@
 //! `CertificateKeeper` keeps the certificates of a replica current: it reads the Secret, renews it, and makes the API server trust it.
 
 use super::{
-    bundle::Configuration,
+    configuration::Configuration,
     generation::{CertificateHistory, IssuedCertificate},
     secret::{CertificateSecret, StoredSecret},
 };

@@ -1,7 +1,7 @@
 //! The certificates that an operator makes for its webhooks: shared by its replicas in a Secret, rotated, and trusted by the API server
 //! through the operator's own webhook configurations.
 
-mod bundle;
+mod configuration;
 mod generation;
 pub(super) mod keeper;
 mod secret;

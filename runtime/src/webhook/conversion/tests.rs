@@ -30,7 +30,7 @@ fn converter(conversion: fn() -> Conversion) -> Converter {
         plural: "shops".into(),
         namespaced: true,
     };
-    Converter::new(ConvertedKind::new(kind, versions(conversion)))
+    Converter::new(BTreeMap::from([(kind, versions(conversion))]))
 }
 
 fn shop(version: &str, spec: Value) -> Value {
@@ -92,7 +92,7 @@ fn a_body_that_is_no_review_is_refused_with_a_sentence() {
     let other = json!({"apiVersion": "apiextensions.k8s.io/v1beta1", "kind": KIND});
     assert_eq!(
         refused(&other),
-        "only ConversionReview in version apiextensions.k8s.io/v1 is understood, not ConversionReview in apiextensions.k8s.io/v1beta1"
+        "expected ConversionReview of apiextensions.k8s.io/v1, got ConversionReview of apiextensions.k8s.io/v1beta1"
     );
-    assert_eq!(refused(&json!({"apiVersion": API_VERSION, "kind": KIND})), "the review has no request");
+    assert_eq!(refused(&json!({"apiVersion": API_VERSION, "kind": KIND})), "the ConversionReview has no request");
 }
