@@ -5,6 +5,7 @@ mod berth;
 
 use std::{
     collections::BTreeMap,
+    fmt::Debug,
     net::SocketAddr,
     sync::{
         Arc,
@@ -14,15 +15,17 @@ use std::{
 };
 
 use k8s_openapi::{
-    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    NamespaceResourceScope, api::core::v1::ConfigMap,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use kube::{Api, Client};
+use kube::{Api, Client, Resource, api::ListParams};
 use libtest_mimic::Trial;
 use opgen::{Operator, RunOptions, versions::convert, webhook::WebhookServer};
 use opgen_tests::{
     Options, Plane, case_on, case_on_controlplane_with,
     wait::{self, PATIENCE},
 };
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -138,6 +141,21 @@ async fn definition(client: &Client) -> CustomResourceDefinition {
     Api::all(client.clone()).get(DEFINITION).await.unwrap()
 }
 
+/// Lists all objects. After a change of the definition, the API server asks clients to repeat a list (429) while it fills its cache.
+async fn listed<K>(site: &Site) -> Vec<K>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
+{
+    wait::until("the API server has filled its cache", PATIENCE, async || {
+        match site.api::<K>().list(&ListParams::default()).await {
+            Ok(list) => Ok(list.items),
+            Err(kube::Error::Api(status)) if status.code == 429 => Err(status.message.clone()),
+            Err(error) => panic!("{error}"),
+        }
+    })
+    .await
+}
+
 /// Waits until the API server stores objects in this version only.
 async fn is_stored_in(client: &Client, version: &str) {
     // Each object is written while three clients write, too.
@@ -200,7 +218,7 @@ async fn cold_start(plane: Arc<Plane>, address: SocketAddr) {
         config.data.as_ref().is_some_and(|data| data["host"] == "pier-3")
     })
     .await;
-    let stored: Vec<_> = site.api::<second::v1alpha1::Berth>().list(&Default::default()).await.unwrap().items;
+    let stored = listed::<second::v1alpha1::Berth>(&site).await;
     for original in originals.iter().chain([&odd]) {
         let read = stored.iter().find(|read| read.metadata.name == original.metadata.name).expect("all are listed");
         assert_eq!(json!(read.spec), json!(original.spec));
@@ -303,7 +321,7 @@ async fn life(plane: Arc<Plane>, addresses: [SocketAddr; 3]) {
     stop.store(true, Ordering::Relaxed);
     let written: BTreeMap<_, _> = writers.join_all().await.into_iter().collect();
     println!("{} requests of writers", requests.load(Ordering::Relaxed));
-    let now: Vec<_> = site.api::<first::v1::Berth>().list(&Default::default()).await.unwrap().items;
+    let now = listed::<first::v1::Berth>(&site).await;
     assert_eq!(now.len(), count);
     for original in &originals {
         let name = original.metadata.name.clone().expect("a name");
