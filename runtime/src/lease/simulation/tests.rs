@@ -9,16 +9,22 @@ use std::thread;
 const SCHEDULES: u64 = 1_500;
 const SCHEDULES_VARIABLE: &str = "OPGEN_LEAD_SCHEDULES";
 
+/// The number of schedules that share a sandbox. Each leaves a Lease in it, and each list reads all of them.
+const SCHEDULES_OF_A_SANDBOX: usize = 500;
+
 /// Runs schedules on all processors, and returns their reports with their seeds.
 fn run(seeds: std::ops::Range<u64>, defects: Defects) -> Vec<(u64, Report)> {
     let threads = thread::available_parallelism().map_or(1, |number| number.get().min(4)) as u64;
     let run_share = |share: u64| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
         runtime.expect("a runtime").block_on(async {
-            let sandbox = Sandbox::builder().seed(share).start();
+            let own: Vec<_> = seeds.clone().filter(|seed| seed % threads == share).collect();
             let mut reports = Vec::new();
-            for seed in seeds.clone().filter(|seed| seed % threads == share) {
-                reports.push((seed, simulate(seed, defects, &sandbox).await));
+            for part in own.chunks(SCHEDULES_OF_A_SANDBOX) {
+                let sandbox = Sandbox::builder().seed(share).start();
+                for seed in part {
+                    reports.push((*seed, simulate(*seed, defects, &sandbox).await));
+                }
             }
             reports
         })

@@ -176,13 +176,12 @@ impl<'a> Runner<'a> {
     /// Adds findings about the permissions that the role lacks, and after a trial with all checks about those that no run used.
     /// Adds a summary without runs.
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
-        let granted = permission::granted_permissions(&self.target.manifests.install);
         let first_denied = self.first_denied.take();
         self.report.findings.extend(oracle::missing_permissions(&self.lacking, first_denied));
         // A check that did not run may need the other permissions.
         if checks.len() == Check::ALL.len() {
-            let unused = granted.difference(&self.used).filter(|permission| !permission.is_of_process());
-            let unused: Vec<_> = unused.collect();
+            let needed = permission::controller_permissions(&self.target.manifests.install);
+            let unused: Vec<_> = needed.difference(&self.used).collect();
             self.report.findings.extend(oracle::unused_permissions(&unused));
         }
         self.report.steps.push(CheckSummary { check: Check::Role, runs: 0, took: Duration::ZERO });
