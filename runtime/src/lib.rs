@@ -105,6 +105,7 @@ pub mod metrics;
 mod nearest;
 mod panic;
 pub mod patch;
+pub mod policy;
 mod predicate;
 mod provisioner;
 #[doc(hidden)]
@@ -155,8 +156,8 @@ pub mod leader_election {
 /// Rules between the fields of a spec: the trait and derive `Validated`, and the rules as data.
 pub mod validation {
     pub use opgen_api::validation::{
-        FieldCondition, FieldValue, InvalidField, RuleKind, RuleProblem, Validated, Validation, ValidationOf,
-        ValidationRule,
+        FieldCondition, FieldValue, InvalidField, RuleExpression, RuleKind, RuleProblem, Validated, Validation,
+        ValidationOf, ValidationRule,
     };
 }
 

@@ -9,3 +9,4 @@ mod schema;
 mod surface;
 mod tidy;
 mod tree;
+mod webhooks;

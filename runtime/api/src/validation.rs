@@ -67,11 +67,13 @@
 
 mod cel;
 mod check;
+mod expressions;
 mod rule;
 mod rules;
 
 pub use cel::RuleProblem;
 pub use check::InvalidField;
+pub use expressions::RuleExpression;
 pub use opgen_macros::Validated;
 pub use rule::{FieldCondition, FieldValue, RuleKind, ValidationRule};
 pub use rules::{Validation, ValidationOf};

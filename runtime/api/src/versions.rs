@@ -114,8 +114,8 @@
 //! # Limits
 //! - The annotations of an object have at most 256 KiB. If the values that the stored version can't hold are larger, a write fails. In
 //!   other versions the object has the annotation `conversion.opgen.dev/incomplete`, lacks these values, and can't be written.
-//! - The API server does not validate the annotation. A user who may update an object can change the values that are restored in another
-//!   version, including its status.
+//! - The API server does not validate the values in the annotation, and they can set the status. The generated manifests have a policy:
+//!   only clients that may update the status of an object can set or change its annotation.
 //! - Metadata is not converted.
 
 mod conversion;

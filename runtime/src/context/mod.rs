@@ -8,6 +8,7 @@ use crate::{
     managed::{Each, Managed, Owner},
     shape::{Path, Provisioner},
 };
+pub(crate) use calls::Permission;
 pub use calls::{Calls, References, SubresourceCalls};
 pub use draft::Draft;
 pub(crate) use draft::UnversionedReads;

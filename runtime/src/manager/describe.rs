@@ -64,6 +64,7 @@ impl Describe for Operator {
             shards: self.shards.is_some(),
             is_release: false,
             webhooks: self.extensions.descriptions(),
+            policies: self.extensions.policies.clone(),
             controllers,
         })
     }

@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     metrics::handler::MetricsHandler,
+    policy::Policies,
     webhook::{WebhookDescription, WebhookError, handler::AdmissionHandler},
 };
 use std::collections::BTreeSet;
@@ -21,6 +22,7 @@ pub(crate) struct Extensions {
     pub(super) livez: Vec<HealthCheck>,
     pub(super) handlers: Vec<MetricsHandler>,
     pub(crate) webhooks: Vec<AdmissionHandler>,
+    pub(crate) policies: Policies,
 }
 
 /// A health check, a handler or a webhook can't be used.
@@ -69,12 +71,14 @@ pub enum ExtensionError {
 impl Extensions {
     /// Adds those of another operator.
     pub(super) fn add(&mut self, other: &Self) {
-        let Self { runnables, readyz, livez, handlers, webhooks } = other.clone();
+        let Self { runnables, readyz, livez, handlers, webhooks, policies } = other.clone();
         self.runnables.extend(runnables);
         self.readyz.extend(readyz);
         self.livez.extend(livez);
         self.handlers.extend(handlers);
         self.webhooks.extend(webhooks);
+        self.policies.validating.extend(policies.validating);
+        self.policies.mutating.extend(policies.mutating);
     }
 
     /// Returns the webhooks without their functions.

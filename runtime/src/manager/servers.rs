@@ -64,8 +64,9 @@ impl Servers {
                     descriptions: extensions.webhooks.iter().map(|handler| &handler.description).collect(),
                     definitions: converted.keys().map(Kind::full_name).collect(),
                 };
+                let client = operator.wrap_client(client.clone());
                 let (handlers, converter) = (extensions.webhooks.iter().cloned(), Converter::new(converted));
-                let dispatcher = Dispatcher::new(handlers, converter, operator.counters());
+                let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), client.clone());
                 let served = ServedOperator {
                     name: &operator.name,
                     namespace,
@@ -73,7 +74,7 @@ impl Servers {
                     environment: &operator.environment,
                 };
                 let server = server.bind().await.map_err(RunError::Webhooks)?;
-                Some(server.running(dispatcher, &trusted, &served, operator.wrap_client(client.clone())))
+                Some(server.running(dispatcher, &trusted, &served, client))
             }
             None => None,
         };

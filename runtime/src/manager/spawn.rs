@@ -98,7 +98,7 @@ pub(super) fn spawn_migrations(operator: &Operator, client: &Client, tasks: &mut
     for (kind, stored) in operator.migrated_kinds() {
         let name = format!("migration of stored {kind}");
         let migration = StorageMigration { client: client.clone(), operator: operator.name.clone(), kind, stored };
-        tasks.spawn(&name, None, OnEnd::Finish, move || {
+        tasks.spawn(&name, None, OnEnd::Restart, move || {
             let migration = migration.clone();
             async move { migration.run().await }.boxed()
         });

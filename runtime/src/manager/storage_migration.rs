@@ -33,7 +33,8 @@ const REWRITE_ATTEMPTS: usize = 10;
 /// How often the list of versions is trimmed against changes of other clients.
 const TRIM_ATTEMPTS: usize = 5;
 
-/// The first and the maximum delay before the next attempt.
+/// The first and the maximum delay before the next attempt. After a success, the definition is read again after the maximum, since another
+/// release may have been installed and removed meanwhile.
 const MIN_DELAY: Duration = Duration::from_secs(1);
 const MAX_DELAY: Duration = Duration::from_secs(300);
 
@@ -56,31 +57,43 @@ enum Progress {
     OtherDefinition,
     /// Another client changed the stored version meanwhile.
     Changed,
-    /// This number of objects could not be written.
-    Failed(usize),
+    /// Some objects could not be written.
+    Failed(Failures),
+}
+
+/// An object, by its namespace and name.
+type ObjectName = (Option<String>, String);
+
+/// The objects that an attempt could not write. All others are written, as long as the definition has this generation.
+#[derive(Debug, PartialEq, Eq)]
+struct Failures {
+    generation: Value,
+    objects: Vec<ObjectName>,
 }
 
 /// The definition, as far as the migration needs it.
 struct StoredVersions {
     resource_version: Value,
+    generation: Value,
     stored: String,
     listed: Vec<String>,
 }
 
 impl StorageMigration {
-    /// Runs until only the stored version is left.
+    /// Migrates the objects, and again whenever another version may be stored. It never returns.
     pub(super) async fn run(&self) {
-        let mut delay = MIN_DELAY;
+        let (mut delay, mut failures) = (MIN_DELAY, None);
         loop {
-            match self.attempt().await {
-                Ok(Progress::Done) => return,
+            match self.attempt(failures.take()).await {
+                Ok(Progress::Done) => delay = MAX_DELAY,
                 Ok(Progress::OtherDefinition) => {}
                 Ok(Progress::Changed) => {
                     tracing::info!(kind = %self.kind, "the stored version changed; writing the objects again");
                 }
-                Ok(Progress::Failed(count)) => {
-                    let kind = &self.kind;
+                Ok(Progress::Failed(failed)) => {
+                    let (kind, count) = (&self.kind, failed.objects.len());
                     tracing::warn!(%kind, count, "some objects could not be written in their new version; trying again");
+                    failures = Some(failed);
                 }
                 Err(error) => {
                     let (kind, error) = (&self.kind, ErrorChain(&error));
@@ -92,8 +105,8 @@ impl StorageMigration {
         }
     }
 
-    /// Makes one attempt.
-    async fn attempt(&self) -> Result<Progress, CallError> {
+    /// Makes one attempt. If the definition is still that of the attempt before, it writes only the objects that failed.
+    async fn attempt(&self, failures: Option<Failures>) -> Result<Progress, CallError> {
         let Some(definition) = self.definition().await? else { return Ok(Progress::OtherDefinition) };
         let Self { kind, stored, .. } = self;
         if definition.stored != *stored {
@@ -102,30 +115,39 @@ impl StorageMigration {
         if definition.listed == [*stored] {
             return Ok(Progress::Done);
         }
-        sleep(PROPAGATION).await;
-        let metadata = Client::new(self.client.metadata_kube_client());
-        let all = Target { kind, namespace: None, name: "" };
-        let identity = |object: PartialObjectMeta| {
-            let ObjectMeta { namespace, name, resource_version, .. } = object.metadata;
-            Some((namespace, name.unwrap_or_default(), resource_version))
-        };
-        let objects: Vec<_> = metadata.list_each(all, Selectors::default(), identity).await?;
-        tracing::info!(%kind, version = stored, count = objects.len(), "writing all objects in their new version");
-        let written = stream::iter(objects).map(|(namespace, name, version)| async move {
-            let target = Target { kind, namespace: namespace.as_deref(), name: &name };
-            let written = self.rewrite(target, version).await;
-            if let Err(error) = &written {
-                let error = ErrorChain(error);
-                tracing::warn!(%kind, namespace, name, %error, "failed to write an object in its new version");
+        let is_same = |failures: &Failures| failures.generation == definition.generation;
+        let objects = match failures.filter(is_same) {
+            Some(failures) => failures.objects.into_iter().map(|object| (object, None)).collect(),
+            None => {
+                sleep(PROPAGATION).await;
+                self.objects().await?
             }
-            written.is_ok()
+        };
+        let count = objects.len();
+        tracing::info!(%kind, version = stored, count, "writing objects in their new version");
+        let written = stream::iter(objects).map(|((namespace, name), version)| async move {
+            let target = Target { kind, namespace: namespace.as_deref(), name: &name };
+            let error = self.rewrite(target, version).await.err()?;
+            let error = ErrorChain(&error);
+            tracing::warn!(%kind, namespace, name, %error, "failed to write an object in its new version");
+            Some((namespace, name))
         });
-        let written = written.buffer_unordered(CONCURRENT_WRITES);
-        let failed = written.filter(|is_written| ready(!is_written)).count().await;
-        if failed > 0 {
-            return Ok(Progress::Failed(failed));
+        let failed: Vec<_> = written.buffer_unordered(CONCURRENT_WRITES).filter_map(ready).collect().await;
+        if !failed.is_empty() {
+            return Ok(Progress::Failed(Failures { generation: definition.generation, objects: failed }));
         }
         self.trim(&definition).await
+    }
+
+    /// Lists all objects with their versions.
+    async fn objects(&self) -> Result<Vec<(ObjectName, Option<String>)>, CallError> {
+        let metadata = Client::new(self.client.metadata_kube_client());
+        let all = Target { kind: &self.kind, namespace: None, name: "" };
+        let identity = |object: PartialObjectMeta| {
+            let ObjectMeta { namespace, name, resource_version, .. } = object.metadata;
+            Some(((namespace, name.unwrap_or_default()), resource_version))
+        };
+        metadata.list_each(all, Selectors::default(), identity).await
     }
 
     /// Makes the API server write an object again, unless it is gone. The version keeps the write from creating it again. After a
@@ -133,15 +155,19 @@ impl StorageMigration {
     async fn rewrite(&self, target: Target<'_>, mut version: Option<String>) -> Result<(), CallError> {
         let mut attempts = 0;
         loop {
+            if version.is_none() {
+                match self.client.get_metadata::<PartialObjectMeta>(target).await? {
+                    Some(object) => version = object.metadata.resource_version,
+                    None => return Ok(()),
+                }
+            }
             let patch = json!({"metadata": {"resourceVersion": version}});
             match self.client.merge(target, &patch, &self.operator).await {
                 Err(error) if error.is_not_found() => return Ok(()),
-                Err(error) if error.code() == 409 && attempts < REWRITE_ATTEMPTS => attempts += 1,
+                Err(error) if error.code() == 409 && attempts < REWRITE_ATTEMPTS => {
+                    (attempts, version) = (attempts + 1, None);
+                }
                 written => return written.map(drop),
-            }
-            match self.client.get_metadata::<PartialObjectMeta>(target).await? {
-                Some(object) => version = object.metadata.resource_version,
-                None => return Ok(()),
             }
         }
     }
@@ -184,9 +210,14 @@ impl StorageMigration {
             let listed = object["status"]["storedVersions"].as_array().into_iter().flatten();
             StoredVersions {
                 resource_version: object["metadata"]["resourceVersion"].clone(),
+                generation: object["metadata"]["generation"].clone(),
                 stored: stored.and_then(|version| version["name"].as_str()).unwrap_or_default().to_owned(),
                 listed: listed.filter_map(Value::as_str).map(str::to_owned).collect(),
             }
         }))
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::panic)]
+mod tests;

@@ -1,10 +1,15 @@
-//! The methods of `Operator` that add admission webhooks.
+//! The methods of `Operator` that add admission webhooks and policies.
 
 use super::operator::Operator;
 use crate::{
+    client::Client,
     kind::Typed,
-    webhook::handler::AdmissionHandler,
-    webhook::{Admission, Denied, Mode, Webhook, WebhookDescription, call, handler::AdmissionFunction},
+    policy::{MutatingPolicy, ValidatingPolicy},
+    shape::Access,
+    webhook::{
+        Admission, DefaultingWebhook, Denied, Mode, ObjectReader, ValidatingWebhook, Webhook, WebhookDescription, call,
+        handler::{AdmissionFunction, AdmissionHandler},
+    },
 };
 use futures::future::ready;
 use serde::{Serialize, de::DeserializeOwned};
@@ -65,7 +70,12 @@ impl Operator {
         K: Typed + DeserializeOwned,
         F: Future<Output = Result<(), Denied>> + Send + 'static,
     {
-        self.with_webhook::<K>(Mode::Validate, settings, call::validating(check))
+        self.with_webhook::<K>(
+            Mode::Validate,
+            settings,
+            &[],
+            call::validating(move |admission, _: &_| check(admission)),
+        )
     }
 
     /// Sets defaults of the objects of a kind by a function, before the API server validates and stores them. Fields of the object that
@@ -121,16 +131,63 @@ impl Operator {
         K: Typed + DeserializeOwned + Serialize + Clone,
         F: Future<Output = Result<K, Denied>> + Send + 'static,
     {
-        self.with_webhook::<K>(Mode::Default, settings, call::defaulting(set))
+        self.with_webhook::<K>(
+            Mode::Default,
+            settings,
+            &[],
+            call::defaulting(move |admission, object, _: &_| set(admission, object)),
+        )
+    }
+
+    /// Validates the objects of a kind by a type that reads other objects, with declared permissions. Otherwise it is as
+    /// [`Operator::validates_with`]; see [`ValidatingWebhook`] for an example.
+    #[must_use]
+    pub fn validates_by<W: ValidatingWebhook>(self, settings: impl FnOnce(Webhook) -> Webhook) -> Self {
+        let check = |request: Admission<W::Object>, client: &Client| {
+            let reader = ObjectReader::new(client.clone(), request.namespace());
+            async move { W::validate(&request, &reader).await }
+        };
+        let permissions = const { W::SHAPE.access };
+        self.with_webhook::<W::Object>(Mode::Validate, settings, permissions, call::validating(check))
+    }
+
+    /// Sets defaults by a type that reads other objects, with declared permissions. Otherwise it is as [`Operator::defaults_with`];
+    /// see [`DefaultingWebhook`] for an example.
+    #[must_use]
+    pub fn defaults_by<W: DefaultingWebhook>(self, settings: impl FnOnce(Webhook) -> Webhook) -> Self {
+        let set = |request: Admission<W::Object>, mut object: W::Object, client: &Client| {
+            let reader = ObjectReader::new(client.clone(), request.namespace());
+            async move { W::set_defaults(&request, &mut object, &reader).await.map(|()| object) }
+        };
+        let permissions = const { W::SHAPE.access };
+        self.with_webhook::<W::Object>(Mode::Default, settings, permissions, call::defaulting(set))
+    }
+
+    /// Adds rules for the objects of a kind, which the API server checks without a call of the operator. The manifests contain the
+    /// policy. See [`ValidatingPolicy`] for an example.
+    #[must_use]
+    pub fn validating_policy(mut self, policy: ValidatingPolicy) -> Self {
+        self.extensions.policies.validating.push(policy);
+        self
+    }
+
+    /// Adds changes of the objects of a kind, which the API server makes without a call of the operator. The manifests contain the
+    /// policy, which API servers before Kubernetes 1.36 don't know. See [`MutatingPolicy`] for an example.
+    #[must_use]
+    pub fn mutating_policy(mut self, policy: MutatingPolicy) -> Self {
+        self.extensions.policies.mutating.push(policy);
+        self
     }
 
     fn with_webhook<K: Typed>(
         mut self,
         mode: Mode,
         settings: impl FnOnce(Webhook) -> Webhook,
+        permissions: &'static [Access],
         function: AdmissionFunction,
     ) -> Self {
-        let description = WebhookDescription { mode, kind: K::names(), webhook: settings(Webhook::default()) };
+        let webhook = settings(Webhook::default());
+        let description = WebhookDescription { mode, kind: K::names(), webhook, permissions };
         self.extensions.webhooks.push(AdmissionHandler::new(description, function));
         self
     }

@@ -115,6 +115,7 @@ pub(crate) fn project() -> Project {
         shards: false,
         is_release: false,
         webhooks: Vec::new(),
+        policies: Default::default(),
         controllers: vec![
             KindDescription { events: true, ..controlled(&widget, &spec("image"), &TREE) },
             KindDescription { events: false, ..controlled(&network, &spec("cidr"), &CONFIG) },

@@ -15,6 +15,8 @@ pub(crate) const ROLES: &str = "roles.yaml";
 pub(crate) const OPERATOR: &str = "operator.yaml";
 /// The file of the webhook configurations in the base, if there are any.
 pub(crate) const WEBHOOKS: &str = "webhooks.yaml";
+/// The file of the admission policies in the base, if there are any.
+pub(crate) const POLICIES: &str = "policies.yaml";
 /// The file of the NetworkPolicy in its component.
 pub(crate) const POLICY_FILE: &str = "network-policy.yaml";
 
@@ -27,7 +29,8 @@ pub(crate) fn path(folder: &str, file: &str) -> String {
 pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<(String, Value)> {
     let crds = definitions.iter().map(Definition::file_path);
     let webhooks = (!project.webhooks.is_empty()).then(|| WEBHOOKS.to_owned());
-    let base: Vec<_> = crds.chain([RBAC, ROLES, OPERATOR].map(str::to_owned)).chain(webhooks).collect();
+    let policies = (!super::policies::documents(project).is_empty()).then(|| POLICIES.to_owned());
+    let base: Vec<_> = crds.chain([RBAC, ROLES, OPERATOR].map(str::to_owned)).chain(webhooks).chain(policies).collect();
     let overlay = |name: &str| path(OVERLAYS, name);
     let with_base = |fields: Value| {
         let mut overlay = kustomization(json!({"resources": ["../../base"]}));

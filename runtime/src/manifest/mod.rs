@@ -30,6 +30,7 @@ mod dashboard;
 mod decode;
 mod deployment;
 mod disruption_budget;
+mod finalizer_policy;
 
 #[cfg(test)]
 mod fixture;
@@ -39,7 +40,7 @@ mod kustomize;
 mod lint;
 mod metrics;
 mod network_policy;
-mod policy;
+mod policies;
 mod project;
 mod rbac;
 mod render;

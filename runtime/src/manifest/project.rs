@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::{
     kind::Kind,
     panic::{Closure, catch},
+    policy::Policies,
     shape::{Access, Shape},
     validation::ValidationOf,
     versions::VersionsOf,
@@ -43,6 +44,8 @@ pub struct Project {
     pub(crate) is_release: bool,
     /// Its webhooks; their order does not change the manifests.
     pub(crate) webhooks: Vec<WebhookDescription>,
+    /// Its admission policies; their order does not change the manifests.
+    pub(crate) policies: Policies,
     /// The kinds it controls; their order does not change the manifests.
     pub controllers: Vec<KindDescription>,
 }
@@ -175,6 +178,7 @@ mod tests {
             shards: false,
             is_release: false,
             webhooks: Vec::new(),
+            policies: Policies::default(),
             controllers: Vec::new(),
         }
     }

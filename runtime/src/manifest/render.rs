@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::lint::{Finding, ManifestError, Severity};
 use super::project::Project;
 use super::{
-    Findings, chart, crd, dashboard, decode, deployment, disruption_budget, kustomize, metrics, network_policy, policy,
-    rbac, roles, rules, sample, webhooks, yaml,
+    Findings, chart, crd, dashboard, decode, deployment, disruption_budget, finalizer_policy, kustomize, metrics,
+    network_policy, policies, rbac, roles, rules, sample, webhooks, yaml,
 };
 use crate::dns_name::{is_dns_label, is_dns_subdomain};
 use crd::definition::Definition;
@@ -51,6 +51,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     decode::check(project, &definitions, &mut findings);
     findings.extend(rbac::findings(project));
     findings.extend(webhooks::findings(project));
+    findings.extend(policies::findings(project));
     findings.sort();
     findings.dedup();
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
@@ -59,7 +60,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     let mut set = FileSet::default();
     set.add_installation(project, &definitions)?;
     set.add_components(project)?;
-    set.add("finalizer-policy.yaml", &policy::documents(project))?;
+    set.add("finalizer-policy.yaml", &finalizer_policy::documents(project))?;
     set.add_text(dashboard::DASHBOARD_PATH, dashboard::render(project));
     for (path, sample) in &samples {
         set.add(path, [sample])?;
@@ -90,7 +91,8 @@ pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let namespace = deployment::namespace(project).into_iter().collect();
     let operator = [workload(project), rbac::documents(project), roles].concat();
     let webhooks = webhooks::configurations(project).into_iter().chain(webhooks::secret(project)).collect();
-    [crds, optional_objects(project), namespace, operator, webhooks, policy::documents(project)].concat()
+    let policies = [policies::documents(project), finalizer_policy::documents(project)].concat();
+    [crds, optional_objects(project), namespace, operator, webhooks, policies].concat()
 }
 
 /// The files that have been rendered so far.
@@ -127,12 +129,14 @@ impl FileSet {
         self.add(&base(kustomize::ROLES), &roles)?;
         self.add(&base(kustomize::OPERATOR), namespace.iter().chain(&workload))?;
         self.add(&base(kustomize::WEBHOOKS), &webhooks)?;
+        let policies = policies::documents(project);
+        self.add(&base(kustomize::POLICIES), &policies)?;
         for (path, document) in kustomize::documents(project, definitions) {
             self.add(&path, [&document])?;
         }
         // `kubectl apply` creates the documents in order: the Namespace before its objects, and the rights before their user.
         let crds = definitions.iter().map(|definition| &definition.value);
-        let operator = rbac.iter().chain(&roles).chain(&workload).chain(&webhooks);
+        let operator = rbac.iter().chain(&roles).chain(&workload).chain(&webhooks).chain(&policies);
         self.add("install.yaml", crds.chain(&namespace).chain(operator))
     }
 

@@ -4,9 +4,8 @@ use super::{
     lint::{Finding, Findings},
     project::Project,
 };
-use crate::webhook::{
-    FailurePolicy, Mode, Webhook, WebhookDescription, conversion::CONVERSION_PATH, names::WebhookNames,
-};
+use crate::kind::Kind;
+use crate::webhook::{FailurePolicy, Mode, WebhookDescription, conversion::CONVERSION_PATH, names::WebhookNames};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use serde_json::{Value, json};
 
@@ -105,7 +104,7 @@ fn entry(project: &Project, description: &WebhookDescription) -> Value {
         entry["matchConditions"] = webhook.match_conditions.iter().map(condition).collect();
     }
     let selectors = [
-        ("namespaceSelector", namespace_selector(project, description)),
+        ("namespaceSelector", guarded_namespaces(project, kind, &webhook.namespace_selector)),
         ("objectSelector", webhook.object_selector.clone()),
     ];
     for (field, selector) in selectors.into_iter().filter(|(_, selector)| *selector != LabelSelector::default()) {
@@ -114,26 +113,20 @@ fn entry(project: &Project, description: &WebhookDescription) -> Value {
     entry
 }
 
-/// Returns whether the operator defines the kind of a webhook.
-fn is_own(project: &Project, description: &WebhookDescription) -> bool {
-    let names = |kind: &crate::kind::Kind| (kind.group.clone(), kind.kind.clone());
-    let mut own = project.controllers.iter().filter(|controlled| !controlled.is_foreign());
-    own.any(|controlled| names(&controlled.kind) == names(&description.kind))
+/// Returns whether the operator defines a kind.
+pub(crate) fn is_own(project: &Project, kind: &Kind) -> bool {
+    project.controllers.iter().any(|controlled| !controlled.is_foreign() && controlled.kind == *kind)
 }
 
 fn failure_policy(project: &Project, description: &WebhookDescription) -> &'static str {
-    let default = if is_own(project, description) { FailurePolicy::Fail } else { FailurePolicy::Ignore };
-    match description.webhook.failure_policy.unwrap_or(default) {
-        FailurePolicy::Fail => "Fail",
-        FailurePolicy::Ignore => "Ignore",
-    }
+    let default = if is_own(project, &description.kind) { FailurePolicy::Fail } else { FailurePolicy::Ignore };
+    description.webhook.failure_policy.unwrap_or(default).as_str()
 }
 
-/// Returns the namespace selector: that of the settings, without the namespace of the operator for a kind that it doesn't define, and
-/// only that namespace for an operator that watches no other.
-fn namespace_selector(project: &Project, description: &WebhookDescription) -> LabelSelector {
-    let Webhook { namespace_selector, .. } = &description.webhook;
-    let mut selector = namespace_selector.clone();
+/// Returns the namespaces of a webhook or policy: those of its selector, without the namespace of the operator for a kind that it
+/// doesn't define, and only that namespace for an operator that watches no other.
+pub(crate) fn guarded_namespaces(project: &Project, kind: &Kind, selector: &LabelSelector) -> LabelSelector {
+    let mut selector = selector.clone();
     let mut require = |operator: &str| {
         selector.match_expressions.get_or_insert_default().push(LabelSelectorRequirement {
             key: NAMESPACE_LABEL.to_owned(),
@@ -141,9 +134,9 @@ fn namespace_selector(project: &Project, description: &WebhookDescription) -> La
             values: Some(vec![project.namespace.clone()]),
         });
     };
-    if !is_own(project, description) {
+    if !is_own(project, kind) {
         require("NotIn");
-    } else if project.namespaced && description.kind.namespaced {
+    } else if project.namespaced && kind.namespaced {
         require("In");
     }
     selector
@@ -156,7 +149,7 @@ pub(crate) fn findings(project: &Project) -> Vec<Finding> {
         findings.error("webhooks", error.to_string(), "change the setting where the webhook is added to the operator");
     }
     for webhook in project.webhooks.iter().filter(|_| project.namespaced) {
-        if !is_own(project, webhook) {
+        if !is_own(project, &webhook.kind) {
             let problem = format!(
                 "{} is for a kind that the operator doesn't define, and is not called in the operator's own namespace",
                 webhook.name()

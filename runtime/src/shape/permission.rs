@@ -78,6 +78,12 @@ impl Access {
         self
     }
 
+    /// Returns whether the permission only reads objects.
+    pub(crate) fn is_read(&self) -> bool {
+        let is_object = matches!(self.target, AccessTarget::Objects { subresource: "", .. });
+        is_object && self.verbs.iter().all(|verb| matches!(verb, Verb::Get | Verb::List))
+    }
+
     /// Returns the kind of the objects; `None` for a URL.
     pub fn kind(&self) -> Option<Kind> {
         match self.target {

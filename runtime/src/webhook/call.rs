@@ -8,22 +8,23 @@ use super::{
     merge::merge,
     review::{AdmissionAnswer, AdmissionRequest},
 };
+use crate::client::Client;
 use futures::{FutureExt, future::ready};
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
 /// Returns the function of a validating webhook.
-pub(crate) fn validating<K, F>(check: impl Fn(Admission<K>) -> F + Send + Sync + 'static) -> AdmissionFunction
+pub(crate) fn validating<K, F>(check: impl Fn(Admission<K>, &Client) -> F + Send + Sync + 'static) -> AdmissionFunction
 where
     K: DeserializeOwned + Send + Sync + 'static,
     F: Future<Output = Result<(), Denied>> + Send + 'static,
 {
-    Arc::new(move |request| {
+    Arc::new(move |request, client| {
         let admission = match decode::admission::<K>(&request) {
             Ok(admission) => admission,
             Err(denied) => return ready(refusal(denied)).boxed(),
         };
-        let checked = check(admission.clone());
+        let checked = check(admission.clone(), client);
         async move {
             let denied = checked.await.err();
             AdmissionAnswer { denied, patch: None, warnings: admission.take_warnings() }
@@ -33,17 +34,19 @@ where
 }
 
 /// Returns the function of a defaulting webhook.
-pub(crate) fn defaulting<K, F>(default: impl Fn(Admission<K>, K) -> F + Send + Sync + 'static) -> AdmissionFunction
+pub(crate) fn defaulting<K, F>(
+    default: impl Fn(Admission<K>, K, &Client) -> F + Send + Sync + 'static,
+) -> AdmissionFunction
 where
     K: DeserializeOwned + Serialize + Clone + Send + Sync + 'static,
     F: Future<Output = Result<K, Denied>> + Send + 'static,
 {
-    Arc::new(move |request| {
+    Arc::new(move |request, client| {
         let admission = match decode::admission::<K>(&request) {
             Ok(admission) => admission,
             Err(denied) => return ready(refusal(denied)).boxed(),
         };
-        let defaulted = default(admission.clone(), admission.object().clone());
+        let defaulted = default(admission.clone(), admission.object().clone(), client);
         async move {
             let patch = match defaulted.await {
                 Ok(object) => patch(&request, admission.object(), &object),

@@ -5,7 +5,7 @@ use super::{
     handler::{AdmissionFailure, AdmissionHandler},
     review::AdmissionRequest,
 };
-use crate::{counters::Counters, error::BoxError, panic::Closure};
+use crate::{client::Client, counters::Counters, error::BoxError, panic::Closure};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Body, Bytes};
@@ -36,6 +36,8 @@ pub(crate) struct Dispatcher {
     handlers: Arc<BTreeMap<String, AdmissionHandler>>,
     converter: Converter,
     counters: Counters,
+    /// The client of webhooks that read other objects.
+    client: Client,
     /// A permit for each MiB of the bodies of conversions.
     conversions: Arc<Semaphore>,
 }
@@ -46,10 +48,11 @@ impl Dispatcher {
         handlers: impl IntoIterator<Item = AdmissionHandler>,
         converter: Converter,
         counters: Counters,
+        client: Client,
     ) -> Self {
         let handlers = handlers.into_iter().map(|handler| (handler.description.path(), handler)).collect();
         let conversions = Arc::new(Semaphore::new(MAX_CONVERSIONS as usize));
-        Self { handlers: Arc::new(handlers), converter, counters, conversions }
+        Self { handlers: Arc::new(handlers), converter, counters, client, conversions }
     }
 
     /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
@@ -132,7 +135,7 @@ impl Dispatcher {
             tracing::error!(webhook, %kind, namespace, name, %error, "a webhook failed");
             text(StatusCode::INTERNAL_SERVER_ERROR, sentence)
         };
-        let answer = match handler.answer(request).await {
+        let answer = match handler.answer(request, &self.client).await {
             Ok(answer) => answer.to_review(&uid).and_then(|review| serde_json::to_vec(&review)),
             Err(error @ AdmissionFailure::Panicked(_)) => {
                 self.counters.count_panic(Closure::Webhook);

@@ -4,14 +4,15 @@ use super::{
     review::{AdmissionAnswer, AdmissionRequest},
     settings::WebhookDescription,
 };
+use crate::client::Client;
 use crate::panic::{Closure, Panicked};
 use futures::{FutureExt, future::BoxFuture};
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
 use tokio::time::timeout;
 
-/// The function of a webhook, which decodes the objects itself.
+/// The function of a webhook, which decodes the objects itself. The client is for its reads.
 pub(crate) type AdmissionFunction =
-    Arc<dyn Fn(Arc<AdmissionRequest>) -> BoxFuture<'static, AdmissionAnswer> + Send + Sync>;
+    Arc<dyn Fn(Arc<AdmissionRequest>, &Client) -> BoxFuture<'static, AdmissionAnswer> + Send + Sync>;
 
 /// A webhook of an operator.
 #[derive(Clone)]
@@ -41,12 +42,16 @@ impl AdmissionHandler {
     ///
     /// # Errors
     /// Fails if the function panics, reports a failure, or takes longer than the timeout of the webhook.
-    pub(super) async fn answer(&self, request: AdmissionRequest) -> Result<AdmissionAnswer, AdmissionFailure> {
+    pub(super) async fn answer(
+        &self,
+        request: AdmissionRequest,
+        client: &Client,
+    ) -> Result<AdmissionAnswer, AdmissionFailure> {
         if request.is_removal_of_finalizers() {
             return Ok(AdmissionAnswer::default());
         }
         let (limit, request) = (self.description.webhook.timeout, Arc::new(request));
-        let answer = AssertUnwindSafe(async { (self.function)(request).await }).catch_unwind();
+        let answer = AssertUnwindSafe(async { (self.function)(request, client).await }).catch_unwind();
         let answer = match timeout(limit, answer).await {
             Ok(answer) => answer.map_err(|payload| Panicked::new(Closure::Webhook, &*payload))?,
             Err(_) => return Err(AdmissionFailure::TimedOut { seconds: limit.as_secs() }),

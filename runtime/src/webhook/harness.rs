@@ -9,8 +9,10 @@ use super::{
     settings::Mode,
 };
 use crate::{
+    client::Client,
     kind::{Kind, Typed},
     manager::operator::Operator,
+    policy::PolicyAction,
 };
 use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
@@ -21,7 +23,8 @@ use serde_json::{Value, json};
 /// A write that a test sends to the webhooks of an operator, as the API server does.
 ///
 /// The defaulting webhooks of the kind run first, in the order of their names, and each sees the changes of those before it. Then the
-/// validating ones run. Match conditions and selectors are the business of the API server, so they are not evaluated.
+/// rules of types in validating policies are checked, and the validating webhooks run. Match conditions, selectors and expressions are
+/// the business of the API server, so they are not evaluated.
 ///
 /// # Example
 ///
@@ -45,6 +48,7 @@ pub struct AdmissionHarness {
     kind: Kind,
     request: Value,
     object: Value,
+    client: Option<Client>,
 }
 
 /// The answer of the webhooks to a write.
@@ -97,7 +101,7 @@ impl AdmissionHarness {
             "oldObject": old_object,
             "dryRun": false,
         });
-        Self { kind: K::names(), request, object }
+        Self { kind: K::names(), request, object, client: None }
     }
 
     /// Sends the new object as this JSON, for example with fields that the type doesn't have.
@@ -128,14 +132,33 @@ impl AdmissionHarness {
         self
     }
 
+    /// Gives webhooks that read other objects a client, for example that of a sandbox. Without one, they fail.
+    #[must_use]
+    pub fn client(mut self, client: kube::Client) -> Self {
+        self.client = Some(Client::new(client));
+        self
+    }
+
     /// Calls the webhooks of the operator that are for this kind, operation and subresource.
     pub async fn call(self, operator: &Operator) -> AdmissionOutcome {
         let mut handlers: Vec<_> =
             operator.extensions.webhooks.iter().filter(|handler| self.concerns(handler)).cloned().collect();
         handlers.sort_by_key(|handler| (handler.description.mode == Mode::Validate, handler.description.name()));
-        let dispatcher = Dispatcher::new(handlers.iter().cloned(), Converter::default(), operator.counters());
+        let dispatcher = Dispatcher::new(
+            handlers.iter().cloned(),
+            Converter::default(),
+            operator.counters(),
+            self.client.clone().unwrap_or_else(Client::disconnected),
+        );
         let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
+        let mut is_policy_due = true;
         for handler in &handlers {
+            if handler.description.mode == Mode::Validate && std::mem::take(&mut is_policy_due) {
+                self.check_policies(operator, &mut outcome);
+                if outcome.denied.is_some() {
+                    break;
+                }
+            }
             let answer = self.answer(&dispatcher, handler, &outcome.object).await.unwrap_or_else(failed);
             outcome.warnings.extend(answer.warnings);
             outcome.denied = answer.denied;
@@ -148,7 +171,33 @@ impl AdmissionHarness {
                 break;
             }
         }
+        if is_policy_due && outcome.denied.is_none() {
+            self.check_policies(operator, &mut outcome);
+        }
         outcome
+    }
+
+    /// Checks the rules of types in the validating policies of the kind and operation.
+    fn check_policies(&self, operator: &Operator, outcome: &mut AdmissionOutcome) {
+        let old = Some(&self.request["oldObject"]).filter(|old| !old.is_null());
+        for policy in &operator.extensions.policies.validating {
+            let constraints = &policy.constraints;
+            let mut operations = constraints.operations.iter();
+            let is_operation = operations.any(|operation| self.request["operation"] == operation.as_str());
+            if constraints.kind != self.kind || !is_operation || !self.request["subResource"].is_null() {
+                continue;
+            }
+            let violations = policy.check(&outcome.object, old);
+            match policy.action {
+                PolicyAction::Deny => {
+                    let refusals =
+                        violations.iter().map(|violation| Denied::invalid(&violation.path, &violation.message));
+                    outcome.denied = refusals.chain(outcome.denied.take()).reduce(Denied::and);
+                }
+                PolicyAction::Warn => outcome.warnings.extend(violations.iter().map(ToString::to_string)),
+                PolicyAction::Audit => {}
+            }
+        }
     }
 
     /// Returns whether the rule of a webhook fits.

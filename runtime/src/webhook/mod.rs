@@ -15,6 +15,8 @@ pub(crate) mod handler;
 pub(crate) mod harness;
 mod merge;
 pub(crate) mod names;
+mod object_reader;
+mod reading;
 pub(crate) mod responder;
 mod review;
 pub(crate) mod server;
@@ -23,6 +25,8 @@ pub(crate) mod trusted;
 
 pub use admission::Admission;
 pub use denied::{Denied, DeniedCause};
+pub use object_reader::ObjectReader;
+pub use reading::{DefaultingWebhook, ValidatingWebhook};
 pub use review::Operation;
 pub use server::{WebhookServer, WebhookServerError};
 pub use settings::{FailurePolicy, Webhook, WebhookError};

@@ -1,6 +1,7 @@
 //! `WebhookResponder` responds to the calls of an API server in the same process, through the code of the server.
 
 use super::{conversion::Converter, dispatch::Dispatcher, names::WebhookNames};
+use crate::client::Client;
 use crate::manager::operator::Operator;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
@@ -19,10 +20,21 @@ pub struct WebhookResponder {
 }
 
 impl WebhookResponder {
-    /// Returns the webhooks of an operator; `None` if it has none.
+    /// Returns the webhooks of an operator; `None` if it has none. Webhooks that read other objects fail; see
+    /// [`WebhookResponder::with_client`].
     pub fn new(operator: &Operator) -> Option<Self> {
+        Self::with(operator, Client::disconnected())
+    }
+
+    /// Returns the webhooks of an operator, which read other objects by this client; `None` if it has no webhooks.
+    pub fn with_client(operator: &Operator, client: kube::Client) -> Option<Self> {
+        Self::with(operator, Client::new(client))
+    }
+
+    fn with(operator: &Operator, client: Client) -> Option<Self> {
         let handlers = operator.extensions.webhooks.iter().cloned();
-        let dispatcher = Dispatcher::new(handlers, Converter::new(operator.converted_kinds()), operator.counters());
+        let converter = Converter::new(operator.converted_kinds());
+        let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), client);
         // The name of the Service does not depend on that of the configurations.
         let names = WebhookNames::new(&operator.name, &operator.name);
         operator.has_webhooks().then(|| Self { dispatcher, service: names.service })

@@ -4,6 +4,7 @@ use super::review::Operation;
 use crate::{
     dns_name::{is_dns_label, is_dns_subdomain},
     kind::Kind,
+    shape::Access,
 };
 use k8s_openapi::{api::admissionregistration::v1::MatchCondition, apimachinery::pkg::apis::meta::v1::LabelSelector};
 use std::{collections::BTreeSet, fmt, time::Duration};
@@ -21,6 +22,16 @@ pub enum FailurePolicy {
     Fail,
     /// It ignores the webhook.
     Ignore,
+}
+
+impl FailurePolicy {
+    /// Returns the name in the API.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fail => "Fail",
+            Self::Ignore => "Ignore",
+        }
+    }
 }
 
 /// The settings of a webhook.
@@ -156,11 +167,13 @@ impl Mode {
 }
 
 /// A webhook without its function.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct WebhookDescription {
     pub(crate) mode: Mode,
     pub(crate) kind: Kind,
     pub(crate) webhook: Webhook,
+    /// The permissions for its reads.
+    pub(crate) permissions: &'static [Access],
 }
 
 /// Why a webhook can't be used.
@@ -220,6 +233,9 @@ impl WebhookDescription {
             ["approval", "attach", "binding", "eviction", "exec", "portforward", "proxy", "scale", "token"];
         if let Some(name) = subresources.iter().find(|name| other_kinds.contains(&name.as_str())) {
             return fail(format_args!("subresource `{name}` has objects of another kind; remove it"));
+        }
+        if let Some(access) = self.permissions.iter().find(|access| !access.is_read()) {
+            return fail(format_args!("it declares `{access}`, but a webhook only reads; use `get` and `list`"));
         }
         let mut names = BTreeSet::new();
         if let Some(twice) = match_conditions.iter().find(|condition| !names.insert(&condition.name)) {

@@ -8,6 +8,7 @@ pub(crate) mod meddler;
 pub(crate) mod mirror;
 pub(crate) mod mortal;
 pub(crate) mod owners;
+mod policies;
 pub(crate) mod probe;
 pub(crate) mod program;
 pub(crate) mod site;
@@ -76,6 +77,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         follow::cases(),
         manifest::cases(),
         wake::cases(),
+        policies::cases(),
         webhooks::cases(),
         why::cases(),
         verbs::cases(),

@@ -44,6 +44,13 @@ pub struct RuleProblem {
     pub fix: String,
 }
 
+impl RuleProblem {
+    #[doc(hidden)]
+    pub fn new(path: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: problem.into(), fix: fix.into() }
+    }
+}
+
 impl Validation {
     /// Adds the rules as `x-kubernetes-validations` to the schema of the type, and those of nested types to their schemas. Returns
     /// the rules that have no meaning there; these are not added. `path` is the path of the schema in an object.
@@ -126,7 +133,19 @@ fn add_rule(schema: &mut Value, rule: Value) {
 }
 
 /// The problem of a rule, and its fix.
-type Problem = (String, &'static str);
+pub(super) type Problem = (String, &'static str);
+
+/// The expressions of an object after and before an edit.
+#[derive(Clone, Copy)]
+pub(super) struct Variables<'a> {
+    pub(super) new: &'a str,
+    pub(super) old: &'a str,
+}
+
+impl Variables<'static> {
+    /// The variables of `x-kubernetes-validations`.
+    const OF_SCHEMA: Self = Self { new: "self", old: "oldSelf" };
+}
 
 impl ValidationRule {
     /// Returns the rule as an entry of `x-kubernetes-validations`.
@@ -135,7 +154,7 @@ impl ValidationRule {
     /// The problem of the rule in this schema, and its fix.
     fn to_json(self, schema: &Value) -> Result<Value, Problem> {
         let mut rule = Map::from_iter([
-            ("rule".to_owned(), self.kind.to_cel(schema)?.into()),
+            ("rule".to_owned(), self.kind.to_cel(schema, Variables::OF_SCHEMA)?.into()),
             ("message".to_owned(), self.message().into()),
         ]);
         if self.kind.reason() != "FieldValueInvalid" {
@@ -150,7 +169,7 @@ impl ValidationRule {
 
 impl RuleKind {
     /// Returns the CEL of the rule on an object with this schema.
-    fn to_cel(self, schema: &Value) -> Result<String, Problem> {
+    pub(super) fn to_cel(self, schema: &Value, variables: Variables<'_>) -> Result<String, Problem> {
         for field in self.fields() {
             if schema["properties"][field].is_null() {
                 let problem = format!("`{}` is about the field `{field}`, which the schema doesn't have", self.name());
@@ -158,26 +177,27 @@ impl RuleKind {
             }
         }
         let optional = |field| self.check_optional(schema, field);
-        let set = |field| has("self", field);
+        let Variables { new: object, old: old_object } = variables;
+        let set = |field| has(object, field);
         match self {
-            Self::Immutable(field) => Ok(immutable(field, is_always_set(schema, field))),
+            Self::Immutable(field) => Ok(immutable(variables, field, is_always_set(schema, field))),
             Self::SetOnce(field) => {
                 optional(field)?;
-                let (new, old) = (select("self", field), select("oldSelf", field));
-                Ok(format!("!{} || ({} && {new} == {old})", has("oldSelf", field), set(field)))
+                let (new, old) = (select(object, field), select(old_object, field));
+                Ok(format!("!{} || ({} && {new} == {old})", has(old_object, field), set(field)))
             }
             Self::RequiredIf(field, condition) => {
                 optional(field)?;
-                Ok(format!("!({}) || {}", condition.to_cel(schema)?, set(field)))
+                Ok(format!("!({}) || {}", condition.to_cel(schema, object)?, set(field)))
             }
             Self::ForbiddenIf(field, condition) => {
                 optional(field)?;
-                Ok(format!("!({}) || !{}", condition.to_cel(schema)?, set(field)))
+                Ok(format!("!({}) || !{}", condition.to_cel(schema, object)?, set(field)))
             }
-            Self::AtMost(field, other) => self.comparison(schema, field, "<=", other),
-            Self::LessThan(field, other) => self.comparison(schema, field, "<", other),
-            Self::Unique(field) => self.unique(schema, field, None),
-            Self::UniqueBy(field, key) => self.unique(schema, field, Some(key)),
+            Self::AtMost(field, other) => self.comparison(schema, object, (field, "<=", other)),
+            Self::LessThan(field, other) => self.comparison(schema, object, (field, "<", other)),
+            Self::Unique(field) => self.unique(schema, object, (field, None)),
+            Self::UniqueBy(field, key) => self.unique(schema, object, (field, Some(key))),
             Self::OneOf(fields) | Self::AtMostOneOf(fields) | Self::AtLeastOneOf(fields) => {
                 fields.iter().try_for_each(|field| optional(field))?;
                 let terms: Vec<_> = fields.iter().map(|field| format!("({} ? 1 : 0)", set(field))).collect();
@@ -202,7 +222,12 @@ impl RuleKind {
     }
 
     /// Returns the comparison of two numbers, which holds if one of them is not set.
-    fn comparison(self, schema: &Value, field: &str, operator: &str, other: &str) -> Result<String, Problem> {
+    fn comparison(
+        self,
+        schema: &Value,
+        object: &str,
+        (field, operator, other): (&str, &str, &str),
+    ) -> Result<String, Problem> {
         for field in [field, other] {
             if !["integer", "number"].contains(&schema["properties"][field]["type"].as_str().unwrap_or_default()) {
                 let problem = format!("`{}` compares numbers, but `{field}` is none", self.name());
@@ -212,14 +237,14 @@ impl RuleKind {
         let mut terms: Vec<_> = [field, other]
             .into_iter()
             .filter(|field| !is_always_set(schema, field))
-            .map(|field| format!("!{}", has("self", field)))
+            .map(|field| format!("!{}", has(object, field)))
             .collect();
-        terms.push(format!("{} {operator} {}", select("self", field), select("self", other)));
+        terms.push(format!("{} {operator} {}", select(object, field), select(object, other)));
         Ok(terms.join(" || "))
     }
 
     /// Returns the rule that no two items of a list are equal, or no two of their fields `key`.
-    fn unique(self, schema: &Value, field: &str, key: Option<&str>) -> Result<String, Problem> {
+    fn unique(self, schema: &Value, object: &str, (field, key): (&str, Option<&str>)) -> Result<String, Problem> {
         let list = &schema["properties"][field];
         if list["type"] != "array" {
             return Err((format!("`unique` is about the items of a list, but `{field}` is none"), "use it on a `Vec`"));
@@ -233,20 +258,20 @@ impl RuleKind {
             return Err((problem, "use a field that is required or has a default"));
         }
         let value = |item: &str| key.map_or_else(|| item.to_owned(), |key| select(item, key));
-        let items = select("self", field);
+        let items = select(object, field);
         let rule = format!("{items}.all(x, {items}.exists_one(y, {} == {}))", value("x"), value("y"));
-        Ok(if is_always_set(schema, field) { rule } else { format!("!{} || {rule}", has("self", field)) })
+        Ok(if is_always_set(schema, field) { rule } else { format!("!{} || {rule}", has(object, field)) })
     }
 }
 
 impl FieldCondition {
     /// Returns the CEL of the condition.
-    fn to_cel(self, schema: &Value) -> Result<String, Problem> {
+    fn to_cel(self, schema: &Value, object: &str) -> Result<String, Problem> {
         let field_schema = &schema["properties"][self.field];
         let kind = field_schema["type"].as_str().unwrap_or_default();
-        let value = select("self", self.field);
+        let value = select(object, self.field);
         let comparison = match self.value {
-            None if kind != "boolean" => return Ok(has("self", self.field)),
+            None if kind != "boolean" => return Ok(has(object, self.field)),
             None | Some(FieldValue::Bool(true)) if kind == "boolean" => value,
             Some(FieldValue::Bool(false)) if kind == "boolean" => format!("!{value}"),
             Some(FieldValue::Text(text)) if kind == "string" => format!("{value} == {}", string(text)),
@@ -264,23 +289,23 @@ impl FieldCondition {
             let problem = format!("`{}` never is \"{text}\": it is one of {}", self.field, known.join(", "));
             return Err((problem, "write the name as it is in JSON"));
         }
-        let set = has("self", self.field);
+        let set = has(object, self.field);
         Ok(if is_always_set(schema, self.field) { comparison } else { format!("{set} && {comparison}") })
     }
 }
 
-fn immutable(field: &str, is_always_set: bool) -> String {
-    let is_equal = format!("{} == {}", select("self", field), select("oldSelf", field));
+fn immutable(Variables { new, old }: Variables<'_>, field: &str, is_always_set: bool) -> String {
+    let is_equal = format!("{} == {}", select(new, field), select(old, field));
     if is_always_set {
         return is_equal;
     }
-    let set = has("self", field);
-    format!("{set} == {} && (!{set} || {is_equal})", has("oldSelf", field))
+    let set = has(new, field);
+    format!("{set} == {} && (!{set} || {is_equal})", has(old, field))
 }
 
 /// Returns whether an object with this schema always has the field: it is required, or has a default. CEL treats a field that is null
 /// as one that is not set.
-fn is_always_set(schema: &Value, field: &str) -> bool {
+pub(super) fn is_always_set(schema: &Value, field: &str) -> bool {
     if schema["properties"][field]["nullable"] == true {
         return false;
     }
@@ -288,12 +313,12 @@ fn is_always_set(schema: &Value, field: &str) -> bool {
     is_required || !schema["properties"][field]["default"].is_null()
 }
 
-fn has(object: &str, field: &str) -> String {
+pub(super) fn has(object: &str, field: &str) -> String {
     format!("has({})", select(object, field))
 }
 
 /// Returns the expression of a field of an object.
-fn select(object: &str, field: &str) -> String {
+pub(super) fn select(object: &str, field: &str) -> String {
     if RESERVED.contains(&field) {
         return format!("{object}.__{field}__");
     }

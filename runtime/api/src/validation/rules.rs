@@ -52,6 +52,14 @@ impl Validation {
         self
     }
 
+    /// Returns the fields of the type that its rules are about, without those of nested types.
+    pub fn fields_of_rules(&self) -> Vec<&'static str> {
+        let mut fields: Vec<_> = self.rules.iter().flat_map(|rule| rule.kind.fields()).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+
     /// Returns the rules of a list or map whose items have the rules `items`.
     pub(super) fn of_items(items: ValidationOf) -> Self {
         Self { items: Some(items), ..Self::default() }

@@ -38,7 +38,7 @@ impl InstalledObject {
             "ConfigMap" => Stage::Parameter,
             // Without the operator, its webhooks would refuse the writes of the later stages.
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => Stage::Policy,
-            "MutatingAdmissionPolicy" | "MutatingAdmissionPolicyBinding" => Stage::Policy,
+            kind if kind.contains("AdmissionPolicy") => Stage::Policy,
             "Deployment" => Stage::Workload,
             "CustomResourceDefinition" => Stage::Definitions,
             _ => Stage::Rest,
@@ -73,7 +73,7 @@ fn plural(kind: &str) -> String {
 pub(crate) fn inventory(project: &Project) -> Vec<InstalledObject> {
     let mut objects: Vec<_> = installed_objects(project).iter().map(InstalledObject::new).collect();
     objects.sort_by_key(|object| match object.kind.kind.as_ref() {
-        "MutatingAdmissionPolicyBinding" => 0,
+        "MutatingAdmissionPolicyBinding" | "ValidatingAdmissionPolicyBinding" => 0,
         "Namespace" => 2,
         _ => 1,
     });

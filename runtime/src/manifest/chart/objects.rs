@@ -6,7 +6,8 @@ use super::{
     template::Template,
 };
 use crate::manifest::{
-    crd::definition::Definition, dashboard, json, metrics, policy, project::Project, rbac, roles, rules, webhooks,
+    crd::definition::Definition, dashboard, finalizer_policy, json, metrics, policies, project::Project, rbac, roles,
+    rules, webhooks,
 };
 use serde_json::{Value, json};
 
@@ -32,6 +33,11 @@ pub(super) fn templates(
     let webhooks = webhook_objects(&release, placeholders);
     if !webhooks.is_empty() {
         files.push(("webhooks.yaml".to_owned(), webhooks));
+    }
+    let policies = policies::documents(&release);
+    if !policies.is_empty() {
+        let template = |document| Template::from(placeholders.relabel(document));
+        files.push(("policies.yaml".to_owned(), policies.into_iter().map(template).collect()));
     }
     let policy = finalizer_policy(project, &release, placeholders);
     if !policy.is_empty() {
@@ -153,5 +159,5 @@ fn finalizer_policy(project: &Project, release: &Project, placeholders: &Placeho
         }
         Template::when(".Values.finalizerPolicy.enabled", template)
     };
-    policy::documents(release).into_iter().map(template).collect()
+    finalizer_policy::documents(release).into_iter().map(template).collect()
 }

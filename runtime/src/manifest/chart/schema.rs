@@ -1,7 +1,7 @@
 //! Generates `values.schema.json`, by which Helm refuses values that the chart does not have.
 
 use super::options;
-use crate::manifest::{json, policy, project::Project};
+use crate::manifest::{finalizer_policy, json, project::Project};
 use serde_json::{Value, json};
 
 /// Returns the schema of the values.
@@ -50,7 +50,7 @@ pub(super) fn document(project: &Project) -> Value {
         "volumeMounts": list(&json!({"type": "object"})),
         "volumes": list(&json!({"type": "object"})),
     });
-    if !policy::documents(project).is_empty() {
+    if !finalizer_policy::documents(project).is_empty() {
         properties["finalizerPolicy"] = object(json!({"enabled": flag()}));
     }
     let mut schema = object(properties);

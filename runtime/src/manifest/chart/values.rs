@@ -4,7 +4,7 @@ use super::options;
 use crate::manifest::{
     ManifestError,
     deployment::{self, GRACE_SECONDS},
-    policy,
+    finalizer_policy,
     project::Project,
     yaml::{self, HEADER},
 };
@@ -27,7 +27,7 @@ pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestErro
         let yaml = yaml::fragment(path, value)?;
         Ok(yaml.lines().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n"))
     };
-    let has_policy = !policy::documents(project).is_empty();
+    let has_policy = !finalizer_policy::documents(project).is_empty();
     let text = TEXT
         .replace("$REPOSITORY", &image.repository)
         .replace("$TAG", &image.tag)

@@ -171,6 +171,9 @@ fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
             grants.push(grant(rule, RuleScope::Cluster, TRUST));
         }
     }
+    for access in project.webhooks.iter().flat_map(|webhook| webhook.permissions) {
+        grants.push(grant(Rule::of(access), scope_of_access(project, access), "reads objects for a webhook"));
+    }
     let converted = project.controllers.iter().filter(|controlled| controlled.is_converted());
     let definitions: BTreeSet<_> = converted.map(|controlled| controlled.kind.full_name()).collect();
     if !definitions.is_empty() {

@@ -6,13 +6,13 @@ use super::*;
 use crate::{
     kind::Kind,
     manifest::{files, fixture},
-    webhook::Operation,
+    webhook::{Operation, Webhook},
 };
 use k8s_openapi::api::core::v1::Pod;
 use std::time::Duration;
 
 fn description(mode: Mode, kind: Kind, webhook: Webhook) -> WebhookDescription {
-    WebhookDescription { mode, kind, webhook }
+    WebhookDescription { mode, kind, webhook, permissions: &[] }
 }
 
 /// Returns the operator `demo` with two webhooks of its own kind and one of Pods.

@@ -58,7 +58,7 @@ impl Clock {
 
 fn description() -> WebhookDescription {
     let kind = crate::kind::kind_of::<Secret>();
-    WebhookDescription { mode: Mode::Validate, kind, webhook: Webhook::default() }
+    WebhookDescription { mode: Mode::Validate, kind, webhook: Webhook::default(), permissions: &[] }
 }
 
 fn keeper(sandbox: &Sandbox, clock: &Clock) -> CertificateKeeper {

@@ -54,7 +54,12 @@ async fn call(harness: AdmissionHarness) -> AdmissionOutcome {
 }
 
 fn dispatcher(operator: &Operator) -> Dispatcher {
-    Dispatcher::new(operator.extensions.webhooks.iter().cloned(), Converter::default(), operator.counters())
+    Dispatcher::new(
+        operator.extensions.webhooks.iter().cloned(),
+        Converter::default(),
+        operator.counters(),
+        Client::disconnected(),
+    )
 }
 
 const PATH: &str = "/validate/shops.demo.example.com";

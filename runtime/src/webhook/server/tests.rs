@@ -91,7 +91,7 @@ async fn install(sandbox: &Sandbox) {
         [(Mode::Validate, "ValidatingWebhookConfiguration"), (Mode::Default, "MutatingWebhookConfiguration")]
     {
         let kind_of = crate::kind::kind_of::<ConfigMap>();
-        let description = WebhookDescription { mode, kind: kind_of, webhook: Webhook::default() };
+        let description = WebhookDescription { mode, kind: kind_of, webhook: Webhook::default(), permissions: &[] };
         let service = json!({"namespace": "default", "name": "shop-webhook", "path": description.path()});
         let rule =
             json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["configmaps"]});

@@ -2,6 +2,8 @@
 
 #[path = "versions/berth.rs"]
 mod berth;
+#[path = "versions/protection.rs"]
+mod protection;
 
 use std::{
     collections::BTreeMap,
@@ -88,6 +90,7 @@ impl Release {
         let text = generated(&operator).text("base/operator.yaml").expect("the workload").to_owned();
         let services = text.split("\n---\n").filter(|document| document.contains(&format!("  name: {SERVICE}\n")));
         apply_quietly(&site.plane, &services.collect::<Vec<_>>().join("\n---\n")).await;
+        apply_quietly(&site.plane, generated(&operator).text("base/policies.yaml").expect("a policy")).await;
     }
 }
 
@@ -235,6 +238,7 @@ async fn cold_start(plane: Arc<Plane>, address: SocketAddr) {
         if status.contains(named) { Ok(()) } else { Err(status) }
     })
     .await;
+    protection::the_annotation_is_protected(&site).await;
     replica.running.end_now().await;
 }
 

@@ -15,7 +15,7 @@ use libtest_mimic::Trial;
 use opgen::{
     Operator, RunOptions,
     prelude::*,
-    webhook::{Admission, Denied, FailurePolicy, WebhookServer},
+    webhook::{Admission, Denied, FailurePolicy, ObjectReader, ValidatingWebhook, WebhookServer},
 };
 use opgen_tests::{
     Options, Plane, case_on,
@@ -87,12 +87,27 @@ fn refuse(_: &Admission<ConfigMap>) -> Result<(), Denied> {
     Err(Denied::new("no ConfigMaps today"))
 }
 
+/// Refuses stalls that the ConfigMap `closed` of their namespace names.
+#[derive(Provisioner)]
+#[provisioner(access(ConfigMap("closed"): get))]
+struct CheckClosed;
+
+impl ValidatingWebhook for CheckClosed {
+    type Object = Stall;
+
+    async fn validate(request: &Admission<Stall>, reader: &ObjectReader<Self>) -> Result<(), Denied> {
+        let closed = reader.find::<ConfigMap>("closed").await?.and_then(|config| config.data).unwrap_or_default();
+        if closed.contains_key(request.name()) { Err(Denied::new("the stall is closed")) } else { Ok(()) }
+    }
+}
+
 fn operator() -> Operator {
     Operator::new(NAME)
         .namespace(NAMESPACE)
         .defines::<Stall>()
         .validates(check_size)
         .defaults(set_class)
+        .validates_by::<CheckClosed>(|webhook| webhook.name("closed"))
         .validates_with(refuse, |webhook| {
             let selector = json!({"matchLabels": {"refused": "yes"}});
             let selector = serde_json::from_value(selector).expect("a selector");
@@ -184,6 +199,11 @@ async fn called(plane: Arc<Plane>, address: SocketAddr) {
     assert_eq!((status, &body["message"], &body["reason"]), (422, &json!(message), &json!("Invalid")), "{body}");
     let cause = json!({"field": "spec.size", "message": "must be at most 5", "reason": "FieldValueInvalid"});
     assert_eq!(body["details"]["causes"], json!([cause]), "{body}");
+    // A webhook that reads other objects, with the rights of the generated role.
+    let closed = json!({"metadata": {"name": "closed"}, "data": {"ruin": ""}});
+    site.create(&serde_json::from_value::<ConfigMap>(closed).unwrap()).await;
+    let (status, _, body) = create(&client, STALLS, &stall("ruin", 1)).await;
+    assert_eq!((status, body["message"].to_string().contains("the stall is closed")), (403, true), "{body}");
     let elsewhere = plane.namespace("elsewhere").await;
     let config = json!({"metadata": {"name": "refused", "labels": {"refused": "yes"}}});
     let config: ConfigMap = serde_json::from_value(config).unwrap();

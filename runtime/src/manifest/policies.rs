@@ -1,0 +1,180 @@
+//! Generates the admission policies of an operator with their bindings.
+
+use super::{
+    lint::{Finding, Findings},
+    project::Project,
+    webhooks::{guarded_namespaces, is_own},
+};
+use crate::{
+    policy::{Constraints, MutatingPolicy, ValidatingPolicy},
+    versions::CONVERSION_DATA_ANNOTATION,
+    webhook::FailurePolicy,
+};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The last part of the name of the policy of conversions.
+const CONVERSION_DATA_POLICY: &str = "conversion-data";
+
+const API_VERSION: &str = "admissionregistration.k8s.io/v1";
+
+/// Returns the policies with their bindings, sorted by name.
+pub(crate) fn documents(project: &Project) -> Vec<Value> {
+    let validating = project.policies.validating.iter().flat_map(|policy| validating_policy(project, policy));
+    let mutating = project.policies.mutating.iter().flat_map(|policy| mutating_policy(project, policy));
+    let mut documents: Vec<_> = validating.chain(mutating).chain(conversion_data_policy(project)).collect();
+    documents.sort_by_key(|document| (document["metadata"]["name"].to_string(), document["kind"].to_string()));
+    documents
+}
+
+fn validating_policy(project: &Project, policy: &ValidatingPolicy) -> [Value; 2] {
+    let name = name(project, &policy.constraints);
+    let rules: Vec<_> =
+        policy.rules.iter().map(|rule| json!({"expression": rule.expression, "message": rule.message})).collect();
+    let mut spec = spec(project, &policy.constraints);
+    spec["validations"] = rules.into();
+    let binding = json!({"policyName": name, "validationActions": [policy.action.as_str()]});
+    [
+        document(project, "ValidatingAdmissionPolicy", &name, spec),
+        document(project, "ValidatingAdmissionPolicyBinding", &name, binding),
+    ]
+}
+
+fn mutating_policy(project: &Project, policy: &MutatingPolicy) -> [Value; 2] {
+    let name = name(project, &policy.constraints);
+    let mutation = |expression: &String| json!({"applyConfiguration": {"expression": expression}, "patchType": "ApplyConfiguration"});
+    let mut spec = spec(project, &policy.constraints);
+    spec["mutations"] = policy.applied.iter().map(mutation).collect();
+    spec["reinvocationPolicy"] = json!(if policy.is_repeated { "IfNeeded" } else { "Never" });
+    [
+        document(project, "MutatingAdmissionPolicy", &name, spec),
+        document(project, "MutatingAdmissionPolicyBinding", &name, json!({"policyName": name})),
+    ]
+}
+
+/// Returns the policy that protects the annotation in which a conversion keeps what a version can't hold. The annotation can set any
+/// field of the object in another version, also those of the status. So only clients that may update the status can set it. Clients that
+/// write back what they have read do not change it.
+fn conversion_data_policy(project: &Project) -> Vec<Value> {
+    let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for controlled in project.controllers.iter().filter(|controlled| controlled.is_converted()) {
+        groups.entry(&controlled.kind.group).or_default().insert(&controlled.kind.plural);
+    }
+    if groups.is_empty() {
+        return Vec::new();
+    }
+    let name = format!("{}-{CONVERSION_DATA_POLICY}", project.cluster_name());
+    let rules = groups.iter().map(|(group, plurals)| {
+        json!({"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": plurals})
+    });
+    let value = |object: &str| {
+        format!(
+            "{object} != null && has({object}.metadata.annotations) && \
+             '{CONVERSION_DATA_ANNOTATION}' in {object}.metadata.annotations \
+             ? {object}.metadata.annotations['{CONVERSION_DATA_ANNOTATION}'] : ''"
+        )
+    };
+    let may_update_status = "authorizer.group(request.resource.group).resource(request.resource.resource)\
+                             .subresource('status').namespace(has(request.namespace) ? request.namespace : '')\
+                             .check('update').allowed()";
+    let spec = json!({
+        "failurePolicy": "Fail",
+        "matchConstraints": {"resourceRules": rules.collect::<Vec<_>>()},
+        "validations": [{
+            "expression": format!("variables.data == '' || variables.data == variables.oldData || {may_update_status}"),
+            "message": format!(
+                "the annotation {CONVERSION_DATA_ANNOTATION} can set the status, so only clients that may update the status can set it"
+            ),
+            "reason": "Forbidden",
+        }],
+        "variables": [
+            {"expression": value("object"), "name": "data"},
+            {"expression": value("oldObject"), "name": "oldData"},
+        ],
+    });
+    let binding = json!({"policyName": name, "validationActions": ["Deny"]});
+    vec![
+        document(project, "ValidatingAdmissionPolicy", &name, spec),
+        document(project, "ValidatingAdmissionPolicyBinding", &name, binding),
+    ]
+}
+
+fn document(project: &Project, kind: &str, name: &str, spec: Value) -> Value {
+    json!({
+        "apiVersion": API_VERSION,
+        "kind": kind,
+        "metadata": {"labels": project.labels(), "name": name},
+        "spec": spec,
+    })
+}
+
+/// Returns the name of a policy in the cluster.
+fn name(project: &Project, constraints: &Constraints) -> String {
+    format!("{}-{}", project.cluster_name(), constraints.name)
+}
+
+/// Returns the spec of a policy without its rules.
+fn spec(project: &Project, constraints: &Constraints) -> Value {
+    let Constraints { kind, operations, conditions, object_selector, namespace_selector, failure_policy, .. } =
+        constraints;
+    let default = if is_own(project, kind) { FailurePolicy::Fail } else { FailurePolicy::Ignore };
+    let mut matched = json!({"resourceRules": [{
+        "apiGroups": [kind.group],
+        "apiVersions": [kind.version],
+        "operations": operations.iter().map(|operation| operation.as_str()).collect::<Vec<_>>(),
+        "resources": [kind.plural],
+    }]});
+    let selectors = [
+        ("namespaceSelector", guarded_namespaces(project, kind, namespace_selector)),
+        ("objectSelector", object_selector.clone()),
+    ];
+    for (field, selector) in selectors.into_iter().filter(|(_, selector)| *selector != LabelSelector::default()) {
+        matched[field] = json!(selector);
+    }
+    let mut spec = json!({
+        "failurePolicy": failure_policy.unwrap_or(default).as_str(),
+        "matchConstraints": matched,
+    });
+    if !conditions.is_empty() {
+        let condition = |condition: &k8s_openapi::api::admissionregistration::v1::MatchCondition| json!({"expression": condition.expression, "name": condition.name});
+        spec["matchConditions"] = conditions.iter().map(condition).collect();
+    }
+    spec
+}
+
+/// Reports policies that the API server would refuse, or that do nothing.
+pub(crate) fn findings(project: &Project) -> Vec<Finding> {
+    let mut findings = Findings::of(&project.name);
+    let mut names = BTreeSet::new();
+    let constraints = project.policies.constraints();
+    for (constraints, is_empty) in constraints {
+        let path = format!("policy {}", constraints.name);
+        if let Some((problem, fix)) = constraints.problem() {
+            findings.error(&path, problem, fix);
+        }
+        if is_empty {
+            findings.error(&path, "it has no rule and no change", "add one, or remove the policy");
+        }
+        if !names.insert(constraints.name.as_str()) || constraints.name == CONVERSION_DATA_POLICY {
+            findings.error(&path, "another policy has this name", "rename one");
+        }
+        if project.namespaced && !is_own(project, &constraints.kind) {
+            let problem = format!(
+                "{} is a kind that the operator doesn't define, and only its own namespace is watched",
+                constraints.kind
+            );
+            findings.error(&path, problem, "remove the policy, or `Operator::namespaced`");
+        }
+    }
+    for policy in &project.policies.validating {
+        for problem in &policy.problems {
+            let path = format!("policy {}: {}", policy.constraints.name, problem.path);
+            findings.error(&path, problem.problem.clone(), problem.fix.clone());
+        }
+    }
+    findings.into_vec()
+}
+
+#[cfg(test)]
+mod tests;
