@@ -81,12 +81,18 @@ const CONFIGURATION_VERBS: &[&str] = &["get", "patch"];
 
 /// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
+    let mut grants = grants_without_certificates(project);
+    grants.extend(grants_of_webhooks(project));
+    grants
+}
+
+/// Returns the rules of an operator that makes no certificates for its webhooks.
+pub(super) fn grants_without_certificates(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
     controllers
         .chain(grants_of_process())
         .chain(grants_of_election(project))
         .chain(grants_of_upgrades(project))
-        .chain(grants_of_webhooks(project))
         .chain(grants_of_migrations(project))
         .collect()
 }
@@ -171,8 +177,7 @@ fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
             grants.push(grant(rule, RuleScope::Cluster, TRUST));
         }
     }
-    let converted = project.controllers.iter().filter(|controlled| controlled.is_converted());
-    let definitions: BTreeSet<_> = converted.map(|controlled| controlled.kind.full_name()).collect();
+    let definitions = webhooks::converted_definitions(project);
     if !definitions.is_empty() {
         let rule = Rule::on("apiextensions.k8s.io", "customresourcedefinitions", CONFIGURATION_VERBS);
         let rule = Rule { resource_names: definitions.into_iter().collect(), ..rule };
