@@ -1,4 +1,4 @@
-//! Tests of the objects of cert-manager, and of the component that uses them.
+//! Tests of the objects of cert-manager, and of the component and the chart that use them.
 
 #![allow(clippy::unwrap_used)]
 
@@ -141,6 +141,29 @@ fn a_migration_keeps_its_right_to_read_the_definition() {
     let patches_definitions = |rule: &&Value| rule["resources"] == json!(["customresourcedefinitions"]);
     let verbs: Vec<_> = remains["rules"].as_array().unwrap().iter().filter(patches_definitions).collect();
     assert_eq!(verbs, [&rule]);
+}
+
+#[test]
+fn the_chart_has_the_objects_and_the_annotations_under_a_condition() {
+    for project in [with_webhooks(), with_conversion()] {
+        let rendered = files(&project).unwrap();
+        let text = |file: &str| rendered.text(&format!("chart/{file}")).unwrap();
+        let condition = "{{- if include \"demo.certManager\" . }}\n";
+        let objects: Vec<_> = text("templates/cert-manager.yaml").split("---\n").skip(1).collect();
+        assert_eq!(objects.len(), documents(&project).len());
+        assert!(objects.iter().all(|object| object.starts_with(condition)), "{objects:?}");
+        let source = "{{ .Release.Namespace }}/{{ include \"demo.fullname\" . }}-webhook\n";
+        let annotation = format!("cert-manager.io/inject-ca-from: {source}");
+        let annotated = match project.webhooks.is_empty() {
+            true => text("templates/crds/demo.example.com_widgets.yaml"),
+            false => text("templates/webhooks.yaml"),
+        };
+        assert!(annotated.contains(&format!("    {annotation}")) && annotated.contains(condition), "{annotated}");
+        assert!(!text("templates/crds/demo.example.com_networks.yaml").contains("cert-manager"));
+        let not = "{{- if not (include \"demo.certManager\" .) }}\n";
+        assert!(text("templates/rbac.yaml").matches(not).count() >= 3, "{}", text("templates/rbac.yaml"));
+        assert!(text("values.yaml").contains("\nwebhooks:\n  certManager: false\n"), "{}", text("values.yaml"));
+    }
 }
 
 #[test]
