@@ -6,6 +6,7 @@ use super::project::{KindDescription, Project};
 use crate::{
     kind::Kind,
     shape::{Access, Edge, Node, Shape, SourceLocation, Verb},
+    webhook::{Mode, Webhook, WebhookDescription},
 };
 
 const CHILD: &[Verb] = &[Verb::Get, Verb::List, Verb::Watch, Verb::Patch, Verb::Delete];
@@ -121,6 +122,15 @@ pub(crate) fn project() -> Project {
             KindDescription { events: false, ..controlled(&network, &spec("cidr"), &CONFIG) },
         ],
     }
+}
+
+/// Returns the same operator with a mutating and a validating webhook.
+pub(crate) fn with_webhooks() -> Project {
+    let mut project = project();
+    let kind = project.controllers[0].kind.clone();
+    let webhook = |mode| WebhookDescription { mode, kind: kind.clone(), webhook: Webhook::default() };
+    project.webhooks = [Mode::Default, Mode::Validate].map(webhook).into();
+    project
 }
 
 /// Returns a controlled kind without events. Its spec has the schema `spec`, and its finalizer is `<group>/<kind>`.

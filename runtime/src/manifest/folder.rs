@@ -151,16 +151,18 @@ fn stage(rendered: &Rendered, dir: &Path, changes: &[FileChange]) -> io::Result<
 }
 
 /// The folders of generated files.
-const FOLDERS: [&str; 14] = [
+const FOLDERS: [&str; 16] = [
     "",
     "base",
     "base/crds",
     "chart",
     "chart/templates",
     "chart/templates/crds",
+    "components/cert-manager",
     "components/monitoring",
     "components/network-policy",
     "grafana",
+    "overlays/cert-manager",
     "overlays/ha",
     "overlays/monitoring",
     "samples",

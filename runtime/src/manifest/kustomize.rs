@@ -1,10 +1,15 @@
 //! Generates the kustomizations: the base, its optional components, and overlays that combine them.
 
+mod certificate;
+
 use super::{crd::definition::Definition, project::Project};
 use serde_json::{Value, json};
 
+pub(crate) use certificate::files as cert_manager_files;
+
 /// The folder of the base, which has no file from outside of it: kustomize reads none.
 pub(crate) const BASE: &str = "base";
+pub(crate) const CERT_MANAGER: &str = "components/cert-manager";
 pub(crate) const MONITORING: &str = "components/monitoring";
 pub(crate) const NETWORK_POLICY: &str = "components/network-policy";
 const OVERLAYS: &str = "overlays";
@@ -39,13 +44,19 @@ pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<(S
         }
         overlay
     };
-    let folders = [
+    let mut folders = vec![
         (BASE.to_owned(), kustomization(json!({"resources": base}))),
         (MONITORING.to_owned(), component(&[super::metrics::MONITOR_FILE, super::rules::RULES_FILE])),
         (NETWORK_POLICY.to_owned(), component(&[POLICY_FILE])),
         (overlay("ha"), with_base(json!({"replicas": [{"count": 2, "name": project.name}]}))),
         (overlay("monitoring"), with_base(json!({"components": ["../../components/monitoring"]}))),
     ];
+    if project.has_webhooks() {
+        let mut certificates = component(&[certificate::CERTIFICATES]);
+        certificates["patches"] = certificate::patches(project).into();
+        folders.push((CERT_MANAGER.to_owned(), certificates));
+        folders.push((overlay("cert-manager"), with_base(json!({"components": ["../../components/cert-manager"]}))));
+    }
     folders.into_iter().map(|(folder, document)| (path(&folder, "kustomization.yaml"), document)).collect()
 }
 

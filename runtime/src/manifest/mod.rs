@@ -24,6 +24,7 @@
 //! - A keyword that a definition doesn't have, such as a typo in `#[schemars(extend(...))]`, is an error.
 
 mod build_script;
+mod cert_manager;
 mod chart;
 mod crd;
 mod dashboard;

@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::lint::{Finding, ManifestError, Severity};
 use super::project::Project;
 use super::{
-    Findings, chart, crd, dashboard, decode, deployment, disruption_budget, finalizer_policy, kustomize, metrics,
-    network_policy, policies, rbac, roles, rules, sample, webhooks, yaml,
+    Findings, cert_manager, chart, crd, dashboard, decode, deployment, disruption_budget, finalizer_policy, kustomize,
+    metrics, network_policy, policies, rbac, roles, rules, sample, webhooks, yaml,
 };
 use crate::dns_name::{is_dns_label, is_dns_subdomain};
 use crd::definition::Definition;
@@ -78,9 +78,13 @@ fn workload(project: &Project) -> Vec<Value> {
     objects.into_iter().chain(webhooks::service(project)).collect()
 }
 
-/// Returns the objects of the Prometheus operator and the NetworkPolicy, which are optional.
+/// Returns the objects that are optional: those of the Prometheus operator, the NetworkPolicy, and those of cert-manager with the
+/// Secrets that it creates.
 fn optional_objects(project: &Project) -> Vec<Value> {
-    vec![metrics::service_monitor(project), rules::prometheus_rule(project), network_policy::document(project)]
+    let of_all =
+        [metrics::service_monitor(project), rules::prometheus_rule(project), network_policy::document(project)];
+    let of_webhooks = [cert_manager::documents(project), cert_manager::secrets(project)].concat();
+    of_all.into_iter().chain(of_webhooks).collect()
 }
 
 /// Returns all objects that an installation may have created in a cluster, with the finalizer policy and without samples.
@@ -146,7 +150,11 @@ impl FileSet {
         self.add(&monitoring(metrics::MONITOR_FILE), [&metrics::service_monitor(project)])?;
         self.add(&monitoring(rules::RULES_FILE), [&rules::prometheus_rule(project)])?;
         let policy = kustomize::path(kustomize::NETWORK_POLICY, kustomize::POLICY_FILE);
-        self.add(&policy, [&network_policy::document(project)])
+        self.add(&policy, [&network_policy::document(project)])?;
+        for (file, documents) in kustomize::cert_manager_files(project) {
+            self.add(&kustomize::path(kustomize::CERT_MANAGER, file), &documents)?;
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use crate::kind::Kind;
 use crate::webhook::{FailurePolicy, Mode, WebhookDescription, conversion::CONVERSION_PATH, names::WebhookNames};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// The port of the webhooks in the container.
 pub(crate) const WEBHOOK_PORT: u16 = 9443;
@@ -66,6 +67,12 @@ pub(crate) fn conversion(project: &Project) -> Value {
         "strategy": "Webhook",
         "webhook": {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]},
     })
+}
+
+/// Returns the names of the definitions whose objects the operator converts.
+pub(crate) fn converted_definitions(project: &Project) -> BTreeSet<String> {
+    let converted = project.controllers.iter().filter(|controlled| controlled.is_converted());
+    converted.map(|controlled| controlled.kind.full_name()).collect()
 }
 
 /// Returns the Secret that the operator creates, as far as it identifies it; `None` for an operator without webhooks.

@@ -16,6 +16,7 @@ pub(crate) mod tally;
 
 mod backlog;
 mod brake;
+mod certificate;
 mod conditions;
 mod configuration;
 mod cycle;
@@ -66,6 +67,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         conditions::cases(),
         fight::cases(),
         brake::cases(),
+        certificate::cases(),
         cycle::cases(),
         hooks::cases(),
         backlog::cases(),

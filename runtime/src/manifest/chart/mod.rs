@@ -6,6 +6,7 @@
 //! The options of the operator are values below `config`. They become a configuration file in a ConfigMap and not arguments: the file
 //! has the options of single kinds, for which there are no flags, and its published schema is the schema of these values.
 
+mod certificate;
 mod objects;
 mod operator;
 mod options;

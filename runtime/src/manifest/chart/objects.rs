@@ -1,7 +1,7 @@
 //! Generates the templates of a chart from the documents of the other manifests.
 
 use super::{
-    operator,
+    certificate, operator,
     placeholder::{Placeholders, SERVICE_ACCOUNT},
     template::Template,
 };
@@ -33,6 +33,7 @@ pub(super) fn templates(
     let webhooks = webhook_objects(&release, placeholders);
     if !webhooks.is_empty() {
         files.push(("webhooks.yaml".to_owned(), webhooks));
+        files.push(("cert-manager.yaml".to_owned(), certificate::objects(&release, placeholders)));
     }
     let policies = policies::documents(&release);
     if !policies.is_empty() {
@@ -54,7 +55,14 @@ fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'
     }
     let mut template = Template::from(placeholders.relabel(value));
     let policy = ["metadata", "annotations", "helm.sh/resource-policy"];
-    if definition.value["metadata"]["annotations"].is_object() {
+    if definition.value["spec"]["conversion"].is_object() {
+        certificate::annotate(&mut template, release, placeholders);
+        template.set(&policy, Template::when(".Values.crds.keep", json!("keep")));
+        if !definition.value["metadata"]["annotations"].is_object() {
+            let condition = format!("or .Values.crds.keep ({})", certificate::condition(placeholders));
+            template.restrict(&policy[..2], &condition);
+        }
+    } else if definition.value["metadata"]["annotations"].is_object() {
         template.set(&policy, Template::when(".Values.crds.keep", json!("keep")));
     } else {
         let annotations = json!({"helm.sh/resource-policy": "keep"});
@@ -65,13 +73,17 @@ fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'
 
 /// Returns the Service of the webhooks and their configurations, if the operator has webhooks.
 fn webhook_objects(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
-    let objects = webhooks::service(release).into_iter().chain(webhooks::configurations(release));
-    objects.map(|object| Template::when(&placeholders.include("webhookPort"), placeholders.relabel(object))).collect()
+    let configuration = |object| certificate::configuration(object, release, placeholders);
+    let service = webhooks::service(release).map(|object| Template::from(placeholders.relabel(object)));
+    let objects = service.into_iter().chain(webhooks::configurations(release).into_iter().map(configuration));
+    objects.map(|object| Template::when(&placeholders.include("webhookPort"), object)).collect()
 }
 
 /// Returns the ServiceAccount, and the roles of the operator with their bindings.
 fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
+    let changes = rbac::changes_without_certificates(release);
     let template = |document: Value| {
+        let change = changes.iter().find(|change| change.is_of(&document));
         let is_account = document["kind"] == "ServiceAccount";
         let has_leases = document["kind"] == "Role" && document["metadata"]["namespace"] == release.namespace;
         let is_binding = document["subjects"].is_array();
@@ -83,6 +95,9 @@ fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
         }
         if is_binding {
             template.set(&["subjects", "0", "name"], json!(SERVICE_ACCOUNT));
+        }
+        if let Some(change) = change {
+            certificate::restrict_rules(&mut template, change, placeholders);
         }
         if has_leases && !release.shards {
             template.push(&["rules"], Template::when(".Values.config.shards", rbac::shard_rule()));

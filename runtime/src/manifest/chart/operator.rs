@@ -1,6 +1,6 @@
 //! Generates the templates of the Deployment, of its configuration file and of the objects around its Pods.
 
-use super::{placeholder::Placeholders, template::Template};
+use super::{certificate, placeholder::Placeholders, template::Template};
 use crate::manifest::{deployment, disruption_budget, metrics, network_policy, project::Project};
 use serde_json::json;
 
@@ -53,6 +53,12 @@ fn operator(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     template.set(&metadata("labels", "more"), Template::Entries(".Values.podLabels".to_owned()));
     set_pod(&mut template, placeholders);
     set_container(&mut template, placeholders, release.has_webhooks());
+    if release.has_webhooks() {
+        certificate::mount(&mut template, release, placeholders, (&POD, &CONTAINER));
+    }
+    let at = |part: &[&'static str], field: &'static str| [part, &[field]].concat();
+    template.push(&at(&POD, "volumes"), Template::Items(".Values.volumes".to_owned()));
+    template.push(&at(&CONTAINER, "volumeMounts"), Template::Items(".Values.volumeMounts".to_owned()));
     template
 }
 
@@ -70,7 +76,6 @@ fn set_pod(template: &mut Template, placeholders: &Placeholders<'_>) {
     template.set(&at("terminationGracePeriodSeconds"), Template::expression(grace));
     template.restrict(&at("topologySpreadConstraints"), ".Values.topologySpread.enabled");
     template.set(&at("volumes"), json!([{"configMap": {"name": placeholders.name("-config")}, "name": "config"}]));
-    template.push(&at("volumes"), Template::Items(".Values.volumes".to_owned()));
 }
 
 /// Sets the fields of the container that are values.
@@ -94,7 +99,6 @@ fn set_container(template: &mut Template, placeholders: &Placeholders<'_>, has_w
     template.set(&at("resources"), Template::Block(".Values.resources".to_owned()));
     template.set(&at("securityContext"), Template::Block(".Values.securityContext".to_owned()));
     template.set(&at("volumeMounts"), json!([{"mountPath": FOLDER, "name": "config", "readOnly": true}]));
-    template.push(&at("volumeMounts"), Template::Items(".Values.volumeMounts".to_owned()));
 }
 
 /// Returns the NetworkPolicy.

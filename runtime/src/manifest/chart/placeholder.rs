@@ -1,7 +1,7 @@
 //! `Placeholders`: stand for the names of a release in documents, until expressions of Helm replace them in the text.
 
 use super::options;
-use crate::manifest::{deployment::HEALTH_PORT, project::Project, webhooks::WEBHOOK_PORT};
+use crate::manifest::{cert_manager, deployment::HEALTH_PORT, project::Project, webhooks::WEBHOOK_PORT};
 use serde_json::{Map, Value, json};
 
 const FULL_NAME: &str = "opgen-release-full-name";
@@ -21,12 +21,25 @@ const WEBHOOK_NAMES: &str = "\
 {{- $configuration := printf \"%s-%s\" .Release.Namespace $fullname -}}
 {{- $webhooks := dict \"service\" (printf \"%s-webhook\" $fullname) \"configuration\" $configuration -}}
 {{- $_ := set $defaults \"webhooks\" $webhooks -}}
+{{- if include \"$CHART.certManager\" . -}}
+{{- if dig \"webhooks\" \"certPath\" \"\" .Values.config -}}
+{{- fail \"webhooks.certManager and config.webhooks.certPath can't be set both\" -}}
+{{- end -}}
+{{- $_ := set $webhooks \"certPath\" \"$CERT_PATH\" -}}
+{{- end -}}
 ";
 
-/// The template of the port of the webhooks, for an operator with some.
-const WEBHOOK_PORT_TEMPLATE: &str = "
+/// The named templates of an operator with webhooks.
+const WEBHOOK_TEMPLATES: &str = "
 {{- define \"$CHART.webhookPort\" -}}
 {{- include \"$CHART.port\" (dig \"webhooks\" \"address\" \":$WEBHOOK_PORT\" .Values.config) -}}
+{{- end -}}
+
+{{- /*
+Not empty if cert-manager makes the certificate of the webhooks.
+*/ -}}
+{{- define \"$CHART.certManager\" -}}
+{{- if and .Values.webhooks.certManager (include \"$CHART.webhookPort\" .) -}}true{{- end -}}
 {{- end -}}
 ";
 
@@ -140,14 +153,15 @@ impl<'a> Placeholders<'a> {
             true => "{{- $_ := set $defaults \"namespaces\" (list .Release.Namespace) -}}\n",
             false => "",
         };
-        let (webhooks, webhook_port) = match self.project.has_webhooks() {
-            true => (WEBHOOK_NAMES, WEBHOOK_PORT_TEMPLATE),
+        let (webhooks, webhook_templates) = match self.project.has_webhooks() {
+            true => (WEBHOOK_NAMES, WEBHOOK_TEMPLATES),
             false => ("", ""),
         };
         let (api_version, kind) = options::header();
-        format!("{text}{webhook_port}")
+        format!("{text}{webhook_templates}")
             .replace("$NAMESPACES\n", namespaces)
             .replace("$WEBHOOKS\n", webhooks)
+            .replace("$CERT_PATH", cert_manager::MOUNT_PATH)
             .replace("$WEBHOOK_PORT", &WEBHOOK_PORT.to_string())
             .replace("$LEASE", &lease)
             .replace("$PROBE_PORT", &HEALTH_PORT.to_string())

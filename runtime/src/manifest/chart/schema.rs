@@ -53,6 +53,9 @@ pub(super) fn document(project: &Project) -> Value {
     if !finalizer_policy::documents(project).is_empty() {
         properties["finalizerPolicy"] = object(json!({"enabled": flag()}));
     }
+    if project.has_webhooks() {
+        properties["webhooks"] = object(json!({"certManager": flag()}));
+    }
     let mut schema = object(properties);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!(format!("Values of the chart {}", project.name));

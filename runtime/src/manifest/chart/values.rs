@@ -19,6 +19,14 @@ finalizerPolicy:
   enabled: false
 ";
 
+/// The values of the webhooks, for an operator that has some.
+const WEBHOOKS: &str = "
+# The certificate of the webhooks. The operator makes it, unless `certManager` is true: then the chart has Issuers and Certificates of
+# cert-manager, and the operator has no rights on Secrets and webhook configurations for it.
+webhooks:
+  certManager: false
+";
+
 /// Returns the text of the file at `path`.
 pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestError> {
     let image = Image::of(project);
@@ -38,6 +46,7 @@ pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestErro
         .replace("$SECURITY", &below("  ", &container["securityContext"])?)
         .replace("$PRIORITY", project.priority_class.as_deref().unwrap_or_default())
         .replace("$GRACE", &GRACE_SECONDS.to_string())
+        .replace("$WEBHOOKS\n", if project.has_webhooks() { WEBHOOKS } else { "" })
         .replace("$POLICY\n", if has_policy { POLICY } else { "" });
     Ok(format!("{HEADER}\n\n{text}"))
 }

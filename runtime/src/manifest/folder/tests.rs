@@ -128,7 +128,7 @@ fn a_write_that_fails_changes_nothing() {
 /// A folder that is not read would keep the files of an earlier version, and show every file as new.
 #[test]
 fn all_folders_of_generated_files_are_read() {
-    for file in files(&fixture::project()).unwrap().files {
+    for file in files(&fixture::with_webhooks()).unwrap().files {
         let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
         assert!(FOLDERS.contains(&folder), "{}", file.path);
     }

@@ -81,12 +81,19 @@ const CONFIGURATION_VERBS: &[&str] = &["get", "patch"];
 
 /// Returns every rule with its source, not yet merged.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
+    let mut grants = grants_without_certificates(project);
+    grants.extend(grants_of_certificates(project));
+    grants
+}
+
+/// Returns the rules of an operator that makes no certificates for its webhooks.
+pub(super) fn grants_without_certificates(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
     controllers
         .chain(grants_of_process())
         .chain(grants_of_election(project))
         .chain(grants_of_upgrades(project))
-        .chain(grants_of_webhooks(project))
+        .chain(grants_of_reads(project))
         .chain(grants_of_migrations(project))
         .collect()
 }
@@ -149,7 +156,7 @@ fn grants_of_upgrades(project: &Project) -> Vec<Grant> {
 const TRUST: &str = "makes the API server trust the certificates of the webhooks";
 
 /// Returns the rules of the certificates; none for an operator without webhooks.
-fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
+fn grants_of_certificates(project: &Project) -> Vec<Grant> {
     if !project.has_webhooks() {
         return Vec::new();
     }
@@ -171,17 +178,24 @@ fn grants_of_webhooks(project: &Project) -> Vec<Grant> {
             grants.push(grant(rule, RuleScope::Cluster, TRUST));
         }
     }
-    for access in project.webhooks.iter().flat_map(|webhook| webhook.permissions) {
-        grants.push(grant(Rule::of(access), scope_of_access(project, access), "reads objects for a webhook"));
-    }
-    let converted = project.controllers.iter().filter(|controlled| controlled.is_converted());
-    let definitions: BTreeSet<_> = converted.map(|controlled| controlled.kind.full_name()).collect();
+    let definitions = webhooks::converted_definitions(project);
     if !definitions.is_empty() {
         let rule = Rule::on("apiextensions.k8s.io", "customresourcedefinitions", CONFIGURATION_VERBS);
         let rule = Rule { resource_names: definitions.into_iter().collect(), ..rule };
         grants.push(grant(rule, RuleScope::Cluster, TRUST));
     }
     grants
+}
+
+/// Returns the rules for the objects that webhooks read.
+fn grants_of_reads(project: &Project) -> Vec<Grant> {
+    let permissions = project.webhooks.iter().flat_map(|webhook| webhook.permissions);
+    let grant = |access| Grant {
+        rule: Rule::of(access),
+        scope: scope_of_access(project, access),
+        source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process("reads objects for a webhook") },
+    };
+    permissions.map(grant).collect()
 }
 
 /// Returns the rules that migrate the stored objects of kinds with several versions. An operator of one namespace migrates none.

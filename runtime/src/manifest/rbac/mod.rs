@@ -8,7 +8,7 @@ mod verify;
 use crate::{
     access::{Rule, merge},
     kind::Kind,
-    manifest::rbac::grant::grants,
+    manifest::rbac::grant::{grants, grants_without_certificates},
     shape::{AccessTarget, Node, NodeVisit},
 };
 use grant::{Grant, GrantReason, GrantSource, RuleScope};
@@ -27,8 +27,53 @@ use super::project::Project;
 /// Returns the ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role there,
 /// and a ClusterRole for cluster-scoped kinds. Permissions that name another namespace become a Role in that namespace.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
+    documents_of(project, grants(project))
+}
+
+/// The rules that a role doesn't need if somebody else makes the certificate of the webhooks, and those that replace them.
+#[derive(Clone, Debug)]
+pub(crate) struct RuleChange {
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    /// The namespace of a Role.
+    pub(crate) namespace: Option<String>,
+    /// The rules to remove, with their positions in the role, in ascending order.
+    pub(crate) removed: Vec<(usize, Value)>,
+    /// The rules to add.
+    pub(crate) added: Vec<Value>,
+}
+
+impl RuleChange {
+    /// Returns whether the document is the changed role.
+    pub(crate) fn is_of(&self, document: &Value) -> bool {
+        let namespace = document["metadata"]["namespace"].as_str();
+        document["kind"] == *self.kind
+            && document["metadata"]["name"] == *self.name
+            && namespace == self.namespace.as_deref()
+    }
+}
+
+/// Returns the changes of the roles that have fewer rules if somebody else makes the certificate of the webhooks.
+pub(crate) fn changes_without_certificates(project: &Project) -> Vec<RuleChange> {
+    let without = documents_of(project, grants_without_certificates(project));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let identity = |role: &Value| [&role["kind"], &role["metadata"]["name"], &role["metadata"]["namespace"]].map(text);
+    let rules = |role: &Value| role["rules"].as_array().cloned().unwrap_or_default();
+    let change = |role: &Value| {
+        let fewer = without.iter().find(|other| identity(other) == identity(role)).map(rules).unwrap_or_default();
+        let (own, [kind, name, namespace]) = (rules(role), identity(role));
+        let added: Vec<_> = fewer.iter().filter(|rule| !own.contains(rule)).cloned().collect();
+        let removed: Vec<_> = own.into_iter().enumerate().filter(|(_, rule)| !fewer.contains(rule)).collect();
+        let (kind, name) = (kind.unwrap_or_default(), name.unwrap_or_default());
+        (!removed.is_empty()).then_some(RuleChange { kind, name, namespace, removed, added })
+    };
+    documents(project).iter().filter_map(change).collect()
+}
+
+/// Returns the ServiceAccount, and the roles that have these rights.
+fn documents_of(project: &Project, grants: Vec<Grant>) -> Vec<Value> {
     let mut scopes: BTreeMap<RuleScope, Vec<Rule>> = BTreeMap::new();
-    for grant in grants(project) {
+    for grant in grants {
         scopes.entry(grant.scope).or_default().push(grant.rule);
     }
     let mut documents = vec![json!({

@@ -1,12 +1,12 @@
 //! Renders charts with Helm.
 
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use opgen_tests::{Plane, tools};
 use serde_json::Value;
 
 /// The examples, whose charts are tested.
-pub(super) const EXAMPLES: [&str; 3] = ["webapp", "shop", "ippool"];
+pub(super) const EXAMPLES: [&str; 4] = ["webapp", "shop", "ippool", "database"];
 
 /// Returns the path of a file or folder of the generated manifests of an example.
 pub(super) fn path(example: &str, file: &str) -> String {
@@ -32,6 +32,17 @@ pub(super) fn helm_fails(plane: &Plane, arguments: &[&str]) -> String {
     let output = tools::helm(plane, arguments);
     assert!(!output.status.success(), "helm {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stdout));
     String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Builds a kustomization.
+///
+/// # Panics
+/// With the error of kustomize, if it fails.
+#[track_caller]
+pub(super) fn kustomize(folder: &str) -> String {
+    let output = tools::kustomize_build(folder);
+    assert!(output.status.success(), "{folder}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Returns the documents of a YAML text.
@@ -92,13 +103,16 @@ pub(super) async fn pods_are_equal(plane: Arc<Plane>) {
             format!("{example}-config")
         );
         remove(&mut deployment["spec"]["template"]["metadata"], "annotations");
-        for (kind, object) in [
-            ("Deployment", deployment),
-            ("Service", only(&rendered, "Service").clone()),
-            ("PodDisruptionBudget", only(&rendered, "PodDisruptionBudget").clone()),
-        ] {
+        for (kind, object) in
+            [("Deployment", deployment), ("PodDisruptionBudget", only(&rendered, "PodDisruptionBudget").clone())]
+        {
             assert_eq!(without_labels(object), without_labels(only(&plain, kind).clone()), "{example}: {kind}");
         }
+        let services = |objects: &[Value]| -> BTreeMap<_, _> {
+            let services = objects.iter().filter(|object| object["kind"] == "Service").cloned();
+            services.map(|service| (service["metadata"]["name"].to_string(), without_labels(service))).collect()
+        };
+        assert_eq!(services(&rendered), services(&plain), "{example}");
     }
 }
 
@@ -108,7 +122,7 @@ fn remove(object: &mut Value, field: &str) -> Value {
 }
 
 /// Removes the labels that differ between a release and the plain manifests.
-fn without_labels(mut value: Value) -> Value {
+pub(super) fn without_labels(mut value: Value) -> Value {
     let release = ["instance", "managed-by", "version"].map(|label| format!("app.kubernetes.io/{label}"));
     match &mut value {
         Value::Object(object) => {

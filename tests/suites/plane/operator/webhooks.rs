@@ -43,8 +43,8 @@ pub(crate) fn cases() -> Vec<Trial> {
 }
 
 /// The namespace of the operator, known before the plane is.
-const NAMESPACE: &str = "default";
-const SERVICE: &str = "live-webhook";
+pub(super) const NAMESPACE: &str = "default";
+pub(super) const SERVICE: &str = "live-webhook";
 
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[kube(group = "stall.example.com", version = "v1", kind = "Stall", namespaced, status = "Status")]
@@ -101,7 +101,7 @@ impl ValidatingWebhook for CheckClosed {
     }
 }
 
-fn operator() -> Operator {
+pub(super) fn operator() -> Operator {
     Operator::new(NAME)
         .namespace(NAMESPACE)
         .defines::<Stall>()
@@ -126,7 +126,7 @@ pub(super) fn free_address() -> SocketAddr {
 }
 
 /// Installs the operator, with its Service and the address behind it.
-async fn installed(plane: &Arc<Plane>, address: SocketAddr) -> Site {
+pub(super) async fn installed(plane: &Arc<Plane>, address: SocketAddr) -> Site {
     log::keep();
     let site = Site { plane: plane.clone(), namespace: NAMESPACE.to_owned() };
     let operator = operator();
@@ -145,12 +145,12 @@ async fn installed(plane: &Arc<Plane>, address: SocketAddr) -> Site {
     site
 }
 
-async fn run(site: &Site, server: WebhookServer) -> Running {
+pub(super) async fn run(site: &Site, server: WebhookServer) -> Running {
     site.run(&operator(), RunOptions::default().webhooks(server)).await
 }
 
 /// Creates an object, and returns the status, the warnings and the body of the response.
-async fn create(client: &Client, path: &str, object: &Value) -> (u16, String, Value) {
+pub(super) async fn create(client: &Client, path: &str, object: &Value) -> (u16, String, Value) {
     let request = http::Request::post(path).header("content-type", "application/json");
     let response = client.send(request.body(Body::from(object.to_string().into_bytes())).unwrap()).await.unwrap();
     let warnings = response.headers().get_all("warning").iter().filter_map(|value| value.to_str().ok());
@@ -159,16 +159,16 @@ async fn create(client: &Client, path: &str, object: &Value) -> (u16, String, Va
     (status, warnings, serde_json::from_slice(&body).unwrap())
 }
 
-const STALLS: &str = "/apis/stall.example.com/v1/namespaces/default/stalls";
+pub(super) const STALLS: &str = "/apis/stall.example.com/v1/namespaces/default/stalls";
 
-fn stall(name: &str, size: i32) -> Value {
+pub(super) fn stall(name: &str, size: i32) -> Value {
     json!({
         "apiVersion": "stall.example.com/v1", "kind": "Stall", "metadata": {"name": name},
         "spec": {"size": size, "awning": "red"},
     })
 }
 
-async fn is_served(client: &Client) {
+pub(super) async fn is_served(client: &Client) {
     wait::until("the webhooks are called", PATIENCE, async || {
         let (status, _, body) = create(client, &format!("{STALLS}?dryRun=All"), &stall("probe", 1)).await;
         if status == 201 { Ok(()) } else { Err(body.to_string()) }

@@ -77,6 +77,12 @@ The configuration file of the operator.
 {{- $configuration := printf "%s-%s" .Release.Namespace $fullname -}}
 {{- $webhooks := dict "service" (printf "%s-webhook" $fullname) "configuration" $configuration -}}
 {{- $_ := set $defaults "webhooks" $webhooks -}}
+{{- if include "database.certManager" . -}}
+{{- if dig "webhooks" "certPath" "" .Values.config -}}
+{{- fail "webhooks.certManager and config.webhooks.certPath can't be set both" -}}
+{{- end -}}
+{{- $_ := set $webhooks "certPath" "/etc/webhook-certificates" -}}
+{{- end -}}
 {{- $header := dict "apiVersion" "config.opgen.dev/v1alpha1" "kind" "OperatorConfiguration" -}}
 {{- toYaml (mergeOverwrite $defaults (deepCopy .Values.config) $header) -}}
 {{- end -}}
@@ -92,4 +98,11 @@ A digest of the options that take effect at the next start, which is all but log
 
 {{- define "database.webhookPort" -}}
 {{- include "database.port" (dig "webhooks" "address" ":9443" .Values.config) -}}
+{{- end -}}
+
+{{- /*
+Not empty if cert-manager makes the certificate of the webhooks.
+*/ -}}
+{{- define "database.certManager" -}}
+{{- if and .Values.webhooks.certManager (include "database.webhookPort" .) -}}true{{- end -}}
 {{- end -}}
