@@ -17,7 +17,7 @@ use crate::{
     bootstrap,
     controller::{self, Controllers},
     environment::Environment,
-    fault::ObservedEvent,
+    fault::{ObservedEvent, ObservedWebhookCall, WebhookFault},
     kind::Registry,
     response::{Body, Content},
     server::{Server, ServerOptions},
@@ -175,6 +175,16 @@ impl Builder {
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
         self.webhooks.add_handler(url, answer);
+        self
+    }
+
+    /// Sets a function that chooses the fault of each webhook call. The number in the call is 0.
+    #[must_use]
+    pub fn webhook_faults(
+        mut self,
+        choose: impl Fn(ObservedWebhookCall) -> Option<WebhookFault> + Send + Sync + 'static,
+    ) -> Self {
+        self.webhooks.set_fault_chooser(choose);
         self
     }
 

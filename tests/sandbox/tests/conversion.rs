@@ -9,7 +9,10 @@ use kube::{
     Api,
     api::{ApiResource, DynamicObject, GroupVersionKind, WatchEvent, WatchParams},
 };
-use opgen_sandbox::Sandbox;
+use opgen_sandbox::{
+    Sandbox,
+    fault::{Faults, WebhookFault},
+};
 use serde_json::{Value, json};
 
 const V1: &str = "/apis/a-schema.io/v1/namespaces/default/people";
@@ -137,4 +140,126 @@ async fn what_can_not_be_converted_is_an_error() {
     let (code, _) = post(&sandbox, V2, &person("v2", "other", &json!({"name": "Nobody Else"}))).await;
     assert_eq!(code, 500);
     assert_eq!(get(&sandbox, &format!("{V1}/other")).await.0, 404);
+}
+
+/// A sandbox whose calls to the webhook have faults.
+fn sandbox_with(faults: &Faults) -> Sandbox {
+    let faults = faults.clone();
+    let builder = Sandbox::builder().seed(1).webhook("https://people.test/", |request| async move { answer(&request) });
+    builder.webhook_faults(move |call| faults.record_webhook_call(call)).start()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversion_fails_as_long_as_the_webhook_does() {
+    let failed = |why: &str| format!("failed: {why}");
+    let post = |why: &str| failed(&format!("Post \"https://people.test/convert?timeout=30s\": {why}"));
+    let zero = "00000000-0000-4000-8000-000000000000";
+    for (fault, why) in [
+        (WebhookFault::Refused, post("dial tcp people.test:443: connect: connection refused")),
+        (WebhookFault::TimedOut, post("context deadline exceeded")),
+        (
+            WebhookFault::ServerError,
+            failed("an error on the server (\"unknown\") has prevented the request from succeeding"),
+        ),
+        (WebhookFault::NotJson, failed("couldn't get version/kind; json parse error: ")),
+        (WebhookFault::OtherRequest, failed("expected response.uid=")),
+        (WebhookFault::Incomplete, "returned 0 objects, expected 1".to_owned()),
+        (WebhookFault::OtherName, "returned invalid object: must have the same name: ada != another".to_owned()),
+        (WebhookFault::OtherUid, "returned invalid object: must have the same UID: ".to_owned()),
+        (
+            WebhookFault::OtherVersion,
+            "returned invalid object at index 0: invalid groupVersion (expected a-schema.io/v2, received example.com/v0)"
+                .to_owned(),
+        ),
+    ] {
+        // The creation converts the object for watches of the other version, the read for its response.
+        let faults = Faults::none().at_webhook_call(1, fault).at_webhook_call(2, fault);
+        let sandbox = sandbox_with(&faults);
+        define(&sandbox, &people()).await;
+        let ada = person("v1", "ada", &json!({"first": "Ada", "last": "Lovelace"}));
+        assert_eq!(crate::client::post(&sandbox, V1, &ada).await.0, 201, "{fault}");
+        let (code, status) = get(&sandbox, &format!("{V2}/ada")).await;
+        let message = status["message"].as_str().unwrap();
+        let start = format!("conversion webhook for a-schema.io/v1, Kind=Person {why}");
+        assert!(code == 500 && message.starts_with(&start), "{fault}: {status}");
+        let names_uid = matches!(fault, WebhookFault::OtherRequest | WebhookFault::OtherUid);
+        assert!(status.get("reason").is_none() && message.contains(zero) == names_uid, "{fault}: {status}");
+        let (code, ada) = get(&sandbox, &format!("{V2}/ada")).await;
+        assert_eq!((code, &ada["spec"]), (200, &json!({"name": "Ada Lovelace"})), "{fault}");
+        assert_eq!((faults.webhook_calls(), faults.disturbed_webhook_calls()), (3, 2), "{fault}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_is_stored_although_its_response_can_not_be_converted() {
+    let sandbox = sandbox_with(&Faults::none().at_webhook_call(2, WebhookFault::Refused));
+    define(&sandbox, &people()).await;
+    let ada = person("v2", "ada", &json!({"name": "Ada Lovelace"}));
+    let (code, status) = post(&sandbox, V2, &ada).await;
+    let why = "conversion webhook for a-schema.io/v1, Kind=Person failed: Post \"https://people.test/convert?timeout=30s\": dial tcp people.test:443: connect: connection refused";
+    assert_eq!((code, &status["message"]), (500, &json!(why)));
+    assert_eq!(post(&sandbox, V2, &ada).await.0, 409);
+    assert_eq!(get(&sandbox, &format!("{V2}/ada")).await.1["spec"], json!({"name": "Ada Lovelace"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_ends_with_a_failed_conversion_and_continues_with_the_next_one() {
+    let sandbox = sandbox_with(&Faults::none().at_webhook_call(2, WebhookFault::Refused));
+    define(&sandbox, &people()).await;
+    let (_, ada) = post(&sandbox, V1, &person("v1", "ada", &json!({"first": "Ada", "last": "Lovelace"}))).await;
+    let version = ada["metadata"]["resourceVersion"].as_str().unwrap();
+    let kind = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("a-schema.io", "v2", "Person"), "people");
+    let api = Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &kind);
+    let params = WatchParams::default().disable_bookmarks();
+    let mut events = api.watch(&params, version).await.unwrap().boxed();
+    patch(&sandbox, &format!("{V1}/ada"), &json!({"spec": {"last": "King"}})).await;
+    match events.next().await.unwrap() {
+        Ok(WatchEvent::Error(status)) => assert_eq!(status.code, 500),
+        other => panic!("{other:?}"),
+    }
+    assert!(events.next().await.is_none());
+    let mut events = api.watch(&params, version).await.unwrap().boxed();
+    match events.next().await.unwrap().unwrap() {
+        WatchEvent::Modified(ada) => assert_eq!(ada.data["spec"]["name"], "Ada King"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_admission_webhook_sees_the_version_of_its_rules() {
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Value::Null));
+    let (last, faults) = (seen.clone(), Faults::none());
+    let counted = faults.clone();
+    let builder = Sandbox::builder().seed(1).webhook("https://people.test/", |request| async move { answer(&request) });
+    let builder = builder.webhook_faults(move |call| counted.record_webhook_call(call));
+    let sandbox = builder.webhook("https://people.test/rename", move |request| {
+        let review: Value = serde_json::from_slice(request.body()).unwrap();
+        *last.lock().unwrap() = review["request"]["object"].clone();
+        let patch = json!([{"op": "replace", "path": "/spec/last", "value": "King"}]).to_string();
+        let patch = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, patch);
+        let response =
+            json!({"uid": review["request"]["uid"], "allowed": true, "patchType": "JSONPatch", "patch": patch});
+        let review = json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+        async move { Response::new(Bytes::from(review.to_string())) }
+    });
+    let sandbox = sandbox.start();
+    define(&sandbox, &people()).await;
+    let rule =
+        json!({"apiGroups": ["a-schema.io"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["people"]});
+    let configuration = json!({"metadata": {"name": "rename"}, "webhooks": [{
+        "name": "rename.a-schema.io", "clientConfig": {"url": "https://people.test/rename"}, "rules": [rule],
+        "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Ignore",
+    }]});
+    let configurations = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+    assert_eq!(post(&sandbox, configurations, &configuration).await.0, 201);
+    let (code, ada) = post(&sandbox, V2, &person("v2", "ada", &json!({"name": "Ada Lovelace"}))).await;
+    assert_eq!((code, &ada["spec"]), (201, &json!({"name": "Ada King"})), "{ada}");
+    let object = seen.lock().unwrap().clone();
+    assert_eq!((&object["apiVersion"], &object["spec"]["first"]), (&json!("a-schema.io/v1"), &json!("Ada")));
+    // The failure policy does not ignore a failed conversion.
+    drop(faults.clone().at_webhook_call(faults.webhook_calls() + 1, WebhookFault::Refused));
+    let (code, status) = post(&sandbox, V2, &person("v2", "eve", &json!({"name": "Eve Lovelace"}))).await;
+    let message = status["message"].as_str().unwrap();
+    let start = "Internal error occurred: conversion webhook for a-schema.io/v2, Kind=Person failed: Post ";
+    assert!(code == 500 && message.starts_with(start), "{status}");
 }

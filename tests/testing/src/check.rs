@@ -32,6 +32,11 @@ pub enum Check {
     Edit,
     /// Random faults do not change the final state.
     RandomFaults,
+    /// A webhook of the program that is down, is slow or returns an invalid response does not change the final state. The trial
+    /// repeats its own writes until the webhook responds again. Only for programs with
+    /// [webhooks](crate::Program::webhooks). A mutating webhook with the failure policy `Ignore` has no faults, since the API server
+    /// then stores objects without its changes.
+    Webhooks,
     /// An upgrade and a downgrade keep the objects that both releases want, and lead to the state of each release. It needs
     /// [`Trial::upgrades_from`](crate::Trial::upgrades_from).
     Upgrade,
@@ -53,6 +58,7 @@ impl Check {
         Self::Isolation,
         Self::Edit,
         Self::RandomFaults,
+        Self::Webhooks,
         Self::Upgrade,
         Self::Role,
     ];
@@ -72,6 +78,7 @@ impl fmt::Display for Check {
             Self::Isolation => "isolation of two objects",
             Self::Edit => "edits",
             Self::RandomFaults => "random faults",
+            Self::Webhooks => "faults of webhooks",
             Self::Upgrade => "upgrade and downgrade",
             Self::Role => "role",
         })

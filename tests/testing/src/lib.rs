@@ -23,6 +23,10 @@
 //! The API server calls the webhooks of the operator in the process: admission webhooks for each write, and the conversion of kinds with
 //! several versions. After an upgrade those of the newer release, after the downgrade those of the older one.
 //!
+//! Their calls have faults, too ([`Check::Webhooks`]): the connection is refused, the call times out, or the response is invalid, for one
+//! call or for a minute. Meanwhile the API server rejects writes as the failure policy of the webhook says. The program must retry
+//! its own writes.
+//!
 //! # Invariants
 //! Each run also checks these invariants; a finding names the object that violates one:
 //!
@@ -66,6 +70,7 @@ mod suite;
 mod target;
 mod trial;
 mod variant;
+mod webhook_schedule;
 
 pub use check::Check;
 pub use opgen_sandbox::fault::{FaultClass, Timeline};

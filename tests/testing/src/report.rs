@@ -177,6 +177,7 @@ impl Finding {
             TimelineEvent::Pass(_) => false,
             TimelineEvent::Call(call) => call.fault.is_some() || call.is_write(),
             TimelineEvent::Event(event) => event.fault.is_some(),
+            TimelineEvent::Webhook(call) => call.fault.is_some(),
             _ => true,
         };
         let mut chosen: Vec<usize> = (0..entries.len()).filter(|index| is_relevant(*index)).collect();

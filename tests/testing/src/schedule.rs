@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr};
 
 use opgen_sandbox::fault::{Fault, FaultClass};
 
+use crate::webhook_schedule::WebhookSchedule;
+
 /// The fault schedule of one run, from the creation of the samples to their deletion.
 ///
 /// Its text form is a list of words such as `after:17`:
@@ -26,6 +28,9 @@ use opgen_sandbox::fault::{Fault, FaultClass};
 /// | `upgrade:1` | an older release runs before the program, and once more after it |
 /// | `beside:N` | a second object is created beside sample N/2, or beside all samples in another namespace; for an even N the second objects are deleted, for an odd N the samples |
 /// | `chance:N` | random faults from seed N; `chance:N=lateEvent,cut` only of these classes |
+/// | `webhook:N=FAULT` | the N-th call to a webhook has a fault, such as `refused` or `timedOut` |
+/// | `outage:N=FAULT` | the calls to webhooks have that fault for a minute, from the N-th on |
+/// | `webhooks:N` | random faults of the calls to webhooks from seed N |
 /// | `dice:N` | the seed of names, UIDs and the program's random values; 1 by default |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -61,6 +66,8 @@ pub struct Schedule {
     pub(crate) upgrade: bool,
     /// The seed and the classes of random faults.
     pub(crate) random_faults: Option<(u64, Vec<FaultClass>)>,
+    /// The faults of the calls to webhooks.
+    pub(crate) webhooks: Option<WebhookSchedule>,
 }
 
 /// The propagation policy of a deletion, as in `DeleteOptions`.
@@ -157,6 +164,11 @@ impl Schedule {
         Self { random_faults: Some((seed, classes.to_vec())), ..Self::default() }
     }
 
+    /// Injects faults into the calls to webhooks.
+    pub(crate) fn webhooks(webhooks: WebhookSchedule) -> Self {
+        Self { webhooks: Some(webhooks), ..Self::default() }
+    }
+
     /// Changes the samples to a variant and back.
     pub(crate) fn edit(variant: usize) -> Self {
         Self { edit: Some(variant), ..Self::default() }
@@ -212,6 +224,7 @@ impl fmt::Display for Schedule {
                 if classes.len() == FaultClass::ALL.len() { String::new() } else { format!("={}", names.join(",")) };
             words.push(format!("chance:{seed}{list}"));
         }
+        words.extend(self.webhooks.map(|webhooks| webhooks.to_string()));
         words.extend(self.seed.map(|seed| format!("dice:{seed}")));
         f.write_str(&words.join(" "))
     }
@@ -254,7 +267,7 @@ impl FromStr for Schedule {
                     schedule.random_faults =
                         Some((number, if classes.is_empty() { FaultClass::ALL.to_vec() } else { classes }));
                 }
-                _ => return Err(invalid()),
+                _ => schedule.webhooks = Some(WebhookSchedule::parse(action, number, detail).ok_or_else(invalid)?),
             }
         }
         Ok(schedule)
@@ -284,10 +297,13 @@ mod tests {
             "change:7=2",
             "held:3",
             "beside:1",
+            "webhook:3=otherName",
+            "edit:1 outage:4=timedOut",
+            "upgrade:1 webhooks:7",
         ] {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()).as_deref(), Ok(text));
         }
-        for text in ["after", "after:x", "sometimes:3", "chance:1=rain"] {
+        for text in ["after", "after:x", "sometimes:3", "chance:1=rain", "webhook:1", "outage:2=rain"] {
             assert!(text.parse::<Schedule>().is_err(), "{text}");
         }
     }

@@ -196,6 +196,15 @@ impl Placeholders {
         is_uid(uid).then(|| format!("{start}{}", self.0.get(uid).map_or("<uid>", String::as_str)))
     }
 
+    /// Replaces the digest and the UID in the mark that an opgen operator writes to its children, `<digest>/<uid of the owner>/<hash>`:
+    /// the digest covers the UID. `None` for another text.
+    fn replace_owner_mark(&self, text: &str) -> Option<String> {
+        let (_, rest) = text.split_once('/')?;
+        let (uid, rest) = rest.split_at_checked(UID_LENGTH)?;
+        let is_mark = is_uid(uid) && rest.starts_with('/');
+        is_mark.then(|| format!("<digest>/{}{rest}", self.0.get(uid).map_or("<uid>", String::as_str)))
+    }
+
     /// Replaces values that differ between runs by placeholders, and sorts lists whose order has no meaning.
     fn replace_volatile(&self, value: &mut Value) {
         match value {
@@ -208,6 +217,8 @@ impl Placeholders {
                     "<address>".clone_into(text);
                 } else if let Some(placeholder) = self.replace_uid_suffix(text) {
                     *text = placeholder;
+                } else if let Some(mark) = self.replace_owner_mark(text) {
+                    *text = mark;
                 }
             }
             Value::Array(items) => {
@@ -323,6 +334,19 @@ mod tests {
         };
         assert_eq!(values(&one), values(&two));
         assert_eq!(one.objects.keys().collect::<Vec<_>>(), ["Pod a/web-*", "Pod a/web-* (2)"]);
+    }
+
+    #[test]
+    fn an_owner_mark_has_no_digest_and_no_uid() {
+        let mark = |digest: &str, uid: &str, owner: &str| {
+            let child = json!({"kind": "Pod", "metadata": {"name": "p", "annotations": {"a": format!("{digest}/{owner}/77aa")}}});
+            let snapshot = Snapshot::of(vec![json!({"kind": "Web", "metadata": {"name": "w", "uid": uid}}), child]);
+            snapshot.objects["Pod p"].normalized["metadata"]["annotations"]["a"].clone()
+        };
+        let (one, two) = ("0b0e2a3c-0000-4000-8000-000000000001", "0b0e2a3c-0000-4000-8000-000000000002");
+        assert_eq!(mark("12", one, one), "<digest>/<uid of Web w>/77aa");
+        assert_eq!(mark("34", two, two), mark("12", one, one));
+        assert_eq!(mark("34", two, one), "<digest>/<uid>/77aa");
     }
 
     #[test]

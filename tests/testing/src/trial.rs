@@ -118,7 +118,8 @@ impl Trial {
         self
     }
 
-    /// Sets the seeds of [`Check::RandomFaults`]. Default: 33, which includes a run with each fault class alone.
+    /// Sets the seeds of [`Check::RandomFaults`], and every third of them of [`Check::Webhooks`] and [`Check::Upgrade`]. Default: 33,
+    /// which includes a run with each fault class alone.
     #[must_use]
     pub fn seeds(mut self, seeds: Range<u64>) -> Self {
         self.seeds = seeds;

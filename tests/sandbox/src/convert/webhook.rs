@@ -79,10 +79,31 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Converts a written object to all served versions, for their watches. Caches failures instead of returning them.
-    pub(crate) async fn convert_for_watches(&self, stored: &Arc<Stored>) {
+    /// Converts the past states of objects that a watch from a version sends.
+    ///
+    /// # Errors
+    /// Fails if the webhook fails.
+    pub(crate) async fn convert_changes(&self, after: u64) -> Result<(), Failure> {
         if webhook_converted(self.kind).is_none() {
-            return;
+            return Ok(());
+        }
+        // The watch reports an expired version.
+        let Ok(changes) = self.server.store.some_changes(&self.kind.group_resource, after, usize::MAX) else {
+            return Ok(());
+        };
+        let failed = changes.iter().map(|change| change.object.clone());
+        let failed: Vec<_> = failed.filter(|object| self.kind.conversion_error(object).is_some()).collect();
+        self.convert(&failed).await
+    }
+
+    /// Converts a written object to all served versions, for their watches and the response. Caches the failures of other
+    /// versions instead of returning them.
+    ///
+    /// # Errors
+    /// Fails if the webhook fails for the version of the request; the object is stored nevertheless.
+    pub(crate) async fn convert_written(&self, stored: &Arc<Stored>) -> Result<(), Failure> {
+        if webhook_converted(self.kind).is_none() {
+            return Ok(());
         }
         let all = self.server.kinds.all();
         for kind in all.iter().filter(|kind| kind.group_resource == self.kind.group_resource) {
@@ -94,6 +115,7 @@ impl ResourceRequest<'_> {
             };
             custom.converted.put([(&**stored, Err(failure.message))].into_iter());
         }
+        self.kind.conversion_error(stored).map_or(Ok(()), |why| Err(conversion::failure(why)))
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
     EventFault, Fault, FaultClass, ObservedCall, ObservedEvent, Timeline, TimelineEntry, TimelineEvent,
     activity::Activity,
     random::{CallTraits, RandomFaults},
+    webhook_plan::WebhookPlan,
 };
 
 /// An action that runs just before a call.
@@ -41,6 +42,7 @@ pub(super) struct FaultState {
     at_event: BTreeMap<u64, EventFault>,
     actions: BTreeMap<u64, FaultAction>,
     random: Option<RandomFaults>,
+    pub(super) webhooks: WebhookPlan,
     /// The time until which all events are lost.
     events_lost_until: Option<Instant>,
     /// The version of the first lists of later lives, and the lists that were made.
@@ -96,6 +98,7 @@ impl Faults {
             at_event: BTreeMap::new(),
             actions: BTreeMap::new(),
             random: None,
+            webhooks: WebhookPlan::default(),
             events_lost_until: None,
             first_lists_as_of: None,
             passes: BTreeMap::new(),

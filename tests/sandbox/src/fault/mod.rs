@@ -4,6 +4,9 @@
 //! Calls of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls,
 //! events and faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
 //!
+//! The calls of the server to webhooks can have a [`WebhookFault`], see
+//! [`Builder::webhook_faults`](crate::Builder::webhook_faults).
+//!
 //! # Faults that a real server cannot have
 //!
 //! An API server may deliver events late, and it may end a watch, so that the client lists again and misses the changes
@@ -36,6 +39,9 @@ mod random;
 #[cfg(feature = "client")]
 mod stale_read;
 mod timeline;
+mod webhook_fault;
+#[cfg(feature = "client")]
+mod webhook_plan;
 
 #[cfg(feature = "client")]
 pub use body::FaultyBody;
@@ -49,5 +55,7 @@ pub use plan::{EventFault, Fault};
 #[cfg(feature = "client")]
 pub use random::FaultClass;
 pub use timeline::{
-    ObservedCall, ObservedCondition, ObservedEvent, ObservedPass, PassPhase, Timeline, TimelineEntry, TimelineEvent,
+    ObservedCall, ObservedCondition, ObservedEvent, ObservedPass, ObservedWebhookCall, PassPhase, Timeline,
+    TimelineEntry, TimelineEvent,
 };
+pub use webhook_fault::WebhookFault;

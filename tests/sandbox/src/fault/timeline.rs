@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EventFault, Fault};
+use super::{EventFault, Fault, WebhookFault};
 
 /// All calls, events, passes and faults in order. Of bodies it records only names and conditions, never the contents of
 /// a Secret.
@@ -40,6 +40,8 @@ pub enum TimelineEvent {
     Event(ObservedEvent),
     /// A reconcile pass of the client.
     Pass(ObservedPass),
+    /// A call of the server to a webhook.
+    Webhook(ObservedWebhookCall),
     /// A fault stopped the client's process.
     Stop,
     /// The test ended the client's process.
@@ -94,6 +96,21 @@ pub struct ObservedEvent {
     pub conditions: Vec<ObservedCondition>,
     /// The injected fault.
     pub fault: Option<EventFault>,
+}
+
+/// A call of the server to a webhook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ObservedWebhookCall {
+    /// The number of the call; the first is 1.
+    pub number: u64,
+    /// The URL with the query.
+    pub url: String,
+    /// Whether it converts objects, and admits no write.
+    pub is_conversion: bool,
+    /// The injected fault.
+    pub fault: Option<WebhookFault>,
 }
 
 /// A reconcile pass over an object, as the client reports it.
@@ -154,6 +171,21 @@ impl Timeline {
             _ => None,
         })
     }
+
+    /// Returns the calls of the server to webhooks, in order.
+    pub fn webhook_calls(&self) -> impl Iterator<Item = &ObservedWebhookCall> {
+        self.entries.iter().filter_map(|entry| match &entry.event {
+            TimelineEvent::Webhook(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+impl ObservedWebhookCall {
+    /// Returns a call without a number and a fault.
+    pub(crate) fn new(url: &str, is_conversion: bool) -> Self {
+        Self { number: 0, url: url.to_owned(), is_conversion, fault: None }
+    }
 }
 
 /// Returns whether a request is a watch.
@@ -211,6 +243,15 @@ impl fmt::Display for ObservedEvent {
     }
 }
 
+impl fmt::Display for ObservedWebhookCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.url.split('?').next().unwrap_or_default();
+        let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+        write!(f, "webhook call {}: /{path}", self.number)?;
+        self.fault.map_or(Ok(()), |fault| write!(f, " [{fault}]"))
+    }
+}
+
 impl fmt::Display for ObservedPass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, resource, namespace, name, part } = self;
@@ -233,6 +274,7 @@ impl fmt::Display for Timeline {
                 TimelineEvent::Call(call) => writeln!(f, "{call}")?,
                 TimelineEvent::Event(event) => writeln!(f, "  {event}")?,
                 TimelineEvent::Pass(pass) => writeln!(f, "  {pass}")?,
+                TimelineEvent::Webhook(call) => writeln!(f, "  {call}")?,
                 TimelineEvent::Stop => f.write_str("the process was stopped\n")?,
                 TimelineEvent::End => f.write_str("the process was ended\n")?,
                 TimelineEvent::Note { text } => writeln!(f, "{text}")?,

@@ -86,6 +86,9 @@ impl Chart {
                     pass_span::add_entry(&mut row.passes, column, pass);
                     ("neutral", pass.to_string())
                 }
+                TimelineEvent::Webhook(call) => {
+                    (if call.fault.is_some() { "hit" } else { "neutral" }, call.to_string())
+                }
                 TimelineEvent::Stop => {
                     chart.stops.push(column);
                     rows.end_open_passes(column);

@@ -1,6 +1,6 @@
 //! Routes an authorized request to the verb that handles it.
 
-use super::{create, delete, list, patch, read, replace, subresource, watch};
+use super::{create, delete, list, list_options, patch, read, replace, subresource, watch};
 use crate::{
     authorization,
     call::{Call, Representation, Target, Verb},
@@ -74,6 +74,11 @@ async fn handle_verb(request: ResourceRequest<'_>) -> Result<ApiResponse, Failur
         Verb::List => list::list(request).await,
         Verb::Watch => {
             request.convert_all().await?;
+            if let Some(version) =
+                list_options::version(&request.call.options, Verb::Watch)?.filter(|version| *version > 0)
+            {
+                request.convert_changes(version).await?;
+            }
             watch::watch(request)
         }
         Verb::Create => create::create(request).await,

@@ -108,7 +108,7 @@ pub(super) async fn create(
         Some(current) => name_conflict(request, is_generated, &current),
         None => Failure::already_exists(kind, &name),
     })?;
-    request.convert_for_watches(&stored).await;
+    request.convert_written(&stored).await?;
     Ok(WriteOutcome { state: WrittenObject::Stored(stored), created: true, warnings })
 }
 
@@ -184,7 +184,7 @@ pub(super) async fn update(
     let next = (!is_deleted).then_some(converted);
     let stored = server.store.commit(&kind.group_resource, key, Expect::Version(current.version), next, &api_version);
     let stored = stored.map_err(|_| WriteError::Conflict)?;
-    request.convert_for_watches(&stored).await;
+    request.convert_written(&stored).await?;
     Ok(outcome(last_state.map_or(WrittenObject::Stored(stored), WrittenObject::Unstored)))
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{client, client_config::WebhookClientConfig, wording};
-use crate::server::Server;
+use crate::{fault::WebhookFault, server::Server};
 
 /// The user agent of webhook calls.
 const AGENT: &str = "kube-apiserver-admission";
@@ -25,7 +25,13 @@ pub(crate) async fn call(server: &Server, config: &Value, body: &Value, limit: D
         .header(header::CONTENT_TYPE, "application/json")
         .body(Bytes::from(body.to_string()));
     let request = request.map_err(|error| format!("parse {:?}: {error}", target.display_url))?;
+    let fault = server.webhooks.fault(&target.display_url, body["kind"] == "ConversionReview");
     let response = async {
+        match fault {
+            Some(WebhookFault::Refused) => return Err(wording::connection_refused(&target.display_url)),
+            Some(WebhookFault::TimedOut) => return std::future::pending().await,
+            _ => {}
+        }
         match server.webhooks.handler(&target.display_url) {
             Some(handler) => Ok(handler(request).await),
             None => {
@@ -39,6 +45,7 @@ pub(crate) async fn call(server: &Server, config: &Value, body: &Value, limit: D
         Ok(response) => response.map_err(post_error)?,
         Err(_) => return Err(post_error("context deadline exceeded".to_owned())),
     };
+    let response = fault.into_iter().fold(response, |response, fault| fault.falsify(response));
     if response.status() >= StatusCode::BAD_REQUEST || response.status() < StatusCode::OK {
         return Err(wording::response_error(response.status(), response.body()));
     }

@@ -23,11 +23,13 @@ pub(crate) async fn convert(
 ) -> Result<Vec<Value>, Failure> {
     let Some(first) = objects.first() else { return Ok(objects) };
     let first_kind = format!("{}, Kind={}", object::text(first, &["apiVersion"]), object::text(first, &["kind"]));
-    convert_all(server, conversion, objects, desired).await.map_err(|why| {
-        let mut failure = Failure::internal(format!("conversion webhook for {first_kind} {why}"));
-        failure.reason = "";
-        failure
-    })
+    let converted = convert_all(server, conversion, objects, desired).await;
+    converted.map_err(|why| failure(format!("conversion webhook for {first_kind} {why}")))
+}
+
+/// Returns the failure of a conversion: a 500 error without a reason.
+pub(crate) fn failure(message: String) -> Failure {
+    Failure { reason: "", ..Failure::internal(message) }
 }
 
 /// Sends a `ConversionReview` with the objects and returns the converted ones. Returns the rest of the error message,

@@ -6,10 +6,14 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 use super::{client::Connections, client_config::WebhookClientConfig};
+use crate::fault::{ObservedWebhookCall, WebhookFault};
 
 /// A handler that responds to webhook calls in the process.
 pub(crate) type WebhookHandler =
     Arc<dyn Fn(Request<Bytes>) -> Pin<Box<dyn Future<Output = Response<Bytes>> + Send>> + Send + Sync>;
+
+/// A function that chooses the fault of a webhook call.
+type FaultChooser = Arc<dyn Fn(ObservedWebhookCall) -> Option<WebhookFault> + Send + Sync>;
 
 /// The addresses and handlers by which the server reaches webhooks.
 #[derive(Default)]
@@ -19,6 +23,7 @@ pub(crate) struct WebhookRoutes {
     /// The handlers, by URL prefix.
     handlers: Vec<(String, WebhookHandler)>,
     pub(super) connections: Connections,
+    fault_chooser: Option<FaultChooser>,
 }
 
 impl WebhookRoutes {
@@ -33,6 +38,19 @@ impl WebhookRoutes {
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
         self.handlers.push((url.to_owned(), Arc::new(move |request| Box::pin(answer(request)))));
+    }
+
+    /// Sets the function that chooses the fault of each call.
+    pub(crate) fn set_fault_chooser(
+        &mut self,
+        choose: impl Fn(ObservedWebhookCall) -> Option<WebhookFault> + Send + Sync + 'static,
+    ) {
+        self.fault_chooser = Some(Arc::new(choose));
+    }
+
+    /// Returns the fault of a call; `None` if it has none.
+    pub(super) fn fault(&self, url: &str, is_conversion: bool) -> Option<WebhookFault> {
+        self.fault_chooser.as_ref().and_then(|choose| choose(ObservedWebhookCall::new(url, is_conversion)))
     }
 
     /// Returns the handler of a URL; `None` if no prefix matches. The longest prefix wins.

@@ -50,7 +50,7 @@ pub(super) fn request_error(error: &(dyn Error + 'static), host: &str, port: u16
         let io = error.downcast_ref::<io::Error>();
         match io.map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => {
-                return format!("dial tcp {host}:{port}: connect: connection refused");
+                return connection_refused(&format!("https://{host}:{port}"));
             }
             Some(io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof) => return "EOF".to_owned(),
             _ => {}
@@ -60,6 +60,13 @@ pub(super) fn request_error(error: &(dyn Error + 'static), host: &str, port: u16
         cause = inner.or_else(|| error.source());
     }
     error.to_string()
+}
+
+/// Returns the message for a URL at which nothing listens.
+pub(super) fn connection_refused(url: &str) -> String {
+    let url: http::Uri = url.parse().unwrap_or_default();
+    let (host, port) = (url.host().unwrap_or_default(), url.port_u16().unwrap_or(443));
+    format!("dial tcp {host}:{port}: connect: connection refused")
 }
 
 /// Returns the message of a TLS error.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use http::{Method, Request, Response};
-use opgen_sandbox::Sandbox;
+use opgen_sandbox::{Sandbox, fault::WebhookFault};
 use serde_json::{Value, json};
 
 use super::{answer, create, prepare, register};
@@ -198,6 +198,51 @@ async fn a_webhook_is_asked_again_about_what_later_ones_changed() {
     let urls: Vec<_> = program.asked().into_iter().map(|(url, _)| url).collect();
     let url = |path: &str| format!("https://hooks.example.com/{path}?timeout=2s");
     assert_eq!(urls, [url("allow"), url("patch"), url("allow")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_with_a_fault_fails_as_the_failure_policy_says() {
+    let chosen = Arc::new(Mutex::new(None));
+    let (fault, program) = (chosen.clone(), Program::default());
+    let builder = Sandbox::builder().seed(1).webhook(HOST, move |request| program.clone().answer(request));
+    let sandbox = builder.webhook_faults(move |_| *fault.lock().unwrap()).start();
+    prepare(&sandbox).await;
+    let ignore = json!({"failurePolicy": "Ignore"});
+    hook(&sandbox, "validating", "allow", json!({})).await;
+    hook(&sandbox, "validating", "ignored", ignore.clone()).await;
+    hook(&sandbox, "mutating", "mutating", json!({})).await;
+    hook(&sandbox, "mutating", "ignored", ignore).await;
+    let post = |path: &str, why: &str| format!("failed to call webhook: Post \"{HOST}/{path}?timeout=2s\": {why}");
+    let zero = "00000000-0000-4000-8000-000000000000";
+    for (fault, why) in [
+        (WebhookFault::Refused, post("allow", "dial tcp hooks.example.com:443: connect: connection refused")),
+        (WebhookFault::TimedOut, post("allow", "context deadline exceeded")),
+        (WebhookFault::OtherRequest, format!("got {zero:?}")),
+    ] {
+        *chosen.lock().unwrap() = Some(fault);
+        let began = tokio::time::Instant::now();
+        let (code, status) = labelled(&sandbox, "validating", "allow").await;
+        let message = status["message"].as_str().unwrap();
+        assert!(code == 500 && message.ends_with(&why), "{fault}: {status}");
+        assert!(
+            message.starts_with("Internal error occurred: failed calling webhook \"allow.example.com\": "),
+            "{status}"
+        );
+        let limit = if fault == WebhookFault::TimedOut { 2 } else { 0 };
+        assert_eq!(began.elapsed().as_secs(), limit, "{fault}");
+        assert_eq!(labelled(&sandbox, "mutating", "mutating").await.0, 500);
+        for sort in ["validating", "mutating"] {
+            let body = json!({"metadata": {"generateName": "x", "labels": {sort: "ignored"}}});
+            assert_eq!(create(&sandbox, "configmaps", body).await.0, 201, "{fault}");
+        }
+    }
+    // A review without `allowed` is a denial, which no failure policy ignores.
+    *chosen.lock().unwrap() = Some(WebhookFault::Incomplete);
+    let (code, status) = labelled(&sandbox, "validating", "ignored").await;
+    let why = "admission webhook \"ignored.example.com\" denied the request without explanation";
+    assert_eq!((code, &status["message"]), (400, &json!(why)));
+    *chosen.lock().unwrap() = None;
+    assert_eq!(labelled(&sandbox, "validating", "allow").await.0, 201);
 }
 
 #[tokio::test(start_paused = true)]

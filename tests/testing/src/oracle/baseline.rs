@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use opgen_sandbox::fault::Timeline;
+use opgen_sandbox::fault::{ObservedWebhookCall, Timeline};
 
 use crate::{
     diff::Noise,
@@ -26,6 +26,8 @@ pub(crate) struct Baseline {
     /// The number of all calls.
     pub(crate) calls: u64,
     pub(crate) timeline: Timeline,
+    /// The number of calls to webhooks before the samples were created.
+    webhook_calls_to_set_up: u64,
     /// The results of the variants as new objects.
     fresh: Vec<OnceLock<FreshResult>>,
 }
@@ -50,6 +52,7 @@ impl Baseline {
             calls_to_create: first.calls_to_create,
             calls: first.calls,
             timeline: first.timeline,
+            webhook_calls_to_set_up: first.webhook_calls_to_set_up,
         }
     }
 
@@ -61,6 +64,11 @@ impl Baseline {
             let is_not_at_rest = matches!(outcome.failure, Some(Failure::NotAtRest(_)));
             FreshResult { after_create: outcome.after_create, is_not_at_rest }
         }))
+    }
+
+    /// Returns the calls to webhooks from the creation of the samples on.
+    pub(crate) fn webhook_calls(&self) -> impl Iterator<Item = &ObservedWebhookCall> {
+        self.timeline.webhook_calls().filter(|call| call.number > self.webhook_calls_to_set_up)
     }
 
     /// Returns how many variants have run as new objects.

@@ -53,6 +53,9 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Deletion if schedule.recreate_at.is_some() => {
             "store state of an object by its uid: an object that is created again under the same name is a different object"
         }
+        Check::Webhooks if !is_superfluous => {
+            "retry a write that fails because the API server can't call a webhook (500), or because a webhook denies it: the webhook may respond, or allow it, the next time"
+        }
         _ if is_superfluous => {
             "an object was created twice: derive its name from its owner, or look it up before the create"
         }

@@ -1,7 +1,9 @@
 //! Changes the samples to a variant and back.
 
+use serde_json::Value;
+
 use crate::{
-    admin,
+    admin::{self, ErrorResponse},
     simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
 };
 
@@ -22,7 +24,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut O
     let Some(variant) = cluster.target.variants.get(index) else { return Ok(()) };
     let installed = &cluster.target.manifests.install;
     for sample in variant {
-        if let Err(error) = admin::replace_spec(&cluster.sandbox, sample, installed).await {
+        if let Err(error) = replace_spec(cluster, sample, installed).await {
             outcome.after_edit = Some(Err(error.to_string()));
             return Ok(());
         }
@@ -40,7 +42,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut O
     }
     // Else it waits for an object that the variant refers to, and undoing the edit must end the wait.
     for sample in &cluster.target.manifests.samples {
-        if admin::replace_spec(&cluster.sandbox, sample, installed).await.is_err() {
+        if replace_spec(cluster, sample, installed).await.is_err() {
             // The schema may forbid the way back.
             return Ok(());
         }
@@ -50,4 +52,9 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut O
     cluster.record_recreations((&edited, &recovered), None, EDIT_UNDONE, outcome).await;
     outcome.after_recovery = Some(recovered);
     Ok(())
+}
+
+/// Replaces the spec of a sample, and repeats this while calls to webhooks have faults.
+async fn replace_spec(cluster: &Cluster<'_>, sample: &Value, installed: &[Value]) -> Result<(), ErrorResponse> {
+    cluster.write(async || admin::replace_spec(&cluster.sandbox, sample, installed).await.map(drop)).await
 }

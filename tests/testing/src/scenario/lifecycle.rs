@@ -48,12 +48,17 @@ async fn run_phases<'a>(
         None => cluster.target.manifests.samples.clone(),
     };
     cluster.set_base_version(schedule.has_stale_list);
+    outcome.webhook_calls_to_set_up = cluster.faults.webhook_calls();
+    if let Some(webhooks) = schedule.webhooks.filter(|_| !schedule.upgrade) {
+        cluster.disturb_webhooks(webhooks);
+    }
     for sample in &samples {
         let mut sample = sample.clone();
         if schedule.foreign_finalizers.is_some() {
             sample["metadata"]["finalizers"] = json!([FOREIGN_FINALIZER]);
         }
-        let created = admin::create(&cluster.sandbox, &sample, &cluster.target.manifests.install).await;
+        let (sandbox, installed) = (&cluster.sandbox, &cluster.target.manifests.install);
+        let created = cluster.write(async || admin::create(sandbox, &sample, installed).await.map(drop)).await;
         if let Err(error) = created {
             outcome.after_edit = schedule.initial_variant.map(|_| Err(error.to_string()));
             return if schedule.initial_variant.is_some() {
@@ -103,7 +108,7 @@ async fn disturb<'a>(
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     if schedule.upgrade {
-        upgrade::run(cluster, newer, outcome).await?;
+        upgrade::run(cluster, newer, schedule.webhooks, outcome).await?;
     }
     if schedule.idle {
         idle::run(cluster).await?;

@@ -3,16 +3,21 @@
 use crate::{
     simulation::{Cluster, Failure, Outcome},
     target::Target,
+    webhook_schedule::WebhookSchedule,
 };
 
 /// Replaces the older release by the newer one and back, and waits each time until the program is at rest. Records both states,
-/// and the number of calls until the upgrade was complete.
+/// and the number of calls until the upgrade was complete. The calls to the webhooks of the newer release may have faults.
 pub(super) async fn run<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,
+    webhooks: Option<WebhookSchedule>,
     outcome: &mut Outcome,
 ) -> Result<(), Failure> {
     let older = cluster.replace_program(newer).await?;
+    if let Some(webhooks) = webhooks {
+        cluster.disturb_webhooks(webhooks);
+    }
     cluster.rest("the newer release started").await?;
     outcome.calls_to_upgrade = cluster.faults.calls();
     outcome.after_edit = Some(Ok(cluster.snapshot()));

@@ -23,18 +23,20 @@ use super::{
     fault_plan,
     foreign_object::ForeignObjects,
     observer::{object_of, record_nodes, record_passes},
+    optional_webhook::{optional_webhooks, without_query},
     outcome::{Failure, Outcome},
     panic_hook,
     recreation::recreations,
     write_log::WriteLog,
 };
 use crate::{
-    admin,
+    admin::{self, ErrorResponse},
     object::is_same_object,
     program::{ProgramWebhooks, Respond},
     schedule::{Propagation, Schedule},
     snapshot::Snapshot,
     target::Target,
+    webhook_schedule::WebhookSchedule,
 };
 
 /// The start time of a sandbox with a seed.
@@ -51,6 +53,12 @@ const MAX_TIME_TO_REST: Duration = Duration::from_secs(4 * 3600);
 
 /// For how long watches miss events.
 const EVENT_LOSS: Duration = Duration::from_secs(3);
+
+/// The time until the administrator repeats a write.
+const WRITE_RETRY: Duration = Duration::from_secs(5);
+
+/// The code of a create of an object that exists.
+const CONFLICT: u16 = 409;
 
 /// A simulated cluster in which the program runs.
 pub(crate) struct Cluster<'a> {
@@ -69,7 +77,11 @@ pub(crate) struct Cluster<'a> {
     installed: Vec<Value>,
     /// The function of the webhooks of the program that is installed.
     webhooks: CurrentWebhooks,
+    webhook_faults: WebhookFaults,
 }
+
+/// The faults of the calls to webhooks; `None` after the run, as the faults keep the sandbox alive, and it keeps them.
+type WebhookFaults = Arc<Mutex<Option<Faults>>>;
 
 /// The function of the webhooks of the program that is installed; `None` before the installation.
 type CurrentWebhooks = Arc<Mutex<Option<Respond>>>;
@@ -95,8 +107,19 @@ impl<'a> Cluster<'a> {
                 }
             });
         }
-        let sandbox = builder.start();
+        let webhook_faults = WebhookFaults::default();
+        let current = webhook_faults.clone();
+        let optional = optional_webhooks(&target.manifests.install);
+        let sandbox = builder
+            .webhook_faults(move |call| {
+                if optional.contains(without_query(&call.url)) {
+                    return None;
+                }
+                current.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.record_webhook_call(call)
+            })
+            .start();
         let faults = fault_plan::faults(target, &sandbox, schedule);
+        *webhook_faults.lock().unwrap_or_else(PoisonError::into_inner) = Some(faults.clone());
         let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
         let started = Instant::now();
         Self {
@@ -111,6 +134,7 @@ impl<'a> Cluster<'a> {
             base_version: 0,
             installed,
             webhooks,
+            webhook_faults,
         }
     }
 
@@ -257,9 +281,34 @@ impl<'a> Cluster<'a> {
 
     /// Deletes samples.
     pub(crate) async fn delete(&mut self, samples: &[Value], propagation: Propagation) -> Result<(), Failure> {
-        let installed = &self.target.manifests.install;
-        let deleted = admin::delete_all(&self.sandbox, samples, installed, propagation).await;
+        let (sandbox, installed) = (&self.sandbox, &self.target.manifests.install);
+        let deleted = self.write(|| admin::delete_all(sandbox, samples, installed, propagation)).await;
         deleted.map_err(|error| Failure::setup("failed to delete a sample", error))
+    }
+
+    /// Disturbs the calls to webhooks from now on.
+    pub(crate) fn disturb_webhooks(&self, schedule: WebhookSchedule) {
+        fault_plan::add_webhook_faults(&self.faults, schedule);
+    }
+
+    /// Makes a write of the administrator, and repeats it if it failed while a call to a webhook had a fault. The server may have
+    /// stored an object although the response is an error; then it rejects the next create, which counts as a success.
+    ///
+    /// # Errors
+    /// If the server rejects the write for another reason.
+    pub(crate) async fn write(&self, write: impl AsyncFn() -> Result<(), ErrorResponse>) -> Result<(), ErrorResponse> {
+        let mut may_exist = false;
+        loop {
+            let disturbed = self.faults.disturbed_webhook_calls();
+            match write().await {
+                Err(error) if may_exist && error.code == CONFLICT && error.message.contains("already exists") => {
+                    return Ok(());
+                }
+                Err(_) if self.faults.disturbed_webhook_calls() > disturbed => may_exist = true,
+                result => return result,
+            }
+            sleep(WRITE_RETRY).await;
+        }
     }
 
     /// Lets watches miss events for a few seconds.
@@ -292,6 +341,7 @@ impl<'a> Cluster<'a> {
         outcome.panics = panic_hook::stop_recording();
         outcome.calls = self.faults.calls();
         outcome.timeline = self.faults.timeline();
+        self.webhook_faults.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 

@@ -6,13 +6,32 @@ use futures::FutureExt as _;
 use opgen_sandbox::{Sandbox, fault::Faults};
 use serde_json::Value;
 
-use crate::{admin, path::object_path, program::Manifests, schedule::Schedule, target::Target};
+use crate::{
+    admin, path::object_path, program::Manifests, schedule::Schedule, target::Target, webhook_schedule::WebhookSchedule,
+};
 
 /// More calls in one run are an endless loop.
 const MAX_CALLS: u64 = 3_000;
 
 /// How long random faults are injected.
 const RANDOM_FAULTS: Duration = Duration::from_secs(120);
+
+/// For how long the calls to a webhook have a fault in an outage.
+const WEBHOOK_OUTAGE: Duration = Duration::from_secs(60);
+
+/// How long random faults are injected into the calls to webhooks.
+const RANDOM_WEBHOOK_FAULTS: Duration = Duration::from_secs(120);
+
+/// Adds the faults of the calls to webhooks; those at random begin now.
+pub(super) fn add_webhook_faults(faults: &Faults, schedule: WebhookSchedule) {
+    let faults = faults.clone();
+    // The clones of the faults share one plan.
+    drop(match schedule {
+        WebhookSchedule::Call(number, fault) => faults.at_webhook_call(number, fault),
+        WebhookSchedule::Outage(number, fault) => faults.from_webhook_call(number, fault, WEBHOOK_OUTAGE),
+        WebhookSchedule::Random(seed) => faults.webhooks_by_chance(seed, RANDOM_WEBHOOK_FAULTS),
+    });
+}
 
 /// Returns the faults of a schedule, and its actions before certain calls: deletion, recreation, and change of the samples.
 pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) -> Faults {

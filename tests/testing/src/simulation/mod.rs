@@ -5,6 +5,7 @@ mod edit_failures;
 mod fault_plan;
 mod foreign_object;
 mod observer;
+mod optional_webhook;
 mod outcome;
 mod panic_hook;
 mod recreation;

@@ -55,6 +55,8 @@ pub(crate) struct Outcome {
     pub(crate) edit_failures: EditFailures,
     pub(crate) panics: Vec<PanicRecord>,
     pub(crate) failure: Option<Failure>,
+    /// The number of calls to webhooks before the samples were created.
+    pub(crate) webhook_calls_to_set_up: u64,
     /// The number of calls until the program was at rest after the creation of the samples.
     pub(crate) calls_to_create: u64,
     /// The number of calls until the newer release was at rest.

@@ -2,6 +2,7 @@
 
 mod plan;
 mod runner;
+mod webhook_plan;
 
 pub(crate) use plan::Bounds;
 pub(crate) use runner::{replay, run};

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use opgen_sandbox::fault::{Fault, FaultClass, Timeline};
 
+use super::webhook_plan;
 use crate::{
     check::Check,
     oracle::Baseline,
@@ -67,6 +68,11 @@ pub(super) fn schedules(
             .clone()
             .map(|seed| with_edit_or_deletion(random_schedule(seed), seed, (variants, children)))
             .collect(),
+        Check::Webhooks => {
+            let calls: Vec<(u64, bool)> =
+                baseline.webhook_calls().map(|call| (call.number, call.is_conversion)).collect();
+            webhook_plan::schedules(&calls, bounds.seeds.clone(), variants, older.is_some())
+        }
         Check::Upgrade => older.map(|older| upgrades(target, older, bounds.seeds.clone())).unwrap_or_default(),
     }
 }
@@ -75,6 +81,7 @@ pub(super) fn schedules(
 pub(super) fn check_of(schedule: &Schedule) -> Check {
     match schedule {
         Schedule { idle: true, .. } => Check::SteadyState,
+        Schedule { webhooks: Some(_), .. } => Check::Webhooks,
         Schedule { foreign_finalizers: Some(_), .. } => Check::Finalizers,
         Schedule { upgrade: true, .. } => Check::Upgrade,
         Schedule { recreate_at: Some(_), .. } => Check::Deletion,

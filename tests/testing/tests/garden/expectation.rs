@@ -29,9 +29,13 @@ impl BugTrial {
         Self { gardener: Gardener { weeds: true, ..self.gardener }, ..self }
     }
 
-    /// Upgrades from a gardener with another bug, or with none.
+    /// Upgrades from a gardener with another bug, or with none, and with the same webhook.
     pub fn upgraded_from(self, bug: Bug) -> Self {
-        Self { older: Some(Gardener::new(bug)), ..self }
+        Self { older: Some(Gardener { validates: self.gardener.validates, ..Gardener::new(bug) }), ..self }
+    }
+
+    pub fn that_validates(self) -> Self {
+        Self { gardener: Gardener { validates: true, ..self.gardener }, ..self }
     }
 
     pub fn that_polls(self) -> Self {
@@ -57,6 +61,23 @@ impl BugTrial {
         let report = self.report(check);
         let findings = report.findings.iter().filter(|finding| finding.check == check).cloned().collect();
         Findings { bug: self.gardener.bug, report, findings }.not_empty("anything")
+    }
+
+    /// Asserts that no check but this one finds anything, except for an unused permission.
+    #[track_caller]
+    pub fn found_by_no_check_but(self, check: Check) -> Self {
+        let others = Check::ALL.iter().copied().filter(|other| *other != check);
+        let report = trial_of(self.gardener).only(others).run();
+        assert!(report.findings.iter().all(|finding| finding.check == Check::Role), "{report}");
+        self
+    }
+
+    /// Asserts that the check does not apply.
+    #[track_caller]
+    pub fn skips(self, check: Check) {
+        let report = self.report(check);
+        assert!(report.is_clean(), "{report}");
+        assert!(report.steps.iter().all(|step| step.check != check), "{report}");
     }
 
     /// Asserts that the check runs and finds nothing.

@@ -3,9 +3,9 @@
 use opgen_testing::Manifests;
 use serde_json::json;
 
-use super::{Bug, NAME};
+use super::{Bug, NAME, webhook};
 
-pub fn manifests(bug: Bug) -> Manifests {
+pub fn manifests(bug: Bug, validates: bool) -> Manifests {
     let mut verbs = vec!["create", "delete", "get", "list", "patch", "update", "watch"];
     if bug.is(Bug::WrongRole) {
         verbs.retain(|verb| *verb != "delete");
@@ -38,7 +38,7 @@ pub fn manifests(bug: Bug) -> Manifests {
             "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
         },
     });
-    let install = vec![
+    let mut install = vec![
         json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gardener-system"}}),
         json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -66,6 +66,7 @@ pub fn manifests(bug: Bug) -> Manifests {
             "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": "gardener-system"}],
         }),
     ];
+    install.extend(validates.then(webhook::configuration));
     let sample = json!({
         "apiVersion": "example.com/v1", "kind": "Garden",
         "metadata": {"name": "home", "namespace": "default"}, "spec": {"plants": 3, "shed": true},

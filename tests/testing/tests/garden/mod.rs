@@ -1,17 +1,20 @@
 //! A hand-written operator: a garden has soil, a seedbox and optionally a shed. Each of its bugs is one that operators had.
+// Each test uses some of its bugs.
+#![allow(dead_code)]
 
 mod expectation;
 mod manifest;
 mod misbehavior;
 mod pass;
 mod watch;
+mod webhook;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 pub use expectation::gardener_with;
 use futures::future::{BoxFuture, FutureExt as _};
 use opgen::environment::Environment;
-use opgen_testing::{Manifests, Program};
+use opgen_testing::{Manifests, Program, ProgramWebhooks};
 
 /// The bug of the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +84,10 @@ pub enum Bug {
     UnobservedState,
     /// Calls have no timeout.
     NoDeadline,
+    /// A write that fails because the server can't call a webhook counts as success.
+    SwallowedWebhookFailure,
+    /// A write that a webhook denies counts as success: the webhook might allow it the next time.
+    FinalDenial,
     /// Children of an older release are deleted and created again.
     ReplacedOnUpgrade,
 }
@@ -103,11 +110,13 @@ pub struct Gardener {
     pub polls: bool,
     /// Whether a garden without a shed waits for a permit; `observedGeneration` is that of the last applied spec.
     pub waits_for_permit: bool,
+    /// Whether a webhook validates its gardens and all ConfigMaps.
+    pub validates: bool,
 }
 
 impl Gardener {
     pub fn new(bug: Bug) -> Self {
-        Self { bug, weeds: false, polls: false, waits_for_permit: false }
+        Self { bug, weeds: false, polls: false, waits_for_permit: false, validates: false }
     }
 }
 
@@ -121,7 +130,11 @@ impl Program for Gardener {
     }
 
     fn manifests(&self) -> Result<Manifests, String> {
-        Ok(manifest::manifests(self.bug))
+        Ok(manifest::manifests(self.bug, self.validates))
+    }
+
+    fn webhooks(&self) -> Option<ProgramWebhooks> {
+        self.validates.then(|| ProgramWebhooks::new(webhook::URL, Arc::new(|request| webhook::allow(request).boxed())))
     }
 
     fn longest_pause(&self) -> Duration {

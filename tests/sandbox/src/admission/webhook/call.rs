@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::hook::Hook;
+use super::{error::internal_error, hook::Hook, version::in_version};
 use crate::{
     admission::{match_rules::MatchedKind, review::Review},
     failure::Failure,
@@ -40,7 +40,7 @@ impl Hook {
         }
         let server = review.request.server;
         let uid = server.environment.uid();
-        let body = admission_review(review, matched_kind, &uid);
+        let body = admission_review(review, matched_kind, &uid).await.map_err(CallError::Failure)?;
         let answer = webhook::call(server, &self.client, &body, self.timeout).await;
         let answer = answer.map_err(|why| CallError::Ignorable(format!("failed to call webhook: {why}")))?;
         self.parse_response(&answer, &uid, may_patch).map_err(CallError::Ignorable)
@@ -114,18 +114,13 @@ impl Hook {
         };
         failure.reason = known_reason(reason);
         let code = object::number(status, &["code"]).and_then(|code| u16::try_from(code).ok());
-        failure.code = code.filter(|code| *code > 0).unwrap_or(400);
+        // A denial never has the code of a success.
+        failure.code = code.filter(|code| *code >= 400).unwrap_or(400);
         if let Some(details) = status["details"].as_object() {
             failure.details.clone_from(details);
         }
         failure
     }
-}
-
-/// Returns a 500 error with the message as its cause, as in kube-apiserver.
-pub(super) fn internal_error(why: &str) -> Failure {
-    let failure = Failure::internal(format!("Internal error occurred: {why}"));
-    failure.with_causes(vec![json!({"message": why})])
 }
 
 /// Returns the reason if Kubernetes defines it; otherwise an empty string.
@@ -154,10 +149,17 @@ fn known_reason(reason: &str) -> &'static str {
 }
 
 /// Returns the `AdmissionReview` to send, with the objects in the version that the rules match.
-fn admission_review(review: &Review<'_>, matched_kind: &MatchedKind, uid: &str) -> Value {
+///
+/// # Errors
+/// Fails if the conversion to that version fails.
+async fn admission_review(review: &Review<'_>, matched_kind: &MatchedKind, uid: &str) -> Result<Value, Failure> {
+    let server = review.request.server;
     let mut request = review.admission_request(matched_kind);
     request["uid"] = uid.into();
-    request["object"] = matched_kind.in_matched_version(&review.object);
-    request["oldObject"] = review.old.as_ref().map(|old| matched_kind.in_matched_version(old)).unwrap_or_default();
-    json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request})
+    request["object"] = in_version(server, &matched_kind.kind, &review.object).await?;
+    request["oldObject"] = match &review.old {
+        Some(old) => in_version(server, &matched_kind.kind, old).await?,
+        None => Value::Null,
+    };
+    Ok(json!({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}))
 }

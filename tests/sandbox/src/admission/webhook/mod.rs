@@ -5,7 +5,9 @@ pub(super) use mutating::mutate;
 pub(super) use validating::validate;
 
 mod call;
+mod error;
 mod hook;
 mod invocation;
 mod mutating;
 mod validating;
+mod version;

@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::{
-    call::{CallError, internal_error},
+    call::CallError,
+    error::internal_error,
     hook::Hook,
     invocation::{hooks, is_exempt},
+    version::in_version,
 };
 use crate::{
     admission::{match_rules::MatchedKind, reinvocation::Reinvocation, review::Review},
@@ -55,10 +57,10 @@ async fn call_hook(review: &mut Review<'_>, hook: &Hook, matched_kind: &MatchedK
             hook.name
         )));
     }
-    let api_version = review.object["apiVersion"].clone();
-    let mut object =
-        apply_patch(&matched_kind.in_matched_version(&review.object), &patch).map_err(|why| internal_error(&why))?;
-    object["apiVersion"] = api_version;
+    let server = review.request.server;
+    let object = in_version(server, &matched_kind.kind, &review.object).await?;
+    let object = apply_patch(&object, &patch).map_err(|why| internal_error(&why))?;
+    let mut object = in_version(server, review.request.kind, &object).await?;
     review.request.complete(&mut object);
     let changed = object != review.object;
     review.object = object;
