@@ -128,7 +128,7 @@ pub(crate) fn project() -> Project {
 pub(crate) fn with_webhooks() -> Project {
     let mut project = project();
     let kind = project.controllers[0].kind.clone();
-    let webhook = |mode| WebhookDescription { mode, kind: kind.clone(), webhook: Webhook::default() };
+    let webhook = |mode| WebhookDescription { mode, kind: kind.clone(), webhook: Webhook::default(), permissions: &[] };
     project.webhooks = [Mode::Default, Mode::Validate].map(webhook).into();
     project
 }

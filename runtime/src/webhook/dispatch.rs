@@ -55,6 +55,11 @@ impl Dispatcher {
         Self { handlers: Arc::new(handlers), converter, counters, client, conversions }
     }
 
+    /// Sets the client of webhooks that read other objects.
+    pub(super) fn with_client(self, client: Client) -> Self {
+        Self { client, ..self }
+    }
+
     /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
     /// about the write.
     pub(crate) async fn respond<B>(&self, request: Request<B>) -> Response<Full<Bytes>>

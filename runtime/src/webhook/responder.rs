@@ -23,21 +23,19 @@ impl WebhookResponder {
     /// Returns the webhooks of an operator; `None` if it has none. Webhooks that read other objects fail; see
     /// [`WebhookResponder::with_client`].
     pub fn new(operator: &Operator) -> Option<Self> {
-        Self::with(operator, Client::disconnected())
-    }
-
-    /// Returns the webhooks of an operator, which read other objects by this client; `None` if it has no webhooks.
-    pub fn with_client(operator: &Operator, client: kube::Client) -> Option<Self> {
-        Self::with(operator, Client::new(client))
-    }
-
-    fn with(operator: &Operator, client: Client) -> Option<Self> {
         let handlers = operator.extensions.webhooks.iter().cloned();
         let converter = Converter::new(operator.converted_kinds());
-        let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), client);
+        let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), Client::disconnected());
         // The name of the Service does not depend on that of the configurations.
         let names = WebhookNames::new(&operator.name, &operator.name);
         operator.has_webhooks().then(|| Self { dispatcher, service: names.service })
+    }
+
+    /// Sets the client of webhooks that read other objects.
+    #[must_use]
+    pub fn with_client(mut self, client: kube::Client) -> Self {
+        self.dispatcher = self.dispatcher.with_client(Client::new(client));
+        self
     }
 
     /// Returns the name of the Service in the manifests, through which an API server calls the webhooks.

@@ -51,12 +51,12 @@ impl Manifests {
 pub struct ProgramWebhooks {
     /// The URL before the path of each webhook, for a Service `https://NAME.NAMESPACE.svc:PORT`.
     pub url: String,
-    /// Returns the response to a call.
+    /// Returns the response to a call. The client is that of the program, for webhooks that read other objects.
     pub respond: Respond,
 }
 
 /// The function that responds to the calls of webhooks.
-pub type Respond = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
+pub type Respond = Arc<dyn Fn(Request<Bytes>, kube::Client) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
 
 impl ProgramWebhooks {
     /// The webhooks below a URL, with the function that responds to their calls.
@@ -153,6 +153,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         }
         install("base/rbac.yaml", |_| true)?;
         install("base/webhooks.yaml", |_| true)?;
+        install("base/policies.yaml", |_| true)?;
         if self.policy {
             install("finalizer-policy.yaml", |_| true)?;
         }
@@ -165,8 +166,8 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
     fn webhooks(&self) -> Option<ProgramWebhooks> {
         let responder = WebhookResponder::new(&(self.build)())?;
         let url = format!("https://{}.{}.svc:443", responder.service(), self.identity().namespace);
-        let respond: Respond = Arc::new(move |request| {
-            let responder = responder.clone();
+        let respond: Respond = Arc::new(move |request, client| {
+            let responder = responder.clone().with_client(client);
             async move { responder.respond(request).await }.boxed()
         });
         Some(ProgramWebhooks::new(url, respond))

@@ -39,6 +39,8 @@ mod random;
 #[cfg(feature = "client")]
 mod stale_read;
 mod timeline;
+#[cfg(feature = "client")]
+mod webhook_call;
 mod webhook_fault;
 #[cfg(feature = "client")]
 mod webhook_plan;

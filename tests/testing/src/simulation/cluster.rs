@@ -6,7 +6,8 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use futures::future::BoxFuture;
+use http::{Request, Response, StatusCode};
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use opgen::{
     environment::Environment,
@@ -32,7 +33,7 @@ use super::{
 use crate::{
     admin::{self, ErrorResponse},
     object::is_same_object,
-    program::{ProgramWebhooks, Respond},
+    program::ProgramWebhooks,
     schedule::{Propagation, Schedule},
     snapshot::Snapshot,
     target::Target,
@@ -65,6 +66,8 @@ pub(crate) struct Cluster<'a> {
     pub(crate) target: &'a Target,
     pub(crate) sandbox: Sandbox,
     pub(crate) faults: Faults,
+    /// Records the reads of webhooks, which belong to another replica than the program that the faults stop.
+    webhook_reads: Faults,
     log: WriteLog,
     foreign_objects: ForeignObjects,
     started: Instant,
@@ -84,7 +87,10 @@ pub(crate) struct Cluster<'a> {
 type WebhookFaults = Arc<Mutex<Option<Faults>>>;
 
 /// The function of the webhooks of the program that is installed; `None` before the installation.
-type CurrentWebhooks = Arc<Mutex<Option<Respond>>>;
+type CurrentWebhooks = Arc<Mutex<Option<WebhookCall>>>;
+
+/// The function that responds to the calls of webhooks, with their client.
+type WebhookCall = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
 
 impl<'a> Cluster<'a> {
     /// Starts a sandbox with the faults of a schedule, and starts to record panics.
@@ -126,6 +132,7 @@ impl<'a> Cluster<'a> {
             target,
             sandbox,
             faults,
+            webhook_reads: Faults::none(),
             log,
             foreign_objects,
             started,
@@ -140,7 +147,12 @@ impl<'a> Cluster<'a> {
 
     /// Installs the manifests of the program.
     pub(crate) async fn install(&mut self) -> Result<(), Failure> {
-        let respond = self.target.program.webhooks().map(|webhooks| webhooks.respond);
+        let (namespace, name) = (&self.target.namespace, &self.target.name);
+        let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.webhook_reads);
+        let respond = self.target.program.webhooks().map(|webhooks| {
+            let respond: WebhookCall = Arc::new(move |request| (webhooks.respond)(request, client.clone()));
+            respond
+        });
         *self.webhooks.lock().unwrap_or_else(PoisonError::into_inner) = respond;
         let objects = &self.target.manifests.install;
         self.installed.extend(objects.iter().cloned());
@@ -341,6 +353,7 @@ impl<'a> Cluster<'a> {
         outcome.panics = panic_hook::stop_recording();
         outcome.calls = self.faults.calls();
         outcome.timeline = self.faults.timeline();
+        outcome.webhook_reads = self.webhook_reads.timeline();
         self.webhook_faults.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }

@@ -63,4 +63,6 @@ pub(crate) struct Outcome {
     pub(crate) calls_to_upgrade: u64,
     pub(crate) calls: u64,
     pub(crate) timeline: Timeline,
+    /// The reads of the webhooks.
+    pub(crate) webhook_reads: Timeline,
 }

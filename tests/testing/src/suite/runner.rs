@@ -140,7 +140,10 @@ impl<'a> Runner<'a> {
         let results = pool::map(self.bounds.threads, schedules, |schedule| {
             let outcome = execute(target, older, schedule);
             let findings = oracle::judge(&Case { check, target, schedule, outcome: &outcome }, older, baseline);
-            let (used, lacking) = permission::used_and_lacking(&outcome.timeline);
+            let (mut used, mut lacking) = permission::used_and_lacking(&outcome.timeline);
+            let (used_by_webhooks, lacked_by_webhooks) = permission::used_and_lacking(&outcome.webhook_reads);
+            used.extend(used_by_webhooks);
+            lacking.extend(lacked_by_webhooks);
             let denied = (!lacking.is_empty()).then_some(outcome.timeline);
             ScheduleResult { findings, used, lacking, denied }
         });

@@ -134,7 +134,8 @@ impl Program for Gardener {
     }
 
     fn webhooks(&self) -> Option<ProgramWebhooks> {
-        self.validates.then(|| ProgramWebhooks::new(webhook::URL, Arc::new(|request| webhook::allow(request).boxed())))
+        self.validates
+            .then(|| ProgramWebhooks::new(webhook::URL, Arc::new(|request, _| webhook::allow(request).boxed())))
     }
 
     fn longest_pause(&self) -> Duration {
