@@ -194,7 +194,7 @@ async fn served(plane: Arc<Plane>, address: SocketAddr) {
     assert!(managed.is_empty() && asked.denied().is_empty(), "{managed}{}", asked.denied());
     let secret = site.api::<Secret>().get_opt("live-webhook-certificates").await.unwrap();
     assert!(secret.is_none(), "the operator made a certificate");
-    let bundles = bundles(&client).await;
-    assert_eq!(bundles, vec![json!(ByteString(second.0.pem().into())); 3]);
+    let (bundles, injected) = (bundles(&client).await, json!(ByteString(second.0.pem().into())));
+    assert!(!bundles.is_empty() && bundles.iter().all(|bundle| *bundle == injected), "the operator changed a bundle");
     replica.end_now().await;
 }
