@@ -66,7 +66,7 @@ impl Servers {
                 };
                 let client = operator.wrap_client(client.clone());
                 let (handlers, converter) = (extensions.webhooks.iter().cloned(), Converter::new(converted));
-                let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), client.clone());
+                let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), Some(client.clone()));
                 let served = ServedOperator {
                     name: &operator.name,
                     namespace,

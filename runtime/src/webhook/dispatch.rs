@@ -36,8 +36,8 @@ pub(crate) struct Dispatcher {
     handlers: Arc<BTreeMap<String, AdmissionHandler>>,
     converter: Converter,
     counters: Counters,
-    /// The client of webhooks that read other objects.
-    client: Client,
+    /// The client of webhooks that read other objects; without one, these webhooks fail.
+    client: Option<Client>,
     /// A permit for each MiB of the bodies of conversions.
     conversions: Arc<Semaphore>,
 }
@@ -48,7 +48,7 @@ impl Dispatcher {
         handlers: impl IntoIterator<Item = AdmissionHandler>,
         converter: Converter,
         counters: Counters,
-        client: Client,
+        client: Option<Client>,
     ) -> Self {
         let handlers = handlers.into_iter().map(|handler| (handler.description.path(), handler)).collect();
         let conversions = Arc::new(Semaphore::new(MAX_CONVERSIONS as usize));
@@ -57,7 +57,7 @@ impl Dispatcher {
 
     /// Sets the client of webhooks that read other objects.
     pub(super) fn with_client(self, client: Client) -> Self {
-        Self { client, ..self }
+        Self { client: Some(client), ..self }
     }
 
     /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
@@ -140,7 +140,8 @@ impl Dispatcher {
             tracing::error!(webhook, %kind, namespace, name, %error, "a webhook failed");
             text(StatusCode::INTERNAL_SERVER_ERROR, sentence)
         };
-        let answer = match handler.answer(request, &self.client).await {
+        let client = self.client.clone().unwrap_or_else(Client::disconnected);
+        let answer = match handler.answer(request, &client).await {
             Ok(answer) => answer.to_review(&uid).and_then(|review| serde_json::to_vec(&review)),
             Err(error @ AdmissionFailure::Panicked(_)) => {
                 self.counters.count_panic(Closure::Webhook);

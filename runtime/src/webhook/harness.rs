@@ -144,12 +144,8 @@ impl AdmissionHarness {
         let mut handlers: Vec<_> =
             operator.extensions.webhooks.iter().filter(|handler| self.concerns(handler)).cloned().collect();
         handlers.sort_by_key(|handler| (handler.description.mode == Mode::Validate, handler.description.name()));
-        let dispatcher = Dispatcher::new(
-            handlers.iter().cloned(),
-            Converter::default(),
-            operator.counters(),
-            self.client.clone().unwrap_or_else(Client::disconnected),
-        );
+        let dispatcher =
+            Dispatcher::new(handlers.iter().cloned(), Converter::default(), operator.counters(), self.client.clone());
         let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
         let mut is_policy_due = true;
         for handler in &handlers {

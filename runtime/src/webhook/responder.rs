@@ -25,7 +25,7 @@ impl WebhookResponder {
     pub fn new(operator: &Operator) -> Option<Self> {
         let handlers = operator.extensions.webhooks.iter().cloned();
         let converter = Converter::new(operator.converted_kinds());
-        let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), Client::disconnected());
+        let dispatcher = Dispatcher::new(handlers, converter, operator.counters(), None);
         // The name of the Service does not depend on that of the configurations.
         let names = WebhookNames::new(&operator.name, &operator.name);
         operator.has_webhooks().then(|| Self { dispatcher, service: names.service })

@@ -54,12 +54,7 @@ async fn call(harness: AdmissionHarness) -> AdmissionOutcome {
 }
 
 fn dispatcher(operator: &Operator) -> Dispatcher {
-    Dispatcher::new(
-        operator.extensions.webhooks.iter().cloned(),
-        Converter::default(),
-        operator.counters(),
-        Client::disconnected(),
-    )
+    Dispatcher::new(operator.extensions.webhooks.iter().cloned(), Converter::default(), operator.counters(), None)
 }
 
 const PATH: &str = "/validate/shops.demo.example.com";
