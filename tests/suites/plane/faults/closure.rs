@@ -211,7 +211,7 @@ async fn is_well(probes: SocketAddr, path: &str) {
 }
 
 /// Public functions that take functions, and are called for no object or by the user's own code.
-const NOT_FOR_OBJECTS: [(&str, &str); 26] = [
+const NOT_FOR_OBJECTS: [(&str, &str); 28] = [
     (
         "new",
         "the clock and the dice of `Environment` belong to no object, and a panic in them ends a pass; one of a `Runnable` ends the run",
@@ -230,6 +230,8 @@ const NOT_FOR_OBJECTS: [(&str, &str); 26] = [
     ("defaults", "called for a review; a panic is the response 500, and the failure policy decides"),
     ("defaults_with", "called for a review; a panic is the response 500, and the failure policy decides"),
     ("defaults_async", "called for a review; a panic is the response 500, and the failure policy decides"),
+    ("validates_by", "called once, while the operator is built: it takes the settings"),
+    ("defaults_by", "called once, while the operator is built: it takes the settings"),
     ("controls_with", "called once, while the operator is built"),
     ("main_with", "called once, while the operator is built"),
     ("behind", "the cache is a library here: the caller's own code panics"),
