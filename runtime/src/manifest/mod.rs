@@ -23,6 +23,7 @@
 //!   an object without fields is accepted where its type is a struct without fields.
 //! - A keyword that a definition doesn't have, such as a typo in `#[schemars(extend(...))]`, is an error.
 
+mod admission;
 mod build_script;
 mod cert_manager;
 mod chart;
@@ -62,7 +63,7 @@ pub use lint::{Finding, ManifestError, Severity};
 pub use metrics::METRICS_PORT;
 pub(crate) use project::DEFAULT_OBJECTS;
 pub use project::{KindDescription, Project, RoundTrip};
-pub use rbac::{AuditError, Comparison, explain, explain_json, verify};
+pub use rbac::{AuditError, Comparison, documents_without_certificates, explain, explain_json, verify};
 pub(crate) use render::installed_objects;
 pub use render::{File, Rendered, files};
 pub use target::{GenerateArgs, OutputFormat, generate};

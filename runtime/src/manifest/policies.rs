@@ -1,16 +1,15 @@
 //! Generates the admission policies of an operator with their bindings.
 
 use super::{
+    admission::{failure_policy, is_own, set_match_conditions, set_selectors},
     lint::{Finding, Findings},
     project::Project,
-    webhooks::{guarded_namespaces, is_own},
 };
 use crate::{
     policy::{Constraints, MutatingPolicy, ValidatingPolicy},
     versions::CONVERSION_DATA_ANNOTATION,
-    webhook::FailurePolicy,
 };
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
+use k8s_openapi::api::admissionregistration::v1::MatchCondition;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +31,9 @@ fn validating_policy(project: &Project, policy: &ValidatingPolicy) -> [Value; 2]
     let name = name(project, &policy.constraints);
     let rules: Vec<_> =
         policy.rules.iter().map(|rule| json!({"expression": rule.expression, "message": rule.message})).collect();
-    let mut spec = spec(project, &policy.constraints);
+    let mut conditions = policy.constraints.match_conditions.clone();
+    conditions.push(is_no_removal_of_finalizers());
+    let mut spec = spec(project, &policy.constraints, &conditions);
     spec["validations"] = rules.into();
     let binding = json!({"policyName": name, "validationActions": [policy.action.as_str()]});
     [
@@ -44,9 +45,9 @@ fn validating_policy(project: &Project, policy: &ValidatingPolicy) -> [Value; 2]
 fn mutating_policy(project: &Project, policy: &MutatingPolicy) -> [Value; 2] {
     let name = name(project, &policy.constraints);
     let mutation = |expression: &String| json!({"applyConfiguration": {"expression": expression}, "patchType": "ApplyConfiguration"});
-    let mut spec = spec(project, &policy.constraints);
+    let mut spec = spec(project, &policy.constraints, &policy.constraints.match_conditions);
     spec["mutations"] = policy.applied.iter().map(mutation).collect();
-    spec["reinvocationPolicy"] = json!(if policy.is_repeated { "IfNeeded" } else { "Never" });
+    spec["reinvocationPolicy"] = json!(if policy.reinvokes { "IfNeeded" } else { "Never" });
     [
         document(project, "MutatingAdmissionPolicy", &name, spec),
         document(project, "MutatingAdmissionPolicyBinding", &name, json!({"policyName": name})),
@@ -115,32 +116,32 @@ fn name(project: &Project, constraints: &Constraints) -> String {
 }
 
 /// Returns the spec of a policy without its rules.
-fn spec(project: &Project, constraints: &Constraints) -> Value {
-    let Constraints { kind, operations, conditions, object_selector, namespace_selector, failure_policy, .. } =
-        constraints;
-    let default = if is_own(project, kind) { FailurePolicy::Fail } else { FailurePolicy::Ignore };
+fn spec(project: &Project, constraints: &Constraints, match_conditions: &[MatchCondition]) -> Value {
+    let Constraints { kind, operations, object_selector, namespace_selector, .. } = constraints;
     let mut matched = json!({"resourceRules": [{
         "apiGroups": [kind.group],
         "apiVersions": [kind.version],
         "operations": operations.iter().map(|operation| operation.as_str()).collect::<Vec<_>>(),
         "resources": [kind.plural],
     }]});
-    let selectors = [
-        ("namespaceSelector", guarded_namespaces(project, kind, namespace_selector)),
-        ("objectSelector", object_selector.clone()),
-    ];
-    for (field, selector) in selectors.into_iter().filter(|(_, selector)| *selector != LabelSelector::default()) {
-        matched[field] = json!(selector);
-    }
-    let mut spec = json!({
-        "failurePolicy": failure_policy.unwrap_or(default).as_str(),
-        "matchConstraints": matched,
-    });
-    if !conditions.is_empty() {
-        let condition = |condition: &k8s_openapi::api::admissionregistration::v1::MatchCondition| json!({"expression": condition.expression, "name": condition.name});
-        spec["matchConditions"] = conditions.iter().map(condition).collect();
-    }
+    set_selectors(&mut matched, (project, kind), namespace_selector, object_selector);
+    let failure_policy = failure_policy(project, kind, constraints.failure_policy);
+    let mut spec = json!({"failurePolicy": failure_policy, "matchConstraints": matched});
+    set_match_conditions(&mut spec, match_conditions);
     spec
+}
+
+/// Returns the condition under which the rules of a policy are checked: not for a write that removes finalizers of an object that is being
+/// deleted, so that no rule keeps an object from being removed.
+fn is_no_removal_of_finalizers() -> MatchCondition {
+    let count = |object: &str| format!("(has({object}.metadata.finalizers) ? size({object}.metadata.finalizers) : 0)");
+    let (new, old) = (count("object"), count("oldObject"));
+    MatchCondition {
+        name: "is-no-removal-of-finalizers".to_owned(),
+        expression: format!(
+            "request.operation != 'UPDATE' || !has(object.metadata.deletionTimestamp) || {new} >= {old}"
+        ),
+    }
 }
 
 /// Reports policies that the API server would refuse, or that do nothing.

@@ -1,20 +1,16 @@
 //! Generates the Service and the webhook configurations of an operator with admission webhooks.
 
 use super::{
+    admission::{failure_policy, is_own, set_match_conditions, set_selectors},
     lint::{Finding, Findings},
     project::Project,
 };
-use crate::kind::Kind;
-use crate::webhook::{FailurePolicy, Mode, WebhookDescription, conversion::CONVERSION_PATH, names::WebhookNames};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement};
+use crate::webhook::{Mode, WebhookDescription, conversion::CONVERSION_PATH, names::WebhookNames};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The port of the webhooks in the container.
 pub(crate) const WEBHOOK_PORT: u16 = 9443;
-
-/// The label that every Namespace has, with its name.
-const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// Returns the names of the objects of the webhooks.
 pub(crate) fn names(project: &Project) -> WebhookNames {
@@ -93,7 +89,7 @@ fn entry(project: &Project, description: &WebhookDescription) -> Value {
     let mut entry = json!({
         "admissionReviewVersions": ["v1"],
         "clientConfig": {"service": service},
-        "failurePolicy": failure_policy(project, description),
+        "failurePolicy": failure_policy(project, kind, webhook.failure_policy),
         "matchPolicy": "Equivalent",
         "name": description.name(),
         "rules": [{
@@ -106,47 +102,9 @@ fn entry(project: &Project, description: &WebhookDescription) -> Value {
         "sideEffects": "None",
         "timeoutSeconds": webhook.timeout.as_secs(),
     });
-    let condition = |condition: &k8s_openapi::api::admissionregistration::v1::MatchCondition| json!({"expression": condition.expression, "name": condition.name});
-    if !webhook.match_conditions.is_empty() {
-        entry["matchConditions"] = webhook.match_conditions.iter().map(condition).collect();
-    }
-    let selectors = [
-        ("namespaceSelector", guarded_namespaces(project, kind, &webhook.namespace_selector)),
-        ("objectSelector", webhook.object_selector.clone()),
-    ];
-    for (field, selector) in selectors.into_iter().filter(|(_, selector)| *selector != LabelSelector::default()) {
-        entry[field] = json!(selector);
-    }
+    set_match_conditions(&mut entry, &webhook.match_conditions);
+    set_selectors(&mut entry, (project, kind), &webhook.namespace_selector, &webhook.object_selector);
     entry
-}
-
-/// Returns whether the operator defines a kind.
-pub(crate) fn is_own(project: &Project, kind: &Kind) -> bool {
-    project.controllers.iter().any(|controlled| !controlled.is_foreign() && controlled.kind == *kind)
-}
-
-fn failure_policy(project: &Project, description: &WebhookDescription) -> &'static str {
-    let default = if is_own(project, &description.kind) { FailurePolicy::Fail } else { FailurePolicy::Ignore };
-    description.webhook.failure_policy.unwrap_or(default).as_str()
-}
-
-/// Returns the namespaces of a webhook or policy: those of its selector, without the namespace of the operator for a kind that it
-/// doesn't define, and only that namespace for an operator that watches no other.
-pub(crate) fn guarded_namespaces(project: &Project, kind: &Kind, selector: &LabelSelector) -> LabelSelector {
-    let mut selector = selector.clone();
-    let mut require = |operator: &str| {
-        selector.match_expressions.get_or_insert_default().push(LabelSelectorRequirement {
-            key: NAMESPACE_LABEL.to_owned(),
-            operator: operator.to_owned(),
-            values: Some(vec![project.namespace.clone()]),
-        });
-    };
-    if !is_own(project, kind) {
-        require("NotIn");
-    } else if project.namespaced && kind.namespaced {
-        require("In");
-    }
-    selector
 }
 
 /// Reports webhooks that the API server would refuse, or would never call.

@@ -15,7 +15,7 @@ pub(crate) struct Constraints {
     pub(crate) name: String,
     pub(crate) kind: Kind,
     pub(crate) operations: BTreeSet<Operation>,
-    pub(crate) conditions: Vec<MatchCondition>,
+    pub(crate) match_conditions: Vec<MatchCondition>,
     pub(crate) object_selector: LabelSelector,
     pub(crate) namespace_selector: LabelSelector,
     pub(crate) failure_policy: Option<FailurePolicy>,
@@ -28,7 +28,7 @@ impl Constraints {
             name,
             kind,
             operations: [Operation::Create, Operation::Update].into(),
-            conditions: Vec::new(),
+            match_conditions: Vec::new(),
             object_selector: LabelSelector::default(),
             namespace_selector: LabelSelector::default(),
             failure_policy: None,
@@ -44,8 +44,8 @@ impl Constraints {
             return Some(("it has no operation".to_owned(), "use for example creations and updates"));
         }
         let mut names = BTreeSet::new();
-        let twice = self.conditions.iter().find(|condition| !names.insert(&condition.name))?;
-        Some((format!("there are two conditions `{}`", twice.name), "rename one"))
+        let twice = self.match_conditions.iter().find(|condition| !names.insert(&condition.name))?;
+        Some((format!("there are two match conditions `{}`", twice.name), "rename one"))
     }
 }
 
@@ -62,12 +62,12 @@ macro_rules! constraint_methods {
         /// Evaluates the policy only for writes that satisfy this CEL expression, of the variables `object`, `oldObject`, `request` and
         /// `authorizer`. Several conditions must all be satisfied. The name is for messages of the API server. Default: none.
         #[must_use]
-        pub fn condition(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
+        pub fn match_condition(mut self, name: impl Into<String>, expression: impl Into<String>) -> Self {
             let condition = ::k8s_openapi::api::admissionregistration::v1::MatchCondition {
                 name: name.into(),
                 expression: expression.into(),
             };
-            self.constraints.conditions.push(condition);
+            self.constraints.match_conditions.push(condition);
             self
         }
 

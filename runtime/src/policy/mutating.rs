@@ -15,7 +15,7 @@ use crate::kind::Typed;
 /// // Labels new ConfigMaps with the user that created them.
 /// let policy = MutatingPolicy::new::<ConfigMap>("creator")
 ///     .operations([Operation::Create])
-///     .condition("named", "request.userInfo.username.matches('^[a-z]+$')")
+///     .match_condition("named", "request.userInfo.username.matches('^[a-z]+$')")
 ///     .apply("Object{metadata: Object.metadata{labels: {'creator': request.userInfo.username}}}");
 /// let operator = Operator::new("creators").mutating_policy(policy);
 /// # drop(operator);
@@ -25,13 +25,13 @@ pub struct MutatingPolicy {
     pub(crate) constraints: Constraints,
     /// The expressions of the apply configurations.
     pub(crate) applied: Vec<String>,
-    pub(crate) is_repeated: bool,
+    pub(crate) reinvokes: bool,
 }
 
 impl MutatingPolicy {
     /// Returns a policy without changes for a kind. The name distinguishes the policies of an operator: a DNS label.
     pub fn new<K: Typed>(name: impl Into<String>) -> Self {
-        Self { constraints: Constraints::new(name.into(), K::names()), applied: Vec::new(), is_repeated: false }
+        Self { constraints: Constraints::new(name.into(), K::names()), applied: Vec::new(), reinvokes: false }
     }
 
     /// Adds a change: a CEL expression of the fields to apply, `Object{spec: Object.spec{…}}`, of the variables `object`, `oldObject`,
@@ -43,10 +43,10 @@ impl MutatingPolicy {
         self
     }
 
-    /// Evaluates the policy again if a later webhook or policy changes the object. Default: once.
+    /// Evaluates the policy again if a later webhook or policy changes the object (`reinvocationPolicy: IfNeeded`). Default: once.
     #[must_use]
-    pub fn repeated(mut self) -> Self {
-        self.is_repeated = true;
+    pub fn reinvoke_if_needed(mut self) -> Self {
+        self.reinvokes = true;
         self
     }
 

@@ -3,7 +3,7 @@
 use super::constraints::{Constraints, constraint_methods};
 use crate::{
     kind::Typed,
-    validation::{InvalidField, RuleProblem, Validated, Validation, ValidationOf},
+    validation::{InvalidField, RuleExpression, RuleProblem, Validated, Validation, ValidationOf},
 };
 use kube::core::schema::StructuralSchemaRewriter;
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -34,15 +34,10 @@ impl PolicyAction {
     }
 }
 
-/// A rule as the API server evaluates it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PolicyRule {
-    pub(crate) expression: String,
-    pub(crate) message: String,
-}
-
 /// Rules for the objects of a kind, which the API server checks without a call of the operator: a ValidatingAdmissionPolicy with its
 /// binding. The manifests contain both.
+///
+/// A write that removes finalizers of an object that is being deleted is not checked, so that no rule keeps an object from being removed.
 ///
 /// The rules are CEL expressions, or those of a type with [`Validated`]: the type has only the fields that its rules are about, with
 /// the names and types of the kind.
@@ -76,7 +71,7 @@ pub(crate) struct PolicyRule {
 pub struct ValidatingPolicy {
     pub(crate) constraints: Constraints,
     pub(crate) action: PolicyAction,
-    pub(crate) rules: Vec<PolicyRule>,
+    pub(crate) rules: Vec<RuleExpression>,
     /// The parts of the object with rules of a type, which are also checked in Rust.
     parts: Vec<CheckedPart>,
     pub(crate) problems: Vec<RuleProblem>,
@@ -108,7 +103,7 @@ impl ValidatingPolicy {
     /// is installed, and so does a trial.
     #[must_use]
     pub fn rule(mut self, expression: impl Into<String>, message: impl Into<String>) -> Self {
-        self.rules.push(PolicyRule { expression: expression.into(), message: message.into() });
+        self.rules.push(RuleExpression::new(expression, message));
         self
     }
 
@@ -117,6 +112,8 @@ impl ValidatingPolicy {
     ///
     /// As in a schema, an edit that does not change the part with a rule may violate it. Below lists and maps that part is the outermost
     /// list. Rules about a change are refused there.
+    ///
+    /// `opgen generate` refuses a rule about a field that the kind does not have.
     #[must_use]
     pub fn rules_of<T: Validated + JsonSchema>(mut self, path: &'static str) -> Self {
         let settings = SchemaSettings::openapi3().with(|settings| settings.inline_subschemas = true);
@@ -124,9 +121,7 @@ impl ValidatingPolicy {
         let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
         let validation = T::validation();
         match validation.to_expressions(&schema, path) {
-            Ok(rules) => self.rules.extend(
-                rules.into_iter().map(|rule| PolicyRule { expression: rule.expression, message: rule.message }),
-            ),
+            Ok(rules) => self.rules.extend(rules),
             Err(problems) => self.problems.extend(problems),
         }
         self.problems.extend(self.unknown_fields(&validation, &schema, path));
@@ -153,7 +148,7 @@ impl ValidatingPolicy {
             let Some(new) = part(new) else { continue };
             let violations = validation().check(&new, old.and_then(part).as_ref());
             invalid.extend(violations.into_iter().map(|mut violation| {
-                violation.path = format!("{path}{}", violation.path);
+                violation.path = format!("{path}{}", violation.path).trim_start_matches('.').to_owned();
                 violation
             }));
         }

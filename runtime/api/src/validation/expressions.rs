@@ -47,6 +47,13 @@ struct ListAround {
     absent: Vec<String>,
 }
 
+impl RuleExpression {
+    #[doc(hidden)]
+    pub fn new(expression: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { expression: expression.into(), message: message.into() }
+    }
+}
+
 impl Validation {
     /// Returns the rules as expressions over an object whose part at `path`, for example `spec`, has this schema. An empty path is the
     /// object itself.

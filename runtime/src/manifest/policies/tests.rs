@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     manifest::{files, fixture},
     policy::PolicyAction,
-    webhook::Operation,
+    webhook::{FailurePolicy, Operation},
 };
 use k8s_openapi::api::core::v1::Pod;
 
@@ -16,7 +16,7 @@ fn project() -> Project {
     let validating = ValidatingPolicy::new::<Pod>("pods")
         .rule("object.metadata.name != 'x'", "x is no name")
         .operations([Operation::Create])
-        .condition("named", "has(object.metadata.name)")
+        .match_condition("named", "has(object.metadata.name)")
         .action(PolicyAction::Warn);
     project.policies.validating.push(validating);
     let mutating = MutatingPolicy::new::<Pod>("labels").apply("Object{}").failure_policy(FailurePolicy::Fail);
@@ -42,7 +42,10 @@ fn a_policy_and_its_binding_have_the_settings_and_spare_the_own_namespace() {
     let rule = json!({"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]});
     assert_eq!(pods["spec"]["matchConstraints"], json!({"namespaceSelector": excluded, "resourceRules": [rule]}));
     assert_eq!(pods["spec"]["failurePolicy"], "Ignore", "the operator does not define Pods");
-    assert_eq!(pods["spec"]["matchConditions"], json!([{"expression": "has(object.metadata.name)", "name": "named"}]));
+    let [named, removal] = &pods["spec"]["matchConditions"].as_array().unwrap()[..] else { panic!("two conditions") };
+    assert_eq!(named, &json!({"expression": "has(object.metadata.name)", "name": "named"}));
+    assert_eq!(removal["name"], "is-no-removal-of-finalizers");
+    assert!(labels["spec"].get("matchConditions").is_none(), "a change keeps nothing from being removed");
     assert_eq!(
         pods["spec"]["validations"],
         json!([{"expression": "object.metadata.name != 'x'", "message": "x is no name"}])

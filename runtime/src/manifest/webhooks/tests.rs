@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use super::super::admission::NAMESPACE_LABEL;
 use super::*;
 use crate::{
     kind::Kind,

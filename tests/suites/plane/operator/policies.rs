@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
-use kube::{Api, Client};
+use kube::{
+    Api, Client,
+    api::{Patch, PatchParams},
+};
 use libtest_mimic::Trial;
 use opgen::{
     Operator,
@@ -53,6 +56,7 @@ fn operator(namespace: &str) -> Operator {
     let selector = || serde_json::from_value(selector.clone()).expect("a selector");
     let services = ValidatingPolicy::new::<Service>("services")
         .rules_of::<ServiceRules>("spec")
+        .rule("!has(object.metadata.deletionTimestamp)", "it is being deleted")
         .namespace_selector(selector())
         .failure_policy(FailurePolicy::Fail);
     let configs = ValidatingPolicy::new::<ConfigMap>("configs")
@@ -116,5 +120,21 @@ async fn evaluated(plane: Arc<Plane>) {
     let (status, _, body) = send(&client, http::Method::PUT, &web, &stored).await;
     assert_eq!(status, 422, "{body}");
     assert!(body["message"].to_string().contains("spec.sessionAffinity: sessionAffinity is immutable"), "{body}");
-    Api::<Service>::namespaced(client, &namespace).delete("web", &Default::default()).await.expect("a deletion");
+    the_last_finalizer_can_be_removed(&Api::namespaced(client, &namespace)).await;
+}
+
+/// Shows that no rule keeps an object from being removed: an update of an object that is being deleted is refused, but not the removal of
+/// its finalizer.
+async fn the_last_finalizer_can_be_removed(services: &Api<Service>) {
+    let patch = async |patch: Value| services.patch("web", &PatchParams::default(), &Patch::Merge(patch)).await;
+    patch(json!({"metadata": {"finalizers": ["example.com/held"]}})).await.expect("a finalizer");
+    services.delete("web", &Default::default()).await.expect("a deletion");
+    let refused = patch(json!({"metadata": {"labels": {"a": "b"}}})).await.expect_err("the rule is violated");
+    assert!(refused.to_string().contains("it is being deleted"), "{refused}");
+    patch(json!({"metadata": {"finalizers": null}})).await.expect("the finalizer is removed");
+    wait::until("the Service is gone", PATIENCE, async || match services.get_opt("web").await {
+        Ok(None) => Ok(()),
+        other => Err(format!("{other:?}")),
+    })
+    .await;
 }
