@@ -37,41 +37,14 @@ impl std::fmt::Display for Permission {
 
 /// Returns all permissions of the Roles and ClusterRoles among objects: one for each API group, resource and verb of a rule.
 pub(crate) fn granted_permissions(objects: &[Value]) -> BTreeSet<Permission> {
-    rules(objects).flat_map(|(_, rule)| permissions_of(rule)).collect()
+    let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
+    roles.flat_map(|role| role["rules"].as_array().into_iter().flatten()).flat_map(permissions_of).collect()
 }
 
 /// Returns the permissions of the roles among objects that a program needs for the objects that it controls, and not only for its
 /// process.
 pub(crate) fn controller_permissions(objects: &[Value]) -> BTreeSet<Permission> {
-    let callers = webhook_objects(objects);
-    let rules = rules(objects).filter(|(role, rule)| callers.is_empty() || !is_certificate_rule(role, rule, &callers));
-    let permissions = rules.flat_map(|(_, rule)| permissions_of(rule));
-    permissions.filter(|permission| !permission.is_of_process()).collect()
-}
-
-/// Returns the names of the objects that make the API server call the program: configurations of webhooks, and definitions with a
-/// conversion webhook.
-fn webhook_objects(objects: &[Value]) -> BTreeSet<&str> {
-    let calls = |object: &&Value| match object["kind"].as_str() {
-        Some("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => true,
-        Some("CustomResourceDefinition") => object["spec"]["conversion"]["strategy"] == "Webhook",
-        _ => false,
-    };
-    objects.iter().filter(calls).filter_map(|object| object["metadata"]["name"].as_str()).collect()
-}
-
-/// Returns whether a rule serves the certificates of webhooks: it allows to write their bundle into `callers`, or it is about Secrets
-/// in one namespace. A trial calls the webhooks of a program without certificates.
-fn is_certificate_rule(role: &Value, rule: &Value, callers: &BTreeSet<&str>) -> bool {
-    let (names, resources) = (strings(&rule["resourceNames"]), strings(&rule["resources"]));
-    let writes_bundles = !names.is_empty() && names.iter().all(|name| callers.contains(name.as_str()));
-    writes_bundles || (role["kind"] == "Role" && resources == ["secrets"])
-}
-
-/// Returns the rules of the roles among objects, each with its role.
-fn rules(objects: &[Value]) -> impl Iterator<Item = (&Value, &Value)> {
-    let roles = objects.iter().filter(|object| object["kind"] == "ClusterRole" || object["kind"] == "Role");
-    roles.flat_map(|role| role["rules"].as_array().into_iter().flatten().map(move |rule| (role, rule)))
+    granted_permissions(objects).into_iter().filter(|permission| !permission.is_of_process()).collect()
 }
 
 /// Returns the permissions of a rule: one for each API group, resource and verb.
@@ -193,40 +166,5 @@ mod tests {
     fn a_role_grants_each_verb_on_each_resource() {
         let role = json!({"kind": "Role", "rules": [{"apiGroups": ["", "apps"], "resources": ["a"], "verbs": ["get", "list"]}]});
         assert_eq!(granted_permissions(&[role]).len(), 4);
-    }
-
-    #[test]
-    fn the_rules_of_webhook_certificates_are_not_for_the_controlled_objects() {
-        let rule = |group: &str, resource: &str, names: &[&str], verb: &str| {
-            let mut rule = json!({"apiGroups": [group], "resources": [resource], "verbs": [verb]});
-            if !names.is_empty() {
-                rule["resourceNames"] = json!(names);
-            }
-            rule
-        };
-        let (webhooks, definitions) = ("validatingwebhookconfigurations", "customresourcedefinitions");
-        let cluster = json!({"kind": "ClusterRole", "rules": [
-            rule("admissionregistration.k8s.io", webhooks, &["program"], "patch"),
-            rule("apiextensions.k8s.io", definitions, &["webs.d.e"], "patch"),
-            rule("", "secrets", &[], "delete"),
-            rule("", "configmaps", &[], "get"),
-        ]});
-        let own = json!({"kind": "Role", "rules": [rule("", "secrets", &[], "create")]});
-        let configuration = json!({"kind": "ValidatingWebhookConfiguration", "metadata": {"name": "program"}});
-        let definition = |strategy: &str| {
-            json!({
-                "kind": "CustomResourceDefinition",
-                "metadata": {"name": "webs.d.e"},
-                "spec": {"conversion": {"strategy": strategy}},
-            })
-        };
-        let needed = |objects: &[Value]| -> Vec<String> {
-            controller_permissions(objects).iter().map(ToString::to_string).collect()
-        };
-
-        let with_webhooks = [cluster.clone(), own.clone(), configuration, definition("Webhook")];
-        assert_eq!(needed(&with_webhooks), ["get configmaps", "delete secrets"]);
-        // Without webhooks, nothing needs these rules.
-        assert_eq!(needed(&[cluster, own, definition("None")]).len(), 5);
     }
 }

@@ -151,12 +151,13 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         for file in rendered.files.iter().filter(|file| file.path.starts_with("base/crds/")) {
             install(&file.path, |_| true)?;
         }
-        install("base/rbac.yaml", |_| true)?;
         install("base/webhooks.yaml", |_| true)?;
         install("base/policies.yaml", |_| true)?;
         if self.policy {
             install("finalizer-policy.yaml", |_| true)?;
         }
+        // A trial calls the webhooks in the process, without a certificate.
+        manifests.install.extend(manifest::documents_without_certificates(&project));
         for file in rendered.files.iter().filter(|file| file.path.starts_with("samples/")) {
             manifests.samples.extend(documents(&file.text)?);
         }

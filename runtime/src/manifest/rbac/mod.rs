@@ -30,6 +30,13 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     documents_of(project, grants(project))
 }
 
+/// Returns the ServiceAccount, and the roles with their bindings, of an operator whose webhooks have a certificate of somebody else, as in a
+/// trial, which calls them in the process.
+#[doc(hidden)]
+pub fn documents_without_certificates(project: &Project) -> Vec<Value> {
+    documents_of(project, grants_without_certificates(project))
+}
+
 /// The rules that a role doesn't need if somebody else makes the certificate of the webhooks, and those that replace them.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleChange {
@@ -55,7 +62,7 @@ impl RuleChange {
 
 /// Returns the changes of the roles that have fewer rules if somebody else makes the certificate of the webhooks.
 pub(crate) fn changes_without_certificates(project: &Project) -> Vec<RuleChange> {
-    let without = documents_of(project, grants_without_certificates(project));
+    let without = documents_without_certificates(project);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let identity = |role: &Value| [&role["kind"], &role["metadata"]["name"], &role["metadata"]["namespace"]].map(text);
     let rules = |role: &Value| role["rules"].as_array().cloned().unwrap_or_default();
