@@ -7,16 +7,6 @@ use opgen_sandbox::Sandbox;
 
 const GROUP: &str = "demo.example.com";
 
-fn gadgets(version: &'static str) -> Kind {
-    Kind {
-        group: GROUP.into(),
-        version: version.into(),
-        kind: "Gadget".into(),
-        plural: "gadgets".into(),
-        namespaced: true,
-    }
-}
-
 /// Applies an object of a kind that is not namespaced.
 async fn apply(sandbox: &Sandbox, kind: &str, name: &str, spec: Value) {
     let (group, version) = match kind {
@@ -61,25 +51,37 @@ async fn refuse(sandbox: &Sandbox, name: &str) {
     apply(sandbox, "ValidatingAdmissionPolicyBinding", "refuse", binding).await;
 }
 
+/// Creates gadgets in the old version.
+async fn create(sandbox: &Sandbox, names: &[&str]) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk(GROUP, "v1beta1", "Gadget");
+    let resource = ApiResource::from_gvk_with_plural(&kind, "gadgets");
+    let api = Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &resource);
+    for name in names {
+        api.create(&Default::default(), &DynamicObject::new(name, &resource)).await.unwrap();
+    }
+    api
+}
+
+/// Returns the migration of gadgets to `v1`.
+fn migration(sandbox: &Sandbox) -> StorageMigration {
+    let kind = Kind {
+        group: GROUP.into(),
+        version: "v1".into(),
+        kind: "Gadget".into(),
+        plural: "gadgets".into(),
+        namespaced: true,
+    };
+    StorageMigration { client: Client::new(sandbox.client()), operator: "test".to_owned(), kind, stored: "v1" }
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_attempt_after_a_failure_writes_only_the_objects_that_failed() {
     let sandbox = Sandbox::builder().start();
     define(&sandbox, "v1beta1").await;
-    let kind = gadgets("v1beta1");
-    let resource = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(GROUP, "v1beta1", "Gadget"), "gadgets");
-    let api = Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &resource);
-    for name in ["a", "b", "c"] {
-        let object = json!({"apiVersion": kind.api_version(), "kind": "Gadget", "metadata": {"name": name}});
-        api.create(&Default::default(), &serde_json::from_value(object).unwrap()).await.unwrap();
-    }
+    let api = create(&sandbox, &["a", "b", "c"]).await;
     define(&sandbox, "v1").await;
     refuse(&sandbox, "b").await;
-    let migration = StorageMigration {
-        client: Client::new(sandbox.client()),
-        operator: "test".to_owned(),
-        kind: gadgets("v1"),
-        stored: "v1",
-    };
+    let migration = migration(&sandbox);
     let Progress::Failed(failures) = migration.attempt(None).await.unwrap() else { panic!("b is refused") };
     assert_eq!(failures.objects, [(Some("default".to_owned()), "b".to_owned())]);
     let version = async |name: &str| api.get(name).await.unwrap().metadata.resource_version;
@@ -101,14 +103,11 @@ async fn an_attempt_after_a_failure_writes_only_the_objects_that_failed() {
 async fn a_changed_definition_makes_the_next_attempt_write_all_objects_again() {
     let sandbox = Sandbox::builder().start();
     define(&sandbox, "v1beta1").await;
+    let api = create(&sandbox, &["a"]).await;
     define(&sandbox, "v1").await;
-    let migration = StorageMigration {
-        client: Client::new(sandbox.client()),
-        operator: "test".to_owned(),
-        kind: gadgets("v1"),
-        stored: "v1",
-    };
-    let gone = (Some("default".to_owned()), "gone".to_owned());
-    let stale = Failures { generation: json!(0), objects: vec![gone.clone()] };
-    assert_eq!(migration.attempt(Some(stale)).await.unwrap(), Progress::Done);
+    let version = async || api.get("a").await.unwrap().metadata.resource_version;
+    let before = version().await;
+    let stale = Failures { generation: json!(0), objects: Vec::new() };
+    assert_eq!(migration(&sandbox).attempt(Some(stale)).await.unwrap(), Progress::Done);
+    assert_ne!(version().await, before, "it is written again");
 }
