@@ -73,7 +73,8 @@ impl WebhookServer {
     }
 
     /// Sets the folder of the certificate, and the names of the files of its chain and its key, in PEM, for example those of
-    /// cert-manager. Changed files are loaded within ten seconds. The operator then writes no authorities. Default: a certificate that
+    /// cert-manager. Changed files are loaded for a new connection, at most every ten seconds; open connections keep the certificate that
+    /// they began with. The operator then writes no authorities. Default: a certificate that
     /// the operator makes.
     #[must_use]
     pub fn certificate(mut self, folder: impl AsRef<Path>, chain: &str, key: &str) -> Self {
