@@ -8,8 +8,8 @@ use crate::{
     managed::{Each, Managed, Owner},
     shape::{Path, Provisioner},
 };
-pub(crate) use calls::Permission;
 pub use calls::{Calls, References, SubresourceCalls};
+pub(crate) use calls::{Permission, node_type_name};
 pub use draft::Draft;
 pub(crate) use draft::UnversionedReads;
 

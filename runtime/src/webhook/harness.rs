@@ -6,19 +6,20 @@ use super::{
     dispatch::Dispatcher,
     handler::AdmissionHandler,
     review::{AdmissionAnswer, Operation, review},
-    settings::Mode,
+    settings::{Mode, WebhookDescription},
 };
 use crate::{
     client::Client,
     kind::{Kind, Typed},
     manager::operator::Operator,
-    policy::PolicyAction,
+    policy::{Constraints, PolicyAction},
 };
 use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// A write that a test sends to the webhooks of an operator, as the API server does.
 ///
@@ -139,22 +140,30 @@ impl AdmissionHarness {
         self
     }
 
-    /// Calls the webhooks of the operator that are for this kind, operation and subresource.
+    /// Calls the webhooks of the operator that are for this kind, operation and subresource, and checks its policies.
     pub async fn call(self, operator: &Operator) -> AdmissionOutcome {
-        let mut handlers: Vec<_> =
-            operator.extensions.webhooks.iter().filter(|handler| self.concerns(handler)).cloned().collect();
-        handlers.sort_by_key(|handler| (handler.description.mode == Mode::Validate, handler.description.name()));
+        let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
+        self.call_webhooks(operator, Mode::Default, &mut outcome).await;
+        if outcome.denied.is_none() {
+            self.check_policies(operator, &mut outcome);
+        }
+        if outcome.denied.is_none() {
+            self.call_webhooks(operator, Mode::Validate, &mut outcome).await;
+        }
+        outcome
+    }
+
+    /// Calls the webhooks of a mode in the order of their names, until one denies the write.
+    async fn call_webhooks(&self, operator: &Operator, mode: Mode, outcome: &mut AdmissionOutcome) {
+        let is_called = |handler: &&AdmissionHandler| {
+            let WebhookDescription { kind, webhook, .. } = &handler.description;
+            handler.description.mode == mode && self.concerns(kind, &webhook.operations, &webhook.subresources)
+        };
+        let mut handlers: Vec<_> = operator.extensions.webhooks.iter().filter(is_called).cloned().collect();
+        handlers.sort_by_key(|handler| handler.description.name());
         let dispatcher =
             Dispatcher::new(handlers.iter().cloned(), Converter::default(), operator.counters(), self.client.clone());
-        let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
-        let mut is_policy_due = true;
         for handler in &handlers {
-            if handler.description.mode == Mode::Validate && std::mem::take(&mut is_policy_due) {
-                self.check_policies(operator, &mut outcome);
-                if outcome.denied.is_some() {
-                    break;
-                }
-            }
             let answer = self.answer(&dispatcher, handler, &outcome.object).await.unwrap_or_else(failed);
             outcome.warnings.extend(answer.warnings);
             outcome.denied = answer.denied;
@@ -164,23 +173,17 @@ impl AdmissionHarness {
                 outcome.denied = Some(Denied::unexpected(error));
             }
             if outcome.denied.is_some() {
-                break;
+                return;
             }
         }
-        if is_policy_due && outcome.denied.is_none() {
-            self.check_policies(operator, &mut outcome);
-        }
-        outcome
     }
 
-    /// Checks the rules of types in the validating policies of the kind and operation.
+    /// Checks the rules of types in the validating policies.
     fn check_policies(&self, operator: &Operator, outcome: &mut AdmissionOutcome) {
         let old = Some(&self.request["oldObject"]).filter(|old| !old.is_null());
         for policy in &operator.extensions.policies.validating {
-            let constraints = &policy.constraints;
-            let mut operations = constraints.operations.iter();
-            let is_operation = operations.any(|operation| self.request["operation"] == operation.as_str());
-            if constraints.kind != self.kind || !is_operation || !self.request["subResource"].is_null() {
+            let Constraints { kind, operations, .. } = &policy.constraints;
+            if !self.concerns(kind, operations, &BTreeSet::new()) {
                 continue;
             }
             let violations = policy.check(&outcome.object, old);
@@ -188,7 +191,7 @@ impl AdmissionHarness {
                 PolicyAction::Deny => {
                     let refusals =
                         violations.iter().map(|violation| Denied::invalid(&violation.path, &violation.message));
-                    outcome.denied = refusals.chain(outcome.denied.take()).reduce(Denied::and);
+                    outcome.denied = outcome.denied.take().into_iter().chain(refusals).reduce(Denied::and);
                 }
                 PolicyAction::Warn => outcome.warnings.extend(violations.iter().map(ToString::to_string)),
                 PolicyAction::Audit => {}
@@ -196,15 +199,11 @@ impl AdmissionHarness {
         }
     }
 
-    /// Returns whether the rule of a webhook fits.
-    fn concerns(&self, handler: &AdmissionHandler) -> bool {
-        let (description, request) = (&handler.description, &self.request);
-        let webhook = &description.webhook;
-        let is_operation = webhook.operations.iter().any(|operation| request["operation"] == operation.as_str());
-        let is_resource = request["subResource"].as_str().is_none_or(|name| webhook.subresources.contains(name));
-        (&description.kind.group, &description.kind.kind) == (&self.kind.group, &self.kind.kind)
-            && is_operation
-            && is_resource
+    /// Returns whether the rule of a webhook or policy fits.
+    fn concerns(&self, kind: &Kind, operations: &BTreeSet<Operation>, subresources: &BTreeSet<String>) -> bool {
+        let is_operation = operations.iter().any(|operation| self.request["operation"] == operation.as_str());
+        let is_resource = self.request["subResource"].as_str().is_none_or(|name| subresources.contains(name));
+        *kind == self.kind && is_operation && is_resource
     }
 
     /// Sends the review to one webhook, and reads its answer.

@@ -4,12 +4,12 @@ use super::denied::Denied;
 use crate::{
     access,
     client::{Client, Target},
-    context::Permission,
+    context::{Permission, node_type_name},
     kind::{Kind, Typed, kind_of},
 };
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
-use std::{any::type_name, fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData};
 
 /// Reads objects for a webhook. A read compiles only if the webhook declares the permission for it.
 ///
@@ -68,7 +68,7 @@ impl<W> ObjectReader<W> {
         if permission.allows(&target) {
             return Ok(target);
         }
-        Err(Denied::unexpected(permission.denial_message(&target, namespace, type_name::<W>())))
+        Err(Denied::unexpected(permission.denial_message(&target, namespace, node_type_name::<W>())))
     }
 }
 

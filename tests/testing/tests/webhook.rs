@@ -97,7 +97,7 @@ fn an_operator_with_webhooks_lives_through_their_faults() {
 fn a_swallowed_failure_of_a_webhook_call_is_found() {
     gardener_with(Bug::SwallowedWebhookFailure)
         .that_validates()
-        .found_by_no_check_but(Check::Webhooks)
+        .found_only_by(Check::Webhooks)
         .found_by(Check::Webhooks)
         .with_problem("the final state differs from that of an undisturbed run")
         .with_difference("- ConfigMap default/home-s")
@@ -115,7 +115,7 @@ fn a_write_that_is_given_up_after_a_denial_is_found() {
 
 #[test]
 fn only_a_program_with_webhooks_has_faults_of_webhooks() {
-    gardener_with(Bug::None).skips(Check::Webhooks);
+    gardener_with(Bug::None).is_not_checked_by(Check::Webhooks);
     gardener_with(Bug::None).that_validates().finds_nothing(Check::Webhooks);
     gardener_with(Bug::None).that_validates().upgraded_from(Bug::None).finds_nothing(Check::Webhooks);
 }

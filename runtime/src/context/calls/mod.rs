@@ -9,6 +9,7 @@ mod subresource;
 mod write;
 
 pub use node_calls::Calls;
+pub(crate) use node_calls::node_type_name;
 pub(crate) use permission::Permission;
 pub use reference::References;
 pub use subresource::SubresourceCalls;

@@ -106,7 +106,7 @@ impl<'a, P> Calls<'a, P> {
 }
 
 /// Returns the name of a node's type without its modules and generic arguments.
-pub(super) fn node_type_name<P>() -> &'static str {
+pub(crate) fn node_type_name<P>() -> &'static str {
     let path = type_name::<P>();
     // Generic arguments have modules of their own: `a::Node<b::Argument>`.
     let path = if path.ends_with('>') { path.split('<').next().unwrap_or(path) } else { path };

@@ -65,7 +65,7 @@ impl BugTrial {
 
     /// Asserts that no check but this one finds anything, except for an unused permission.
     #[track_caller]
-    pub fn found_by_no_check_but(self, check: Check) -> Self {
+    pub fn found_only_by(self, check: Check) -> Self {
         let others = Check::ALL.iter().copied().filter(|other| *other != check);
         let report = trial_of(self.gardener).only(others).run();
         assert!(report.findings.iter().all(|finding| finding.check == Check::Role), "{report}");
@@ -74,7 +74,7 @@ impl BugTrial {
 
     /// Asserts that the check does not apply.
     #[track_caller]
-    pub fn skips(self, check: Check) {
+    pub fn is_not_checked_by(self, check: Check) {
         let report = self.report(check);
         assert!(report.is_clean(), "{report}");
         assert!(report.steps.iter().all(|step| step.check != check), "{report}");
