@@ -59,6 +59,11 @@ impl Stored {
         version == kind.version && group == kind.group
     }
 
+    /// Returns whether the object is stored in the version in which the kind is stored now.
+    pub(crate) fn has_storage_version_of(&self, kind: &Kind) -> bool {
+        kind.custom().is_none_or(|custom| self.api_version.rsplit('/').next() == Some(custom.storage_version.as_str()))
+    }
+
     /// Returns the object in its stored version, with the defaults of its schema.
     fn in_storage_version(&self, kind: &Kind, custom: &Custom) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
