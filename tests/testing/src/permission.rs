@@ -14,8 +14,10 @@ pub(crate) struct Permission {
 }
 
 /// The resources that an operator's process needs whatever it controls: for leader election, and to authorize the clients of its
-/// metrics. A trial runs one replica without a metrics server, so it uses none of them.
-const PROCESS_RESOURCES: [(&str, &str); 3] = [
+/// metrics. A trial runs one replica without a metrics server, so it uses none of them. Only an upgrade trims the stored versions in the
+/// status of a definition.
+const PROCESS_RESOURCES: [(&str, &str); 4] = [
+    ("apiextensions.k8s.io", "customresourcedefinitions/status"),
     ("coordination.k8s.io", "leases"),
     ("authentication.k8s.io", "tokenreviews"),
     ("authorization.k8s.io", "subjectaccessreviews"),
