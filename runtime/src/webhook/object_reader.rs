@@ -7,10 +7,12 @@ use crate::{
     context::{Permission, node_type_name},
     kind::{Kind, Typed, kind_of},
 };
+use futures::future::{BoxFuture, FutureExt as _};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use std::{fmt, marker::PhantomData};
 
+// The reads return boxed futures, so that a missing permission is one compiler error, and not one for each use of the future.
 /// Reads objects for a webhook. A read compiles only if the webhook declares the permission for it.
 ///
 /// Reads ask the API server, since the webhooks of an operator work before its caches. The write waits for them. Namespaced objects
@@ -38,24 +40,36 @@ impl<W> ObjectReader<W> {
     /// # Errors
     /// A failure if the API server can't be reached, if the object can't be decoded, or if it is outside the names and namespaces that
     /// the webhook declares.
-    pub async fn find<K: Typed + access::Get<W> + DeserializeOwned>(&self, name: &str) -> Result<Option<K>, Denied> {
-        let (kind, permission) = (kind_of::<K>(), Permission::on_object("get", <K as access::Get<W>>::WITHIN));
-        let target = self.target(&kind, name, &permission)?;
-        let found = self.client.get::<Box<RawValue>>(target).await.map_err(Denied::unexpected)?;
-        found.map(|object| serde_json::from_str(object.get())).transpose().map_err(Denied::unexpected)
+    pub fn find<'c, K: Typed + access::Get<W> + DeserializeOwned>(
+        &'c self,
+        name: &'c str,
+    ) -> BoxFuture<'c, Result<Option<K>, Denied>> {
+        async move {
+            let (kind, permission) = (kind_of::<K>(), Permission::on_object("get", <K as access::Get<W>>::WITHIN));
+            let target = self.target(&kind, name, &permission)?;
+            let found = self.client.get::<Box<RawValue>>(target).await.map_err(Denied::unexpected)?;
+            found.map(|object| serde_json::from_str(object.get())).transpose().map_err(Denied::unexpected)
+        }
+        .boxed()
     }
 
     /// Reads all objects of a kind that match a label selector; `""` matches all.
     ///
     /// # Errors
     /// Those of [`ObjectReader::find`].
-    pub async fn list<K: Typed + access::List<W> + DeserializeOwned>(&self, labels: &str) -> Result<Vec<K>, Denied> {
-        let (kind, permission) = (kind_of::<K>(), Permission::on_object("list", <K as access::List<W>>::WITHIN));
-        let selector = Some(labels).filter(|labels| !labels.is_empty());
-        let target = self.target(&kind, "", &permission)?;
-        let list = self.client.list::<Box<RawValue>>(target, selector).await.map_err(Denied::unexpected)?;
-        let objects = list.iter().map(|object| serde_json::from_str(object.get()));
-        objects.collect::<Result<_, _>>().map_err(Denied::unexpected)
+    pub fn list<'c, K: Typed + access::List<W> + DeserializeOwned>(
+        &'c self,
+        labels: &'c str,
+    ) -> BoxFuture<'c, Result<Vec<K>, Denied>> {
+        async move {
+            let (kind, permission) = (kind_of::<K>(), Permission::on_object("list", <K as access::List<W>>::WITHIN));
+            let selector = Some(labels).filter(|labels| !labels.is_empty());
+            let target = self.target(&kind, "", &permission)?;
+            let list = self.client.list::<Box<RawValue>>(target, selector).await.map_err(Denied::unexpected)?;
+            let objects = list.iter().map(|object| serde_json::from_str(object.get()));
+            objects.collect::<Result<_, _>>().map_err(Denied::unexpected)
+        }
+        .boxed()
     }
 
     /// Returns the target of a read.

@@ -115,7 +115,7 @@ fn a_write_that_is_given_up_after_a_denial_is_found() {
 
 #[test]
 fn only_a_program_with_webhooks_has_faults_of_webhooks() {
-    gardener_with(Bug::None).is_not_checked_by(Check::Webhooks);
+    gardener_with(Bug::None).has_no_runs_of(Check::Webhooks);
     gardener_with(Bug::None).that_validates().finds_nothing(Check::Webhooks);
     gardener_with(Bug::None).that_validates().upgraded_from(Bug::None).finds_nothing(Check::Webhooks);
 }

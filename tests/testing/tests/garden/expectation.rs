@@ -74,7 +74,7 @@ impl BugTrial {
 
     /// Asserts that the check does not apply.
     #[track_caller]
-    pub fn is_not_checked_by(self, check: Check) {
+    pub fn has_no_runs_of(self, check: Check) {
         let report = self.report(check);
         assert!(report.is_clean(), "{report}");
         assert!(report.steps.iter().all(|step| step.check != check), "{report}");
