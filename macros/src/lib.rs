@@ -126,6 +126,8 @@ pub fn versions(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - `manifest = "manifests/agent.yaml"`: the field is a `Manifest`, the objects of a YAML file of the crate; with the types
 ///   of its custom kinds, `manifest("manifests/agent.yaml", Gauge)`.
 /// - `manifest(ConfigMap, Deployment)`: objects of these kinds, as YAML that the function of the field's name returns.
+/// - `application(ArgoCd)`: the field is a `cd::Application`: a chart, or a path of a git repository, that a CD system deploys. The
+///   function of the field's name returns it; the driver in the parentheses names the CD system.
 /// - `if_api`: for a resource: skips it while the cluster doesn't serve its kind.
 /// - `when = |app| ...`: provisions the child if the closure returns true (`bool`, `Wanted` with a reason, or a `Result` of
 ///   one), and removes it otherwise.

@@ -72,6 +72,7 @@
 //! | [`environment`] | The clock and the random numbers of an operator, replaceable in tests. |
 //! | [`testing`] | Unit tests of trees and webhooks without a cluster. |
 //! | [`versions`](mod@versions) | Versions of a kind, and the conversion between them. |
+//! | [`cd`] | Applications, which a tree deploys with Argo CD or Flux. |
 //! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 
 #![warn(missing_docs)]
@@ -82,6 +83,7 @@ compile_error!("opgen contains the panics of provisioners; remove `panic = \"abo
 pub mod access;
 #[doc(hidden)]
 pub mod cache;
+pub mod cd;
 mod client;
 pub mod command;
 pub mod context;
@@ -213,6 +215,7 @@ pub mod __private {
         command::cli::{main, main_with},
         context::Draft,
         provisioner::{
+            application::{application_edge, application_of, apply_application, remove_application},
             build::{BuildResult, ResourceField, wanted},
             escalation::granted_roles,
             group::{

@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::{
     Form, Options, Plane,
     binaries::{self, planes_folder},
-    durations,
+    cd_systems, durations,
     folder::Folder,
     plane::PLANE,
     tools,
@@ -149,6 +149,24 @@ where
 {
     let options = Options { form: Form::Cluster, served: true, ..options };
     course(name, move || {
+        let runtime = runtime(&options);
+        let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
+        run(&runtime, body(Arc::new(plane)))
+    })
+}
+
+/// Returns a case of the cluster course that needs Argo CD and Flux. It has its own cluster, and starts them there.
+pub fn case_with_cd_systems<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    let options = Options { form: Form::Cluster, ..Options::served() };
+    course(name, move || {
+        // The builds are no part of the case, which has a time limit.
+        cd_systems::availability().map_err(|missing| missing.to_string())?;
+        cd_systems::find().map_err(|missing| missing.to_string())?;
+        tools::find().map_err(|missing| missing.to_string())?;
         let runtime = runtime(&options);
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
         run(&runtime, body(Arc::new(plane)))

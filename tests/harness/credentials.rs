@@ -178,6 +178,14 @@ impl Access {
         path
     }
 
+    /// Returns the bearer token.
+    ///
+    /// # Panics
+    /// If the plane has no port, as for [`Access::kubeconfig`].
+    pub fn token(&self) -> &str {
+        &self.https().token
+    }
+
     /// Returns the name of the user, as in the audit log.
     pub fn user(&self) -> &str {
         &self.user

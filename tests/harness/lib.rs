@@ -6,6 +6,7 @@
 pub mod audit;
 pub mod binaries;
 pub mod case;
+pub mod cd_systems;
 pub mod credentials;
 pub mod difference;
 pub mod kubectl;
@@ -25,7 +26,7 @@ mod server;
 pub use audit::{Entries, Entry};
 pub use case::{
     case, case_on, case_on_cluster, case_on_controlplane, case_on_controlplane_with, case_on_shared_cluster,
-    case_served, case_with_tools, long, run_suites,
+    case_served, case_with_cd_systems, case_with_tools, long, run_suites,
 };
 pub use credentials::Access;
 pub use leaders::LeadReport;

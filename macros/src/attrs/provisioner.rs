@@ -34,6 +34,8 @@ pub(crate) enum ArgValue {
     ResourceOptions(Vec<ResourceOption>),
     /// `manifest = "agent.yaml"`, `manifest("agent.yaml", Gauge)`, `manifest(ConfigMap, Deployment)`.
     Manifest(Manifest),
+    /// The driver of an application: `application(ArgoCd)`.
+    Driver(Box<Type>),
     List,
     Expr(Box<Expr>),
 }
@@ -198,6 +200,9 @@ fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixabl
                 (error, "write `manifest = \"manifests/agent.yaml\"` or `manifest(ConfigMap, Deployment)`")
             })
         }
+        "application" if !input.is_empty() && !input.peek(Token![,]) => parse_driver(input)
+            .map(|driver| ArgValue::Driver(Box::new(driver)))
+            .map_err(|error| (error, "name one driver: `application(ArgoCd)`")),
         _ if input.peek(Token![=]) => {
             let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
             expression
@@ -288,6 +293,14 @@ fn parse_manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
     }
     let kinds = Punctuated::<Type, Token![,]>::parse_terminated(&inside)?;
     Ok(Manifest { file, kinds: kinds.into_iter().collect() })
+}
+
+/// Parses the driver of an application: one type in parentheses.
+fn parse_driver(input: ParseStream<'_>) -> syn::Result<Type> {
+    let inside;
+    parenthesized!(inside in input);
+    // The error of the parser lists every beginning of a type.
+    inside.parse().map_err(|error| syn::Error::new(error.span(), "a driver is a type"))
 }
 
 /// Parses `crate = "path"` or `crate = path`.

@@ -52,13 +52,14 @@ fn check_managers(child: &Child, diags: &mut Diags) {
 }
 
 /// Reports keys that exclude or require each other: `each` on a resource, `each` without `key` or the reverse, and `if_api` on a
-/// provisioner. Also checks `manifest`.
+/// provisioner. Also checks `manifest` and `application`.
 fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
         diags.conflict(each, "`each` is only for provisioners", fix, &resource.key, "this makes it a resource");
     }
     check_manifest(child, diags);
+    check_application(child, diags);
     match (&child.each_key, &child.key_key) {
         (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, which identifies the child of an item";
@@ -101,6 +102,32 @@ fn check_manifest(child: &Child, diags: &mut Diags) {
     let is_manifest = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Manifest");
     if child.resource.is_none() && !is_manifest {
         diags.error(&child.ty, "the type of a manifest is `Manifest`", "use `Manifest` from opgen's prelude");
+    }
+}
+
+/// Checks `application`: its driver and type, and the keys that exclude it.
+fn check_application(child: &Child, diags: &mut Diags) {
+    let Some((key, driver)) = &child.application else { return };
+    let resource = child.resource.as_ref().map(|resource| ("a resource", &resource.key));
+    let manifest = child.manifest.as_ref().map(|(key, _)| ("a manifest", key));
+    if let Some((other, first)) = resource.or(manifest) {
+        let problem = format!("a field can't be both {other} and an application");
+        diags.conflict(key, problem, "keep one", first, "the other is here");
+    }
+    if let Some(each) = &child.each_key {
+        let fix = "use a group with `each` and make the application its child";
+        diags.error(each, "`each` is only for provisioners", fix);
+    }
+    if driver.is_none() {
+        diags.error(
+            key,
+            "an application needs a driver",
+            "name it: `application(ArgoCd)` or `application(flux::HelmCharts)`",
+        );
+    }
+    let is_application = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Application");
+    if child.resource.is_none() && child.manifest.is_none() && !is_application {
+        diags.error(&child.ty, "the type of an application is `Application`", "use `opgen::cd::Application`");
     }
 }
 

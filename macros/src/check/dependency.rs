@@ -113,6 +113,10 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
         let problem = format!("`{name}` is a manifest, which has no output");
         return diags.error(name, problem, "make the object a separate resource");
     }
+    if source.application.is_some() {
+        let problem = format!("`{name}` is an application, which has no output");
+        return diags.error(name, problem, "read its objects in a hand-written node after it");
+    }
     if source.each.is_some() {
         let problem = format!("`{name}` has `each`, so it is several nodes");
         return diags.error(name, problem, "read the objects in a hand-written node");

@@ -11,16 +11,19 @@ use crate::{
 };
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Expr, spanned::Spanned};
+use syn::{Expr, Type, spanned::Spanned};
 
 /// Expands the edge to a child: an `Edge` of the tree's shape, with its conditions, dependencies and options.
 pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     // `line!()` is the line of the field, since its tokens have that span.
     let line = quote_spanned! { child.ident.span() => ::core::line!() };
-    let edge = match (&child.resource, &child.manifest) {
-        (Some(_), _) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #line) },
-        (_, Some((_, manifest))) => manifest_edge(node, manifest, &name, &line),
+    let edge = match (&child.resource, &child.manifest, &child.application) {
+        (Some(_), _, _) => quote_spanned! { ty.span() => #private::resource_edge::<#ty, _>(#name, #line) },
+        (_, Some((_, manifest)), _) => manifest_edge(node, manifest, &name, &line),
+        (_, _, Some((_, Some(driver)))) => {
+            quote_spanned! { driver.span() => #private::application_edge::<#driver>(#name, #line) }
+        }
         _ => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
     };
     let mut fields = Vec::new();
@@ -121,10 +124,11 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
 
 /// Returns the call that provisions a child, without its condition.
 fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
-    match (&child.resource, &child.manifest) {
-        (Some(_), _) => apply_resource(node, child),
-        (None, Some((_key, manifest))) => apply_manifest(node, child, manifest, owner),
-        (None, None) => provision_node(node, child, owner),
+    match (&child.resource, &child.manifest, &child.application) {
+        (Some(_), _, _) => apply_resource(node, child),
+        (None, Some((_key, manifest)), _) => apply_manifest(node, child, manifest, owner),
+        (None, None, Some((_key, Some(driver)))) => apply_application(node, child, driver, owner),
+        (None, None, _) => provision_node(node, child, owner),
     }
 }
 
@@ -164,6 +168,19 @@ fn apply_manifest(node: &Provisioner, child: &Child, manifest: &Manifest, owner:
             #(let #names = #values;)*
             let built = Self::#function(&#private::draft(cx), #(#names),*);
             #private::text_of(built)
+        })
+    }
+}
+
+/// Returns the call that deploys the application that a function returns.
+fn apply_application(node: &Provisioner, child: &Child, driver: &Type, owner: &TokenStream) -> TokenStream {
+    let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
+    let (names, values) = (dependency::value_names(child), dependency::values(node, child));
+    quote_spanned! { ty.span() =>
+        #private::apply_application::<#driver, #owner, Self>(cx, #name, || {
+            #(let #names = #values;)*
+            let built = Self::#function(&#private::draft(cx), #(#names),*);
+            #private::application_of(built)
         })
     }
 }
@@ -208,6 +225,8 @@ pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream
         }
     } else if child.manifest.is_some() {
         quote! { #private::remove_manifest::<#owner, Self>(cx, #name) }
+    } else if child.application.is_some() {
+        quote! { #private::remove_application::<#owner, Self>(cx, #name) }
     } else if child.each.is_some() {
         quote_spanned! { ty.span() => #private::down_each::<#ty, _, #owner, _>(cx, #name) }
     } else {

@@ -21,10 +21,12 @@ pub(crate) struct Child {
     pub(crate) ty: Type,
     /// All keys of the field, in source order.
     pub(crate) keys: Vec<Ident>,
-    /// Options of a resource; `None` if the field is a provisioner or a manifest.
+    /// Options of a resource; `None` for the other types of children.
     pub(crate) resource: Option<Resource>,
     /// The key and value of `manifest`.
     pub(crate) manifest: Option<(Ident, Manifest)>,
+    /// The key `application`, and its driver if one is named.
+    pub(crate) application: Option<(Ident, Option<Type>)>,
     pub(crate) when: Option<Expr>,
     pub(crate) each: Option<Expr>,
     pub(crate) each_key: Option<Ident>,
@@ -67,6 +69,7 @@ impl Child {
             resource: None,
             keys: input.args.iter().map(|arg| arg.key.clone()).collect(),
             manifest: None,
+            application: None,
             when: None,
             each: None,
             each_key: None,
@@ -115,10 +118,12 @@ impl Child {
             ("from", ArgValue::Nodes(nodes)) => (self.from, self.from_key) = (nodes, Some(key)),
             ("manifest", ArgValue::Manifest(manifest)) => self.manifest = Some((key, manifest)),
             ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
+            ("application", ArgValue::Driver(driver)) => self.application = Some((key, Some(*driver))),
+            ("application", _) => self.application = Some((key, None)),
             ("if_api", ArgValue::Flag) => self.if_api = Some(key),
             ("if_api", _) => diags.error(&key, "`if_api` takes no value", "write `if_api` without a value"),
             (word, _) if RESOURCE_OPTIONS.contains(&word) => {
-                let fix = if self.keys.iter().any(|key| key == "manifest") {
+                let fix = if self.keys.iter().any(|key| key == "manifest" || key == "application") {
                     "remove it, or make the object a separate resource".to_owned()
                 } else {
                     format!("write `resource({})`", example_of_option(word))
@@ -140,12 +145,14 @@ impl Child {
 
     /// Returns whether the type of the field is a provisioner.
     pub(crate) fn is_provisioner(&self) -> bool {
-        self.resource.is_none() && self.manifest.is_none()
+        self.resource.is_none() && self.manifest.is_none() && self.application.is_none()
     }
 
     /// Returns whether a build function of the field's name builds the objects.
     pub(crate) fn has_function(&self) -> bool {
-        self.resource.is_some() || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
+        self.resource.is_some()
+            || self.application.is_some()
+            || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 
     /// Returns the closures or functions of `when`, `each` and `key`, each with the name of its key.

@@ -184,7 +184,9 @@ struct Expectation {
 fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, children: &LiveChildren) {
     match node.shape.node {
         Node::Custom => {}
-        Node::Resource | Node::Manifest(_) => fill_resource_state(node, path, expectation, children),
+        Node::Resource | Node::Manifest(_) | Node::Application(_) => {
+            fill_resource_state(node, path, expectation, children)
+        }
         Node::Group { .. } => {
             let children_without_state = std::mem::take(&mut node.children);
             for child in children_without_state {

@@ -29,6 +29,7 @@ pub(crate) mod repair;
 pub(crate) mod resource;
 pub(crate) mod restore;
 pub(crate) mod side_effects;
+pub(crate) mod staged;
 pub(crate) mod timeout;
 pub(crate) mod tree_harness;
 pub(crate) mod write_traces;

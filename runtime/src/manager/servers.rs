@@ -76,7 +76,12 @@ impl Servers {
                 let server = server.bind().await.map_err(RunError::Webhooks)?;
                 Some(server.running(dispatcher, &trusted, &served, client))
             }
-            None => None,
+            None => {
+                if operator.has_webhooks() {
+                    tracing::warn!("the webhooks of the operator are not served, since they have no address");
+                }
+                None
+            }
         };
         Ok(Self { probes: probes::bind(options.probes).await?, metrics, webhooks, converted: kinds })
     }

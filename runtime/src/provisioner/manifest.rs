@@ -13,21 +13,16 @@
 //! not touched.
 
 use crate::{
-    cache::ObjectKey,
     context::{Context, Teardown},
-    engine::{desired::Desired, pass::PassCore, pending::PendingObjects},
+    engine::{pass::PassCore, staged::StagedObjects},
     error::{Error, Result},
-    informer::watch::WatchState,
     kind::{Kind, Typed, kind_of},
     managed::Owner,
     provisioner::{build::BuildResult, group::declared_at},
-    shape::{
-        Access, Edge, EmbeddedManifest, InvalidManifest, Node, Provisioner, ResourceOptions, Shape, documents, rank,
-    },
+    shape::{Access, Edge, EmbeddedManifest, InvalidManifest, Node, Provisioner, Shape, documents, rank},
 };
 use futures::{FutureExt, future::BoxFuture};
-use serde_json::Value;
-use std::{borrow::Cow, collections::HashSet, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 /// Objects as YAML: the type of a field with `#[provisioner(manifest)]`, and the return type of its function.
 ///
@@ -164,60 +159,7 @@ impl PassCore<'_> {
         for document in documents(source, text.unwrap_or_default()).map_err(invalid_manifest)? {
             wanted.push((document.kind_in(source, &kinds).map_err(invalid_manifest)?, document.object));
         }
-        wanted.sort_by_key(|(kind, _)| rank(kind));
-        if let Some(tree_harness) = &self.shared.tree_harness {
-            let objects: Vec<Value> = wanted.into_iter().map(|(_, object)| object).collect();
-            return tree_harness.converge(node, &objects);
-        }
-        let wanted = self.claim_all(node, wanted)?;
-        if self.is_plan {
-            return Ok(());
-        }
-        let applied = self.apply_by_rank(node, &wanted).await?;
-        self.prune(node, &kinds, &applied).await
-    }
-
-    /// Applies the wanted objects rank by rank. Yields after a rank with objects that are not ready.
-    async fn apply_by_rank(&self, node: &Arc<str>, wanted: &[Desired]) -> Result<HashSet<(Kind, ObjectKey)>> {
-        let mut applied = HashSet::new();
-        for of_rank in wanted.chunk_by(|one, next| rank(&one.kind) == rank(&next.kind)) {
-            let mut pending = PendingObjects::new(node);
-            for desired in of_rank {
-                let (kind, key) = (&desired.kind, desired.key());
-                let children = self.shared.children(kind)?;
-                children.readable()?;
-                pending.add(kind, &key, &self.ensure_object(children, ResourceOptions::DEFAULT, &key, desired).await?);
-                applied.insert((kind.clone(), key));
-            }
-            pending.into_result()?;
-        }
-        Ok(applied)
-    }
-
-    /// Deletes the objects of the node that were not applied and that no other node wants, in reverse order of ranks.
-    ///
-    /// # Errors
-    /// A yield while objects of a rank are being deleted; lower ranks wait.
-    async fn prune(&self, node: &Arc<str>, kinds: &[Kind], applied: &HashSet<(Kind, ObjectKey)>) -> Result<()> {
-        let mut kinds = kinds.to_vec();
-        kinds.sort_by_key(|kind| std::cmp::Reverse(rank(kind)));
-        for of_rank in kinds.chunk_by(|one, next| rank(one) == rank(next)) {
-            let mut pending = PendingObjects::new(node);
-            for kind in of_rank {
-                let children = self.shared.children(kind)?;
-                if children.health.state() == WatchState::Missing {
-                    continue;
-                }
-                children.readable()?;
-                let mut unwanted = self.children_of_node(children, node);
-                unwanted.retain(|entry| !applied.contains(&(kind.clone(), entry.header.key.clone())));
-                for entry in self.select_unclaimed(kind, node, unwanted).await {
-                    self.delete_child(kind, &entry, None).await?;
-                }
-                self.check_deletions(children, kind, node, &mut pending).await?;
-            }
-            pending.into_result()?;
-        }
-        Ok(())
+        let stage = |kind: &Kind| usize::from(rank(kind));
+        self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage }).await
     }
 }

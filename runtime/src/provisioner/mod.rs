@@ -3,6 +3,7 @@
 //! A tree consists of types, not values. The shape of a node ([`Provisioner::SHAPE`]) is constant data; its behaviour
 //! ([`Provision`]) is two functions. `#[derive(Provisioner)]` implements both for groups and resources.
 
+pub(crate) mod application;
 pub(crate) mod build;
 pub(crate) mod escalation;
 pub(crate) mod group;

@@ -40,6 +40,21 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
     }
 }
 
+/// Returns the readiness of a kind of Flux. It is not ready before it has the condition `Ready`, and it is held up while that condition
+/// is false: Flux sets it to `Unknown` while it works, and to `False` when its work has failed. A controller of Flux that waits for a
+/// source observes a generation in this condition, and not in the status.
+pub(super) fn flux(generation: i64, status: &Value) -> Readiness {
+    let Some(ready) = find_condition(status, "Ready") else { return waiting("it is not Ready yet") };
+    let observed = ready["observedGeneration"].as_i64().or_else(|| status["observedGeneration"].as_i64());
+    if observed.is_some_and(|observed| observed < generation) {
+        return waiting("its controller has not observed the latest change");
+    }
+    if ready["status"] == "False" {
+        return held_up(with_details("it is not Ready", ready));
+    }
+    conditions(generation, status)
+}
+
 /// Returns a problem with the reason and the message of a condition.
 pub(super) fn with_details(problem: &str, condition: &Value) -> String {
     let mut text = problem.to_owned();

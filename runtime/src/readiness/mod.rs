@@ -5,20 +5,28 @@
 //! when it is complete, not when it has started; a PodDisruptionBudget is ready once it is created, because its Pods may come
 //! after it.
 
+mod argo_cd;
 mod condition;
 pub(crate) mod pod;
 mod verdict;
 mod workload;
 
+pub(crate) use argo_cd::ALLOW_DEGRADED;
 pub use verdict::Readiness;
 use verdict::{held_up, waiting};
 
 use crate::kind::Kind;
-use condition::{conditions, find_condition, of_condition, with_details};
+use condition::{conditions, find_condition, flux, of_condition, with_details};
 use serde_json::Value;
 
 /// Returns the readiness of an object from its parts. Absent parts are null, and a kind without generations has 0.
 pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
+    if matches!(
+        kind.group.as_ref(),
+        "helm.toolkit.fluxcd.io" | "kustomize.toolkit.fluxcd.io" | "source.toolkit.fluxcd.io"
+    ) {
+        return flux(generation, status);
+    }
     if let Some(observed) = status["observedGeneration"].as_i64()
         && observed < generation
     {
@@ -37,6 +45,7 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
         ("apiextensions.k8s.io", "CustomResourceDefinition") => definition(status),
         ("apiregistration.k8s.io", "APIService") => of_condition(status, "Available"),
         ("certificates.k8s.io", "CertificateSigningRequest") => signing_request(status),
+        ("argoproj.io", "Application") => argo_cd::application(spec, status),
         // Their conditions report limits, not progress.
         ("autoscaling", _) | ("policy", _) | ("", "Namespace" | "ResourceQuota") => Readiness::Ready,
         _ => conditions(generation, status),

@@ -352,3 +352,30 @@ fn a_message_keeps_its_words_and_loses_counts_and_generated_names() {
     }
     assert_eq!(condition::stable_text(&"word ".repeat(100)).split(' ').count(), 40);
 }
+
+#[test]
+fn a_release_of_flux_is_held_up_while_its_last_work_has_failed() {
+    let read = |status| read("helm.toolkit.fluxcd.io", "HelmRelease", Value::Null, status);
+    let with = |observed: i64, conditions: Value| json!({"observedGeneration": observed, "conditions": conditions});
+    let ready = |status: &str, observed: i64| {
+        json!({
+            "type": "Ready", "status": status, "reason": "InstallFailed", "message": "no such image",
+            "observedGeneration": observed,
+        })
+    };
+    let reconciling = json!({"type": "Reconciling", "status": "True", "reason": "ProgressingWithRetry"});
+    let late = not_ready("its controller has not observed the latest change");
+    let failed = held_up("it is not Ready (InstallFailed): no such image");
+    for (status, expected) in [
+        (Value::Null, not_ready("it is not Ready yet")),
+        (with(2, json!([ready("Unknown", 2)])), not_ready("it is not Ready (InstallFailed)")),
+        (with(2, json!([ready("False", 2), reconciling])), failed.clone()),
+        // It waits for its source.
+        (with(1, json!([ready("False", 2)])), failed),
+        (with(1, json!([ready("False", 1)])), late.clone()),
+        (with(1, json!([{"type": "Ready", "status": "True"}])), late),
+        (with(2, json!([ready("True", 2)])), Readiness::Ready),
+    ] {
+        assert_eq!(read(status.clone()), expected, "{status}");
+    }
+}

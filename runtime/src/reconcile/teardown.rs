@@ -160,7 +160,7 @@ async fn delete_children(
 fn collect_applying_nodes(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
     let mut all_apply = true;
     shape.walk(&mut |stop| match stop.shape.node {
-        Node::Resource | Node::Manifest(_) => nodes.push((stop.path.to_owned(), stop.shape)),
+        Node::Resource | Node::Manifest(_) | Node::Application(_) => nodes.push((stop.path.to_owned(), stop.shape)),
         Node::Group { .. } => {}
         Node::Custom => all_apply = false,
     });

@@ -42,6 +42,8 @@ pub enum Node {
     Resource,
     /// Child objects of several kinds, which the node applies from YAML and owns.
     Manifest(EmbeddedManifest),
+    /// An application, which the node deploys with the CD system of this name.
+    Application(&'static str),
     /// A hand-written node.
     Custom,
 }
@@ -252,7 +254,7 @@ impl Shape {
     /// Returns the kinds of the objects that the node applies and owns; none if its manifest is invalid.
     pub(crate) fn applied_kinds(&self) -> Vec<Kind> {
         match self.node {
-            Node::Resource | Node::Manifest(_) => {
+            Node::Resource | Node::Manifest(_) | Node::Application(_) => {
                 let permissions = self.permissions().unwrap_or_default();
                 permissions.iter().filter_map(Access::kind).collect()
             }

@@ -37,7 +37,7 @@ pub enum AccessTarget {
 
 impl Access {
     /// Returns the permission that a node needs for the objects that it applies and owns.
-    pub(crate) const fn applied(kind: fn() -> Kind) -> Self {
+    pub const fn applied(kind: fn() -> Kind) -> Self {
         // `get`: a live read before the first apply of a name, so that a foreign object is not overwritten, and one after a
         // deletion, to confirm that the object is gone.
         let verbs = &[Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];

@@ -63,11 +63,54 @@ struct Tree {
     workload: Workload,
 }
 
-//# application is not supported yet
+//# application without a driver
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
     #[provisioner(application)]
-    workload: Workload,
+    agent: Application,
+    #[provisioner(application())]
+    other: Application,
+    #[provisioner(application("argocd"))]
+    third: Application,
+}
+
+//# application of another type
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(application(ArgoCd))]
+    agent: HelmRelease,
+}
+
+//# application and another node
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(resource, application(ArgoCd))]
+    agent: ConfigMap,
+    #[provisioner(manifest(ConfigMap), application(ArgoCd))]
+    other: Manifest,
+}
+
+//# application for each
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(application(ArgoCd), each = |app| app.pools, key = |pool| pool.name)]
+    agent: Application,
+}
+
+//# application that is read
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(application(ArgoCd))]
+    agent: Application,
+    #[provisioner(resource, from(agent))]
+    config: ConfigMap,
+}
+
+//# application with an option of a resource
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(application(ArgoCd), once)]
+    agent: Application,
 }
 
 //# manifest of nothing

@@ -60,7 +60,7 @@ impl Sandbox {
     /// Returns a builder for a sandbox with options.
     #[must_use]
     pub fn builder() -> Builder {
-        let options = ServerOptions { workloads: false, owner_permissions: false };
+        let options = ServerOptions { workloads: false, cd_systems: false, owner_permissions: false };
         Builder {
             seed: None,
             history: HISTORY,
@@ -127,6 +127,14 @@ impl Builder {
     #[must_use]
     pub fn workloads(mut self, on: bool) -> Self {
         self.options.workloads = on;
+        self
+    }
+
+    /// Sets whether Argo CD and Flux are simulated: their kinds exist, and applications are deployed as a ConfigMap each. Default:
+    /// off.
+    #[must_use]
+    pub fn cd_systems(mut self, on: bool) -> Self {
+        self.options.cd_systems = on;
         self
     }
 

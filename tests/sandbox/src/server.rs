@@ -28,6 +28,8 @@ pub(crate) struct Server {
 pub(crate) struct ServerOptions {
     /// Whether the workload controllers run.
     pub(crate) workloads: bool,
+    /// Whether the simulated CD systems run.
+    pub(crate) cd_systems: bool,
     /// Whether `blockOwnerDeletion` needs a right on the owner (`OwnerReferencesPermissionEnforcement`).
     pub(crate) owner_permissions: bool,
 }

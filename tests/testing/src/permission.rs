@@ -49,6 +49,14 @@ pub(crate) fn controller_permissions(objects: &[Value]) -> BTreeSet<Permission> 
     granted_permissions(objects).into_iter().filter(|permission| !permission.is_of_process()).collect()
 }
 
+/// The API groups of the CD systems that the sandbox simulates.
+const CD_GROUPS: [&str; 3] = ["argoproj.io", "helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"];
+
+/// Returns whether the roles among objects let a program deploy applications through a CD system.
+pub(crate) fn deploys_applications(objects: &[Value]) -> bool {
+    granted_permissions(objects).iter().any(|permission| CD_GROUPS.contains(&permission.group.as_str()))
+}
+
 /// Returns the permissions of a rule: one for each API group, resource and verb.
 fn permissions_of(rule: &Value) -> Vec<Permission> {
     let mut permissions = Vec::new();

@@ -31,6 +31,7 @@ pub(super) fn node_type(node: Node) -> &'static str {
         Node::Group { up: Order::Concurrent, down: Order::Serial } => "concurrent up, serial down",
         Node::Resource => "resource",
         Node::Manifest(_) => "manifest",
+        Node::Application(_) => "application",
         Node::Custom => "custom",
     }
 }

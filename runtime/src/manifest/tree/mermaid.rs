@@ -116,7 +116,7 @@ fn shape_with_label(node: &DiagramNode, name: &str) -> String {
     let text = lines.join("<br/>");
     match node.shape.node {
         Node::Group { .. } => format!("([\"{text}\"])"),
-        Node::Resource | Node::Manifest(_) => format!("[\"{text}\"]"),
+        Node::Resource | Node::Manifest(_) | Node::Application(_) => format!("[\"{text}\"]"),
         Node::Custom => format!("{{{{\"{text}\"}}}}"),
     }
 }

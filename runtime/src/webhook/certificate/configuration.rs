@@ -10,6 +10,8 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::api::Patch;
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -21,6 +23,37 @@ pub(super) struct Configuration {
     kind: Kind,
     name: String,
     own: OwnWebhooks,
+}
+
+/// The authorities, in PEM, that the API server shall trust.
+#[derive(Clone, Debug)]
+pub(super) struct Bundle {
+    pub(super) authorities: String,
+    /// Whether the authorities that it trusts already stay, since replicas may still serve certificates of them.
+    pub(super) keeps_others: bool,
+}
+
+impl Bundle {
+    /// Returns the bundle of a webhook that has `existing`, in base64 like the result; `None` if it stays as it is.
+    fn for_webhook(&self, existing: &Value) -> Option<Value> {
+        let current = ByteString::deserialize(existing).ok().and_then(|bundle| String::from_utf8(bundle.0).ok());
+        let mut wanted = self.authorities.clone();
+        if let Some(current) = current.filter(|current| self.keeps_others && is_bundle(current)) {
+            if current.contains(&self.authorities) {
+                return None;
+            }
+            let end = if current.ends_with('\n') { "" } else { "\n" };
+            wanted = format!("{current}{end}{wanted}");
+        }
+        let wanted = serde_json::to_value(ByteString(wanted.into_bytes())).ok()?;
+        (wanted != *existing).then_some(wanted)
+    }
+}
+
+/// Returns whether a text consists of certificates. The API server refuses another bundle.
+fn is_bundle(text: &str) -> bool {
+    let mut certificates = CertificateDer::pem_slice_iter(text.as_bytes()).peekable();
+    certificates.peek().is_some() && certificates.all(|certificate| certificate.is_ok())
 }
 
 /// The webhooks in a configuration that belong to the operator.
@@ -52,7 +85,7 @@ impl Configuration {
     ///
     /// # Errors
     /// Fails if a call fails, also if another client changed the configuration meanwhile.
-    pub(super) async fn trust(&self, client: &Client, bundle: &str, operator: &str) -> Result<bool, CallError> {
+    pub(super) async fn trust(&self, client: &Client, bundle: &Bundle, operator: &str) -> Result<bool, CallError> {
         let target = Target { kind: &self.kind, namespace: None, name: &self.name };
         let Some(object) = client.get::<Value>(target).await? else {
             tracing::warn!("{} {} not found; apply the manifests of the operator", self.kind, self.name);
@@ -109,11 +142,11 @@ impl Configuration {
 
     /// Returns the operations of the JSON patch; `None` if there is nothing to change. The resourceVersion makes the patch fail if the
     /// positions have changed.
-    fn operations(&self, object: &Value, bundle: &str) -> Option<Value> {
-        let bundle = serde_json::to_value(ByteString(bundle.as_bytes().to_vec())).ok()?;
-        let configs = self.client_configs(object).into_iter().filter(|(_, config)| config["caBundle"] != bundle);
-        let set = |(pointer, _)| json!({"op": "add", "path": format!("{pointer}/caBundle"), "value": bundle});
-        let mut operations: Vec<_> = configs.map(set).collect();
+    fn operations(&self, object: &Value, bundle: &Bundle) -> Option<Value> {
+        let configs = self.client_configs(object).into_iter();
+        let changed = configs.filter_map(|(pointer, config)| Some((pointer, bundle.for_webhook(&config["caBundle"])?)));
+        let set = |(pointer, value)| json!({"op": "add", "path": format!("{pointer}/caBundle"), "value": value});
+        let mut operations: Vec<_> = changed.map(set).collect();
         if operations.is_empty() {
             return None;
         }
@@ -127,6 +160,10 @@ impl Configuration {
 mod tests {
     use super::*;
 
+    fn bundle(text: &str) -> Bundle {
+        Bundle { authorities: text.to_owned(), keeps_others: false }
+    }
+
     #[test]
     fn only_own_webhooks_get_the_bundle_and_only_where_it_differs() {
         let own = BTreeSet::from(["a.example.com".to_owned(), "b.example.com".to_owned()]);
@@ -135,7 +172,7 @@ mod tests {
         let object = |webhooks: Value| json!({"metadata": {"resourceVersion": "7"}, "webhooks": webhooks});
         let mixed =
             object(json!([webhook("x.example.com", ""), webhook("a.example.com", "eA=="), {"name": "b.example.com"}]));
-        let operations = configuration.operations(&mixed, "x").unwrap_or_default();
+        let operations = configuration.operations(&mixed, &bundle("x")).unwrap_or_default();
         assert_eq!(
             operations,
             json!([
@@ -143,7 +180,7 @@ mod tests {
                 {"op": "replace", "path": "/metadata/resourceVersion", "value": "7"},
             ])
         );
-        assert_eq!(configuration.operations(&object(json!([webhook("a.example.com", "eA==")])), "x"), None);
+        assert_eq!(configuration.operations(&object(json!([webhook("a.example.com", "eA==")])), &bundle("x")), None);
     }
 
     #[test]
@@ -153,9 +190,9 @@ mod tests {
             let webhook = json!({"clientConfig": {"service": {"namespace": "demo", "name": service}}});
             json!({"metadata": {"resourceVersion": "7"}, "spec": {"conversion": {"strategy": "Webhook", "webhook": webhook}}})
         };
-        let operations = definition.operations(&object("demo-webhook"), "x").unwrap_or_default();
+        let operations = definition.operations(&object("demo-webhook"), &bundle("x")).unwrap_or_default();
         assert_eq!(operations[0]["path"], "/spec/conversion/webhook/clientConfig/caBundle");
-        assert_eq!(definition.operations(&object("other"), "x"), None);
+        assert_eq!(definition.operations(&object("other"), &bundle("x")), None);
         let missing = "conversion webhook of the Service demo/demo-webhook".to_owned();
         assert_eq!(definition.missing(&object("other")), Some(missing.clone()));
         assert_eq!(definition.missing(&json!({"spec": {}})), Some(missing));

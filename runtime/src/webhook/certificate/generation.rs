@@ -1,5 +1,6 @@
 //! `CertificateHistory`: the certificates that are valid at a time, each with an authority of its own, and when the next one is due.
 
+use crate::server::certificate::tls_config;
 use jiff::Timestamp;
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
@@ -13,6 +14,9 @@ const SKEW: Duration = Duration::from_secs(3600);
 
 /// The maximum time between the creation of a certificate and its use, in which API servers learn its authority.
 const MAX_OVERLAP_SECONDS: i64 = 3600;
+
+/// After this time, all replicas have read a new Secret: several times the period of their reads.
+const MAX_READ_DELAY_SECONDS: i64 = 300;
 
 /// A certificate with its key, and the authority that signed it. The key of the authority is dropped when it has signed.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +77,11 @@ impl IssuedCertificate {
         authorities.contains(&self.authority)
     }
 
+    /// Returns whether it can be served: the certificate and the key can be read, and belong together.
+    fn is_usable(&self) -> bool {
+        tls_config(self.certificate.as_bytes(), self.key.as_bytes()).is_ok()
+    }
+
     fn is_valid(&self, now: Timestamp) -> bool {
         now.as_second() < self.expires
     }
@@ -94,6 +103,20 @@ impl fmt::Debug for IssuedCertificate {
 pub(super) struct CertificateHistory(pub(super) Vec<IssuedCertificate>);
 
 impl CertificateHistory {
+    /// Returns the certificates that can be served, and the number of the others.
+    pub(super) fn usable(self) -> (Self, usize) {
+        let all = self.0.len();
+        let usable: Vec<_> = self.0.into_iter().filter(IssuedCertificate::is_usable).collect();
+        let unusable = all - usable.len();
+        (Self(usable), unusable)
+    }
+
+    /// Returns whether other replicas may serve certificates that are not in the history: it has just begun, for example because the
+    /// Secret was deleted.
+    pub(super) fn has_just_begun(&self, now: Timestamp) -> bool {
+        matches!(&self.0[..], [first] if now.as_second() < first.created.saturating_add(MAX_READ_DELAY_SECONDS))
+    }
+
     /// Returns the certificate to serve: the newest whose authority is in `trusted`, the authorities in the webhook configurations, and
     /// that API servers have had time to learn. If there is none, the newest that comes nearest. `None` if none is valid.
     pub(super) fn served(&self, now: Timestamp, trusted: &str) -> Option<&IssuedCertificate> {

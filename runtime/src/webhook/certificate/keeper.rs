@@ -1,7 +1,7 @@
 //! `CertificateKeeper` keeps the certificates of a replica current: it reads the Secret, renews it, and makes the API server trust it.
 
 use super::{
-    configuration::Configuration,
+    configuration::{Bundle, Configuration},
     generation::{CertificateHistory, IssuedCertificate},
     secret::{CertificateSecret, StoredSecret},
 };
@@ -171,7 +171,8 @@ impl CertificateKeeper {
     pub(super) async fn refresh(&self) -> Result<(), KeepError> {
         let generations = self.read_or_renew().await?;
         self.served.set(generations.clone())?;
-        let bundle = generations.bundle(self.environment.now());
+        let now = self.environment.now();
+        let bundle = Bundle { authorities: generations.bundle(now), keeps_others: generations.has_just_begun(now) };
         let (mut is_trusted, mut first_error) = (true, None);
         for configuration in &self.configurations {
             match self.trust(configuration, &bundle).await {
@@ -183,13 +184,13 @@ impl CertificateKeeper {
             return Err(error.into());
         }
         if is_trusted {
-            *self.served.trusted.lock() = bundle;
+            *self.served.trusted.lock() = bundle.authorities;
         }
         Ok(())
     }
 
     /// Sets the authorities in a configuration. If another replica changes it at the same time, its result is looked at again.
-    async fn trust(&self, configuration: &Configuration, bundle: &str) -> Result<bool, CallError> {
+    async fn trust(&self, configuration: &Configuration, bundle: &Bundle) -> Result<bool, CallError> {
         let mut attempts = 1;
         loop {
             match configuration.trust(&self.secret.client, bundle, &self.secret.operator).await {

@@ -27,7 +27,7 @@ pub(super) struct CertificateSecret {
 #[derive(Debug)]
 pub(super) struct StoredSecret {
     object: Value,
-    /// Empty if the data can't be decoded.
+    /// Those that can be served; empty if the data can't be decoded.
     pub(super) generations: CertificateHistory,
 }
 
@@ -60,6 +60,11 @@ impl CertificateSecret {
             );
             CertificateHistory::default()
         });
+        let (generations, unusable) = CertificateHistory::usable(generations);
+        if unusable > 0 {
+            let (namespace, name) = (&self.namespace, &self.name);
+            tracing::warn!(unusable, "key {KEY} of Secret {namespace}/{name} has certificates that can't be used");
+        }
         Ok(Some(StoredSecret { object, generations }))
     }
 

@@ -10,7 +10,10 @@ use crate::{
     webhook::{Mode, Webhook, WebhookDescription, names::WebhookNames, trusted::TrustedWebhooks},
 };
 use jiff::Timestamp;
-use k8s_openapi::api::{admissionregistration::v1::ValidatingWebhookConfiguration, core::v1::Secret};
+use k8s_openapi::{
+    ByteString,
+    api::{admissionregistration::v1::ValidatingWebhookConfiguration, core::v1::Secret},
+};
 use kube::{
     Api,
     api::{DeleteParams, PostParams},
@@ -145,6 +148,53 @@ async fn a_deleted_secret_gets_the_served_certificates_back() {
     replica.refresh().await.unwrap();
     assert_eq!(replica.served().known(), before);
     assert!(secrets.get_opt("shop-webhook-certificates").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_replica_that_finds_no_secret_leaves_the_authorities_of_the_others() {
+    let (sandbox, clock) = (Sandbox::builder().seed(1).start(), Clock::now());
+    let configurations = install(&sandbox).await;
+    let old = keeper(&sandbox, &clock);
+    old.refresh().await.unwrap();
+    let secrets = Api::<Secret>::default_namespaced(sandbox.client());
+    secrets.delete("shop-webhook-certificates", &DeleteParams::default()).await.unwrap();
+    clock.advance(DAY);
+
+    // The old replica still serves its certificate until it reads the Secret.
+    let new = keeper(&sandbox, &clock);
+    new.refresh().await.unwrap();
+    assert_eq!(trusted(&configurations).await, [0, 2]);
+    assert!(new.served().is_trusted(&clock.environment()));
+    new.refresh().await.unwrap();
+    assert_eq!(trusted(&configurations).await, [0, 2], "nothing is added twice");
+
+    old.refresh().await.unwrap();
+    assert_eq!(old.served().known(), new.served().known());
+    clock.advance(301);
+    old.refresh().await.unwrap();
+    assert_eq!(trusted(&configurations).await, [0, 1], "the authority of the lost certificate is gone");
+}
+
+#[tokio::test]
+async fn a_certificate_that_can_not_be_used_does_not_block_the_others() {
+    let (sandbox, clock) = (Sandbox::builder().seed(1).start(), Clock::now());
+    let configurations = install(&sandbox).await;
+    keeper(&sandbox, &clock).refresh().await.unwrap();
+    let secrets = Api::<Secret>::default_namespaced(sandbox.client());
+    let mut stored = secrets.get("shop-webhook-certificates").await.unwrap();
+    let data = stored.data.as_mut().unwrap();
+    let mut generations: serde_json::Value = serde_json::from_slice(&data["certificates.json"].0).unwrap();
+    let mut broken = generations[0].clone();
+    broken["certificate"] = "no certificate".into();
+    generations.as_array_mut().unwrap().push(broken);
+    data.insert("certificates.json".to_owned(), ByteString(generations.to_string().into_bytes()));
+    secrets.replace("shop-webhook-certificates", &PostParams::default(), &stored).await.unwrap();
+
+    let replica = keeper(&sandbox, &clock);
+    replica.refresh().await.unwrap();
+    assert_eq!(replica.served().known().0.len(), 1);
+    assert!(replica.served().is_trusted(&clock.environment()));
+    assert_eq!(trusted(&configurations).await, [0, 1]);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ pub(crate) use tasks::Controllers;
 
 pub(crate) mod accounts;
 mod api_services;
+mod cd;
 mod client;
 mod collector;
 mod crd;

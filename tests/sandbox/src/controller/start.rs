@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    accounts, api_services, client::ControllerClient, collector, crd, flow_schemas, namespaces, protection, quotas,
+    accounts, api_services, cd, client::ControllerClient, collector, crd, flow_schemas, namespaces, protection, quotas,
     tasks::Controllers, tokens, workload,
 };
 use crate::{authorization, server::Server};
@@ -28,6 +28,9 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     }
     if server.options.workloads {
         workload::start(&mut all, server);
+    }
+    if server.options.cd_systems {
+        cd::start(&mut all, server);
     }
     all
 }

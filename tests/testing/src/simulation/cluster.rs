@@ -33,6 +33,7 @@ use super::{
 use crate::{
     admin::{self, ErrorResponse},
     object::is_same_object,
+    permission::deploys_applications,
     program::ProgramWebhooks,
     schedule::{Propagation, Schedule},
     snapshot::Snapshot,
@@ -100,7 +101,9 @@ impl<'a> Cluster<'a> {
         let log = WriteLog::new();
         let audit = log.clone();
         let webhooks = CurrentWebhooks::default();
-        let mut builder = Sandbox::builder().seed(seed).workloads(true).audit(move |record| audit.record(record));
+        let deploys = deploys_applications(&target.manifests.install);
+        let builder = Sandbox::builder().seed(seed).workloads(true).cd_systems(deploys);
+        let mut builder = builder.audit(move |record| audit.record(record));
         if let Some(ProgramWebhooks { url, .. }) = target.program.webhooks() {
             let current = webhooks.clone();
             builder = builder.webhook(&url, move |request| {

@@ -38,7 +38,7 @@ const MUTED_COLOR: &str = "#475569";
 pub(super) fn palette(node: Node) -> Palette {
     match node {
         Node::Group { .. } => GROUP,
-        Node::Resource | Node::Manifest(_) => RESOURCE,
+        Node::Resource | Node::Manifest(_) | Node::Application(_) => RESOURCE,
         Node::Custom => CUSTOM,
     }
 }

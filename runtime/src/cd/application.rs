@@ -1,0 +1,278 @@
+//! `Application`: what a build function of an application node returns.
+
+use crate::{
+    cd::{
+        driver::{ApplicationSpec, IgnoredDifference, InvalidApplication, Parameter},
+        source::{ApplicationSource, GitRevision},
+    },
+    client::strip_nulls,
+};
+use serde::Serialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::{collections::BTreeMap, fmt};
+
+/// The namespace of an application whose owner has none.
+const DEFAULT_NAMESPACE: &str = "default";
+/// The maximum length of a release of Helm. The object name is its default.
+const MAX_NAME: usize = 53;
+/// The length of the hash in an object name.
+const HASH: usize = 10;
+
+/// A chart, or manifests in git, that a CD system deploys: the type of a field with `#[provisioner(application(ArgoCd))]`, and the
+/// return type of its function.
+///
+/// See the [module](crate::cd) for an example.
+#[derive(Clone)]
+pub struct Application {
+    source: ApplicationSource,
+    name: Option<String>,
+    release: Option<String>,
+    namespace: Option<String>,
+    create_namespace: bool,
+    namespace_labels: BTreeMap<String, String>,
+    namespace_annotations: BTreeMap<String, String>,
+    parameters: Vec<Parameter>,
+    /// The values, or the problem of their serialization.
+    values: Result<Option<Value>, InvalidApplication>,
+    server_side_apply: bool,
+    ignored_differences: Vec<IgnoredDifference>,
+    allows_degraded: bool,
+}
+
+impl fmt::Debug for Application {
+    // Parameters and values may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Application").field("source", &self.source).finish_non_exhaustive()
+    }
+}
+
+/// The owner of an application and its node, from which its defaults and its name derive.
+pub(crate) struct ApplicationOwner<'a> {
+    /// The kind with its group: `webapps.demo.example.com`.
+    pub(crate) kind: String,
+    pub(crate) name: &'a str,
+    /// The namespace of the owner, or the owner itself if it is a Namespace.
+    pub(crate) namespace: Option<&'a str>,
+    /// The path of the node, with keys.
+    pub(crate) node: &'a str,
+}
+
+impl Application {
+    /// Returns the application of a chart: `chart("https://charts.jetstack.io", "cert-manager", "v1.19.1")`. The repository may be
+    /// an OCI registry, `oci://ghcr.io/example/charts`. The version reaches the CD system as written.
+    pub fn chart(repository: impl Into<String>, chart: impl Into<String>, version: impl Into<String>) -> Self {
+        Self::new(ApplicationSource::Chart {
+            repository: repository.into(),
+            chart: chart.into(),
+            version: version.into(),
+        })
+    }
+
+    /// Returns the application of a chart in a folder of a git repository.
+    pub fn git_chart(repository: impl Into<String>, revision: GitRevision, path: impl Into<String>) -> Self {
+        Self::new(ApplicationSource::GitChart { repository: repository.into(), revision, path: path.into() })
+    }
+
+    /// Returns the application of the manifests, or of the kustomization, in a folder of a git repository.
+    pub fn git_manifests(repository: impl Into<String>, revision: GitRevision, path: impl Into<String>) -> Self {
+        Self::new(ApplicationSource::GitManifests { repository: repository.into(), revision, path: path.into() })
+    }
+
+    fn new(source: ApplicationSource) -> Self {
+        Self {
+            source,
+            name: None,
+            release: None,
+            namespace: None,
+            create_namespace: false,
+            namespace_labels: BTreeMap::new(),
+            namespace_annotations: BTreeMap::new(),
+            parameters: Vec::new(),
+            values: Ok(None),
+            server_side_apply: false,
+            ignored_differences: Vec::new(),
+            allows_degraded: false,
+        }
+    }
+
+    /// Sets the name. It is a part of the names of the objects of the CD system, so a change replaces the application. Default: the
+    /// name of the field.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the name of the release of Helm. Default: the name of the object of the CD system, which no other application has.
+    #[must_use]
+    pub fn release(mut self, release: impl Into<String>) -> Self {
+        self.release = Some(release.into());
+        self
+    }
+
+    /// Sets the namespace into which the application is deployed. Default: the namespace of the owner, or `default` if it has none.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Lets the CD system create the namespace if it does not exist.
+    #[must_use]
+    pub fn create_namespace(mut self) -> Self {
+        self.create_namespace = true;
+        self
+    }
+
+    /// Adds a label to the namespace that the CD system creates. Flux can't set one.
+    #[must_use]
+    pub fn namespace_label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.namespace_labels.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds an annotation to the namespace that the CD system creates. Flux can't set one.
+    #[must_use]
+    pub fn namespace_annotation(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.namespace_annotations.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a parameter of the chart, as `helm --set` does: the name is a path with dots. Parameters win over values.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.parameters.push(Parameter { name: name.into(), value: value.into() });
+        self
+    }
+
+    /// Sets the values of the chart: anything that serializes to a map. Nulls are left out.
+    ///
+    /// Values are stored in objects of the CD system, in plain text. A Secret of the tree, which the values name, is the better place
+    /// for a password.
+    #[must_use]
+    pub fn values(mut self, values: impl Serialize) -> Self {
+        self.values = match serde_json::to_value(values).map(strip_nulls) {
+            Ok(Value::Null) => Ok(None),
+            Ok(values @ Value::Object(_)) => Ok(Some(values)),
+            Ok(_) => Err(InvalidApplication::new("the values are no map")),
+            // The text of the error may quote a value.
+            Err(_) => Err(InvalidApplication::new("the values can't be serialized as JSON")),
+        };
+        self
+    }
+
+    /// Lets the CD system use server-side apply. Flux uses it for manifests in any case, and for charts as it is configured.
+    #[must_use]
+    pub fn server_side_apply(mut self) -> Self {
+        self.server_side_apply = true;
+        self
+    }
+
+    /// Lets the CD system ignore differences of fields of a kind: `ignore_difference("apps", "Deployment", ["/spec/replicas"])`.
+    /// The fields are JSON pointers.
+    #[must_use]
+    pub fn ignore_difference(
+        mut self,
+        group: impl Into<String>,
+        kind: impl Into<String>,
+        pointers: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Self {
+        let pointers = pointers.into_iter().map(Into::into).collect();
+        self.ignored_differences.push(IgnoredDifference { group: group.into(), kind: kind.into(), pointers });
+        self
+    }
+
+    /// Lets the node succeed once the application is deployed, although it is degraded.
+    #[must_use]
+    pub fn allow_degraded(mut self) -> Self {
+        self.allows_degraded = true;
+        self
+    }
+
+    /// Returns the application with its defaults and the name of its objects.
+    ///
+    /// # Errors
+    /// If a part of it is invalid.
+    pub(crate) fn resolve(self, owner: &ApplicationOwner<'_>) -> Result<ApplicationSpec, InvalidApplication> {
+        for (field, value) in self.source.required_fields() {
+            if value.is_empty() {
+                return Err(InvalidApplication::new(format!("the {field} is empty")));
+            }
+        }
+        let name = self.name.unwrap_or_else(|| field_name(owner.node));
+        let release = self.release.filter(|release| !release.is_empty());
+        if let Some(problem) = release.as_deref().and_then(release_problem) {
+            return Err(InvalidApplication::new(problem));
+        }
+        for (at, Parameter { name, .. }) in self.parameters.iter().enumerate() {
+            if name.is_empty() {
+                return Err(InvalidApplication::new("the name of a parameter is empty"));
+            }
+            if self.parameters[..at].iter().any(|earlier| earlier.name == *name) {
+                return Err(InvalidApplication::new(format!("parameter {name} is set twice")));
+            }
+        }
+        for IgnoredDifference { kind, pointers, .. } in &self.ignored_differences {
+            if kind.is_empty() || pointers.is_empty() || pointers.iter().any(|pointer| !pointer.starts_with('/')) {
+                let problem = "an ignored difference needs a kind and JSON pointers, which begin with a slash";
+                return Err(InvalidApplication::new(problem));
+            }
+        }
+        let own_namespace = owner.namespace.unwrap_or(DEFAULT_NAMESPACE);
+        Ok(ApplicationSpec {
+            object_name: object_name(&name, owner),
+            name,
+            owner_namespace: owner.namespace.map(str::to_owned),
+            source: self.source,
+            release,
+            namespace: self.namespace.unwrap_or_else(|| own_namespace.to_owned()),
+            create_namespace: self.create_namespace,
+            namespace_labels: self.namespace_labels,
+            namespace_annotations: self.namespace_annotations,
+            parameters: self.parameters,
+            values: self.values?,
+            server_side_apply: self.server_side_apply,
+            ignored_differences: self.ignored_differences,
+            allows_degraded: self.allows_degraded,
+        })
+    }
+}
+
+/// Returns the name of the field at the end of a node's path, as a DNS label.
+fn field_name(node: &str) -> String {
+    node.rsplit('/').next().unwrap_or(node).replace('_', "-")
+}
+
+/// Returns why Helm refuses the name of a release; `None` if it does not.
+fn release_problem(release: &str) -> Option<&'static str> {
+    if release.len() > MAX_NAME {
+        return Some("the name of the release is longer than 53 characters");
+    }
+    let is_valid = crate::dns_name::is_dns_subdomain(release);
+    (!is_valid).then_some("the name of the release is not a DNS name of lower-case letters, digits, hyphens and dots")
+}
+
+/// Returns the name of the objects of an application: its name, and a hash of the owner and the node. No other owner of the cluster
+/// derives it. An owner that was deleted and created again derives the same one: it waits until the objects of the former owner, which
+/// are marked with its uid, are gone, and the two never deploy the same chart at a time.
+fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
+    let mut hasher = Sha256::new();
+    for part in [&*owner.kind, owner.namespace.unwrap_or_default(), owner.name, owner.node, name] {
+        hasher.update(part.len().to_le_bytes());
+        hasher.update(part);
+    }
+    let hash: String = hasher.finalize().iter().take(HASH / 2).map(|byte| format!("{byte:02x}")).collect();
+    let lowercase = name.to_ascii_lowercase();
+    let label: String = lowercase.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    let stem = label.trim_matches('-');
+    let stem = stem[..stem.len().min(MAX_NAME - HASH - 1)].trim_end_matches('-');
+    // A name that begins with a digit is no name of a Service, and some charts derive one.
+    match stem.chars().next() {
+        Some(first) if first.is_ascii_lowercase() => format!("{stem}-{hash}"),
+        _ => format!("app-{hash}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! `ArgoCd`: deploys applications with Argo CD.
+
+use crate::{
+    cd::{
+        driver::{ApplicationSpec, Driver, InvalidApplication},
+        source::ApplicationSource,
+    },
+    kind::Kind,
+    readiness::ALLOW_DEGRADED,
+    shape::Access,
+};
+use serde_json::{Map, Value, json};
+use std::{fmt, marker::PhantomData};
+
+/// Deploys applications with Argo CD: each is an `Application`, with automated sync, self-healing and pruning.
+///
+/// The `Application` has the finalizer of Argo CD from the beginning, so its deletion waits until Argo CD has removed what it deployed,
+/// whoever deletes it.
+///
+/// The type parameter has the settings of the installation of Argo CD:
+///
+/// ```
+/// use opgen::cd::{ArgoCd, ArgoCdSettings};
+///
+/// /// Argo CD as OpenShift GitOps installs it.
+/// struct OpenShift;
+///
+/// impl ArgoCdSettings for OpenShift {
+///     const NAMESPACE: &'static str = "openshift-gitops";
+/// }
+///
+/// // `application(GitOps)` in a tree.
+/// type GitOps = ArgoCd<OpenShift>;
+/// ```
+pub struct ArgoCd<S = DefaultArgoCd>(PhantomData<fn() -> S>);
+
+impl<S> fmt::Debug for ArgoCd<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ArgoCd")
+    }
+}
+
+/// The settings of an installation of Argo CD.
+pub trait ArgoCdSettings: 'static {
+    /// The namespace of Argo CD, where its applications are. Default: `argocd`.
+    const NAMESPACE: &'static str = "argocd";
+    /// The project of the applications. Default: `default`.
+    const PROJECT: &'static str = "default";
+    /// The name of the cluster in Argo CD into which the applications are deployed. Default: `in-cluster`, the cluster of Argo CD.
+    const CLUSTER: &'static str = "in-cluster";
+}
+
+/// The settings of Argo CD as its manifests install it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DefaultArgoCd;
+
+impl ArgoCdSettings for DefaultArgoCd {}
+
+/// The label with the name of the application.
+const NAME_LABEL: &str = "opgen.dev/application";
+/// The finalizer with which Argo CD removes what it deployed, before the `Application` is gone.
+///
+/// Source: the documentation of Argo CD, "App Deletion".
+const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
+
+fn application_kind() -> Kind {
+    Kind {
+        group: "argoproj.io".into(),
+        version: "v1alpha1".into(),
+        kind: "Application".into(),
+        plural: "applications".into(),
+        namespaced: true,
+    }
+}
+
+impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
+    const NAME: &'static str = "Argo CD";
+    const ACCESS: &'static [Access] = &[Access::applied(application_kind)];
+
+    fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
+        let ApplicationSpec { name, object_name, namespace, .. } = application;
+        let mut spec = json!({
+            "project": S::PROJECT,
+            "source": source(application)?,
+            "destination": {"name": S::CLUSTER, "namespace": namespace},
+            "syncPolicy": sync_policy(application)?,
+        });
+        if !application.ignored_differences.is_empty() {
+            let ignored = application.ignored_differences.iter().map(|ignored| {
+                let mut entry = json!({"kind": ignored.kind, "jsonPointers": ignored.pointers});
+                if !ignored.group.is_empty() {
+                    entry["group"] = ignored.group.as_str().into();
+                }
+                entry
+            });
+            spec["ignoreDifferences"] = ignored.collect();
+        }
+        if application.allows_degraded {
+            spec["info"] = json!([{"name": ALLOW_DEGRADED, "value": "true"}]);
+        }
+        Ok(vec![json!({
+            "apiVersion": application_kind().api_version(),
+            "kind": application_kind().kind,
+            "metadata": {
+                "name": object_name,
+                "namespace": S::NAMESPACE,
+                "labels": {NAME_LABEL: label_value(name)},
+                "finalizers": [FINALIZER],
+            },
+            "spec": spec,
+        })])
+    }
+}
+
+/// Returns the source of an application, without empty parts: Argo CD would remove them.
+fn source(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
+    let helm = helm(application);
+    let mut source = match &application.source {
+        ApplicationSource::Chart { repository, chart, version } => json!({
+            // Argo CD knows a registry of charts by a URL without scheme.
+            "repoURL": repository.strip_prefix("oci://").unwrap_or(repository),
+            "chart": chart,
+            "targetRevision": version,
+        }),
+        ApplicationSource::GitChart { repository, revision, path } => {
+            json!({"repoURL": repository, "path": path, "targetRevision": revision.as_str()})
+        }
+        ApplicationSource::GitManifests { .. } if helm.is_some() => {
+            return Err(InvalidApplication::new("a release, parameters and values are for charts only"));
+        }
+        ApplicationSource::GitManifests { repository, revision, path } => {
+            json!({"repoURL": repository, "path": path, "targetRevision": revision.as_str()})
+        }
+    };
+    if let Some(helm) = helm {
+        source["helm"] = helm;
+    }
+    Ok(source)
+}
+
+/// Returns the settings of Helm; `None` if all are the defaults.
+fn helm(application: &ApplicationSpec) -> Option<Value> {
+    let mut helm = Map::new();
+    if let Some(release) = &application.release {
+        helm.insert("releaseName".into(), release.as_str().into());
+    }
+    if !application.parameters.is_empty() {
+        let parameters = application.parameters.iter();
+        let parameters = parameters.map(|parameter| json!({"name": parameter.name, "value": parameter.value}));
+        helm.insert("parameters".into(), parameters.collect());
+    }
+    if let Some(values) = &application.values {
+        // As text, since the schema of the other field, `valuesObject`, says nothing about the fields below it. JSON is YAML.
+        helm.insert("values".into(), format!("{values:#}").into());
+    }
+    (!helm.is_empty()).then_some(Value::Object(helm))
+}
+
+fn sync_policy(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
+    let mut policy = json!({"automated": {"selfHeal": true, "prune": true}});
+    let options = [
+        (application.create_namespace, "CreateNamespace=true"),
+        (application.server_side_apply, "ServerSideApply=true"),
+    ];
+    let options: Vec<_> = options.into_iter().filter(|(is_set, _)| *is_set).map(|(_, option)| option).collect();
+    if !options.is_empty() {
+        policy["syncOptions"] = json!(options);
+    }
+    let mut metadata = Map::new();
+    for (field, entries) in
+        [("labels", &application.namespace_labels), ("annotations", &application.namespace_annotations)]
+    {
+        if !entries.is_empty() {
+            metadata.insert(field.into(), json!(entries));
+        }
+    }
+    if !metadata.is_empty() {
+        if !application.create_namespace {
+            let problem = "labels and annotations of the namespace need `create_namespace`";
+            return Err(InvalidApplication::new(problem));
+        }
+        policy["managedNamespaceMetadata"] = Value::Object(metadata);
+    }
+    Ok(policy)
+}
+
+/// Returns a name as the value of a label: at most 63 characters, of which the first and the last are letters or digits.
+fn label_value(name: &str) -> String {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let text: String = name.chars().map(|c| if is_allowed(c) { c } else { '-' }).take(63).collect();
+    text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! `Driver`: writes applications as objects of a CD system.
+
+use crate::{cd::source::ApplicationSource, error::Error, shape::Access};
+use serde_json::Value;
+use std::{collections::BTreeMap, fmt};
+
+/// A CD system that deploys applications.
+///
+/// A driver is a type, named in `application(...)`, and has no state. It translates an application to the objects with which the CD
+/// system deploys it; the node applies, repairs and deletes them. An object is ready by [`readiness`](mod@crate::readiness): for
+/// the kinds of Argo CD and Flux by rules of their own, for other kinds by their conditions.
+///
+/// # Rules
+/// - The names of the objects derive from [`ApplicationSpec::object_name`], which no other application has.
+/// - The same application gives the same objects, so that nothing is written without a difference.
+/// - If the CD system removes what it deployed only on request, as by a finalizer of Argo CD, the object has that request from the
+///   beginning.
+///
+/// # Example
+///
+/// ```
+/// use opgen::cd::{ApplicationSource, ApplicationSpec, Driver, InvalidApplication};
+/// use opgen::{Kind, shape::Access};
+/// use serde_json::{Value, json};
+///
+/// /// The Helm controller of K3s.
+/// struct K3s;
+///
+/// impl Driver for K3s {
+///     const NAME: &'static str = "K3s";
+///     const ACCESS: &'static [Access] = &[Access::applied(|| Kind {
+///         group: "helm.cattle.io".into(),
+///         version: "v1".into(),
+///         kind: "HelmChart".into(),
+///         plural: "helmcharts".into(),
+///         namespaced: true,
+///     })];
+///
+///     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
+///         let ApplicationSource::Chart { repository, chart, version } = &application.source else {
+///             return Err(InvalidApplication::new("K3s deploys charts of a repository only"));
+///         };
+///         Ok(vec![json!({
+///             "apiVersion": "helm.cattle.io/v1",
+///             "kind": "HelmChart",
+///             "metadata": {"name": application.object_name, "namespace": "kube-system"},
+///             "spec": {"repo": repository, "chart": chart, "version": version, "targetNamespace": application.namespace},
+///         })])
+///     }
+/// }
+/// ```
+pub trait Driver: 'static {
+    /// The name of the CD system, for diagrams.
+    const NAME: &'static str;
+    /// The permissions for the kinds of the objects, by [`Access::applied`]. The kinds are applied in this order, each when the
+    /// objects before it are ready, and removed in the reverse order.
+    const ACCESS: &'static [Access];
+
+    /// Returns the objects that deploy an application, with `apiVersion`, `kind` and `metadata`. An object without a namespace gets
+    /// that of the owner.
+    ///
+    /// # Errors
+    /// If the CD system can't deploy such an application.
+    fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication>;
+}
+
+/// An application with all defaults, as a driver deploys it.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApplicationSpec {
+    /// The name of the application, for people: by default that of the node.
+    pub name: String,
+    /// The name for objects of the CD system: the name with a hash of the owner and the path of the node. It is a DNS
+    /// label of at most 53 characters, the limit of a release of Helm.
+    pub object_name: String,
+    /// The namespace of the owner; `None` if the owner has none.
+    pub owner_namespace: Option<String>,
+    /// Where the application comes from.
+    pub source: ApplicationSource,
+    /// The name of the release of Helm; `None` for the default of the CD system.
+    pub release: Option<String>,
+    /// The namespace into which the application is deployed.
+    pub namespace: String,
+    /// Whether the CD system creates the namespace.
+    pub create_namespace: bool,
+    /// The labels of the namespace that the CD system creates.
+    pub namespace_labels: BTreeMap<String, String>,
+    /// The annotations of the namespace that the CD system creates.
+    pub namespace_annotations: BTreeMap<String, String>,
+    /// The parameters of the chart, in order. No two have one name.
+    pub parameters: Vec<Parameter>,
+    /// The values of the chart, without nulls; `None` if there are none.
+    pub values: Option<Value>,
+    /// Whether the CD system uses server-side apply.
+    pub server_side_apply: bool,
+    /// The fields whose differences the CD system ignores.
+    pub ignored_differences: Vec<IgnoredDifference>,
+    /// Whether the application may be degraded.
+    pub allows_degraded: bool,
+}
+
+impl fmt::Debug for ApplicationSpec {
+    // Parameters and values may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApplicationSpec")
+            .field("object_name", &self.object_name)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A parameter of a chart, as `helm --set` has it.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parameter {
+    /// The path of the value, with dots: `controller.replicas`.
+    pub name: String,
+    /// The value as text. Helm reads it as a boolean or an integer if it looks like one.
+    pub value: String,
+}
+
+impl fmt::Debug for Parameter {
+    // The value may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Parameter").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Fields of deployed objects that others change, so that the CD system doesn't set them back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IgnoredDifference {
+    /// The group of the objects; `""` for the core group.
+    pub group: String,
+    /// The kind of the objects.
+    pub kind: String,
+    /// The JSON pointers of the fields (RFC 6901), for example `/spec/replicas`.
+    pub pointers: Vec<String>,
+}
+
+/// The error of an application that can't be deployed: a sentence without values, since these may be secrets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidApplication(String);
+
+impl InvalidApplication {
+    /// Returns the error with a problem, for example `Flux needs a chart`.
+    pub fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+
+    /// Returns the error of the node: it stays until its inputs change.
+    pub(crate) fn into_error(self, node: &str) -> Error {
+        Error::terminal("InvalidApplication", format!("application {node}: {}", self.0))
+    }
+}
+
+impl fmt::Display for InvalidApplication {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidApplication {}

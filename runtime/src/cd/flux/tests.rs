@@ -1,0 +1,122 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+use crate::cd::application::{Application, ApplicationOwner};
+
+fn result<D: Driver>(application: Application) -> Result<Vec<Value>, InvalidApplication> {
+    let owner =
+        ApplicationOwner { kind: "stacks.example.com".to_owned(), name: "one", namespace: Some("shop"), node: "web" };
+    D::objects(&application.resolve(&owner).unwrap())
+}
+
+/// Returns the kinds and the specs of the objects, with `NAME` in place of their name.
+fn objects<D: Driver>(application: Application) -> Vec<(String, Value)> {
+    let objects = result::<D>(application).unwrap();
+    let name = objects[0]["metadata"]["name"].as_str().unwrap().to_owned();
+    let anonymous =
+        |object: Value| -> Value { serde_json::from_str(&object.to_string().replace(&name, "NAME")).unwrap() };
+    let mut parts = Vec::new();
+    for object in objects.into_iter().map(anonymous) {
+        assert_eq!(object["metadata"], json!({"name": "NAME", "namespace": "shop"}));
+        parts.push((format!("{} {}", object["apiVersion"], object["kind"]).replace('"', ""), object["spec"].clone()));
+    }
+    parts
+}
+
+fn chart() -> Application {
+    Application::chart("https://charts.example.com", "web", "1.2.3")
+}
+
+#[test]
+fn a_chart_is_a_repository_and_a_release() {
+    let application = chart()
+        .create_namespace()
+        .namespace("web")
+        .parameter("image.tag", "v2")
+        .values(json!({"image": {"name": "web"}}))
+        .ignore_difference("apps", "Deployment", ["/spec/replicas"]);
+    let release = json!({
+        "interval": "10m",
+        "releaseName": "NAME",
+        "targetNamespace": "web",
+        "storageNamespace": "web",
+        "install": {"createNamespace": true, "disableWait": false},
+        "upgrade": {"disableWait": false},
+        "driftDetection": {
+            "mode": "enabled",
+            "ignore": [{"paths": ["/spec/replicas"], "target": {"group": "apps", "kind": "Deployment"}}],
+        },
+        "chart": {"spec": {
+            "chart": "web", "version": "1.2.3", "sourceRef": {"kind": "HelmRepository", "name": "NAME"},
+        }},
+        "values": {"image": {"name": "web", "tag": "v2"}},
+    });
+    let repository = json!({"interval": "10m", "url": "https://charts.example.com"});
+    let expected = [
+        ("source.toolkit.fluxcd.io/v1 HelmRepository".to_owned(), repository),
+        ("helm.toolkit.fluxcd.io/v2 HelmRelease".to_owned(), release),
+    ];
+    assert_eq!(objects::<HelmCharts>(application), expected);
+}
+
+#[test]
+fn a_chart_of_a_registry_has_an_oci_repository() {
+    let objects = objects::<OciCharts>(Application::chart("oci://ghcr.io/example/charts/", "web", "1.2.3"));
+    let repository = json!({"interval": "10m", "url": "oci://ghcr.io/example/charts/web", "ref": {"tag": "1.2.3"}});
+    assert_eq!(objects[0], ("source.toolkit.fluxcd.io/v1 OCIRepository".to_owned(), repository));
+    assert_eq!(objects[1].1["chartRef"], json!({"kind": "OCIRepository", "name": "NAME"}));
+    assert_eq!(objects[1].1["chart"], Value::Null);
+}
+
+#[test]
+fn manifests_in_git_are_a_repository_and_a_kustomization() {
+    let git = |revision| Application::git_manifests("https://git.example.com/a", revision, "deploy");
+    let objects = objects::<GitManifests>(git(GitRevision::branch("main")));
+    let repository = json!({"interval": "10m", "url": "https://git.example.com/a", "ref": {"branch": "main"}});
+    let kustomization = json!({
+        "interval": "10m", "path": "./deploy", "prune": true, "wait": true, "targetNamespace": "shop",
+        "sourceRef": {"kind": "GitRepository", "name": "NAME"},
+    });
+    let expected = [
+        ("source.toolkit.fluxcd.io/v1 GitRepository".to_owned(), repository),
+        ("kustomize.toolkit.fluxcd.io/v1 Kustomization".to_owned(), kustomization),
+    ];
+    assert_eq!(objects, expected);
+    let reference = |revision| self::objects::<GitManifests>(git(revision))[0].1["ref"].clone();
+    assert_eq!(reference(GitRevision::tag("v1")), json!({"tag": "v1"}));
+    assert_eq!(reference(GitRevision::commit("abc")), json!({"commit": "abc"}));
+}
+
+#[test]
+fn a_chart_in_git_is_a_repository_and_a_release() {
+    let chart = Application::git_chart("https://git.example.com/a", GitRevision::tag("v1"), "charts/web");
+    let objects = objects::<GitCharts>(chart);
+    assert_eq!(objects[0].0, "source.toolkit.fluxcd.io/v1 GitRepository");
+    let chart = json!({"spec": {
+        "chart": "./charts/web", "sourceRef": {"kind": "GitRepository", "name": "NAME"}, "reconcileStrategy": "Revision",
+    }});
+    assert_eq!(objects[1].1["chart"], chart);
+}
+
+#[test]
+fn what_flux_can_not_do_is_refused() {
+    let of_chart = |application| result::<HelmCharts>(application).unwrap_err().to_string();
+    let labelled = chart().create_namespace().namespace_label("a", "b");
+    assert!(of_chart(labelled).contains("add the Namespace to the tree"));
+    assert!(of_chart(chart().parameter("a[0]", "b")).contains("no path of fields"));
+    let of_git = |application| result::<GitManifests>(application).unwrap_err().to_string();
+    let git = || Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
+    assert_eq!(of_git(git().values(json!({"a": 1}))), "a release, parameters and values are for charts only");
+    assert!(of_git(git().create_namespace()).contains("add the Namespace to the tree"));
+    assert!(of_git(git().ignore_difference("", "Service", ["/spec"])).contains("charts only"));
+}
+
+#[test]
+fn a_source_of_another_driver_is_refused_with_the_name_of_that_driver() {
+    let git = || Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
+    let problem = result::<HelmCharts>(git()).unwrap_err().to_string();
+    assert_eq!(problem, "manifests in git needs the driver `flux::GitManifests`");
+    let problem = result::<OciCharts>(chart()).unwrap_err().to_string();
+    assert_eq!(problem, "a chart of a repository needs the driver `flux::HelmCharts`");
+    assert!(result::<HelmCharts>(Application::chart("oci://a", "b", "1")).is_err());
+    assert!(result::<GitCharts>(git()).is_err() && result::<GitManifests>(chart()).is_err());
+}

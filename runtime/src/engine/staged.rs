@@ -1,0 +1,98 @@
+//! Applies and deletes the objects of a node that has several kinds, one stage after the other.
+
+use crate::{
+    cache::ObjectKey,
+    engine::{desired::Desired, pass::PassCore, pending::PendingObjects},
+    error::Result,
+    informer::watch::WatchState,
+    kind::Kind,
+    shape::ResourceOptions,
+};
+use serde_json::Value;
+use std::{collections::HashSet, sync::Arc};
+
+/// The objects of a node: those that it wants, and all kinds that it may have, each with its stage.
+pub(crate) struct StagedObjects<'a> {
+    /// The kinds of the node.
+    pub(crate) kinds: &'a [Kind],
+    pub(crate) wanted: Vec<(Kind, Value)>,
+    /// Returns the stage of a kind. Lower stages are applied first and deleted last.
+    pub(crate) stage: &'a (dyn Fn(&Kind) -> usize + Sync),
+}
+
+impl PassCore<'_> {
+    /// Applies the wanted objects and deletes all others of the node. A stage starts when all objects of the previous one are
+    /// ready, or confirmed to be gone.
+    ///
+    /// # Errors
+    /// A yield while the objects of a stage are not ready or still being deleted.
+    pub(crate) async fn converge_stages(&self, node: &Arc<str>, objects: StagedObjects<'_>) -> Result<()> {
+        let StagedObjects { kinds, mut wanted, stage } = objects;
+        wanted.sort_by_key(|(kind, _)| stage(kind));
+        if let Some(tree_harness) = &self.shared.tree_harness {
+            let objects: Vec<Value> = wanted.into_iter().map(|(_, object)| object).collect();
+            return tree_harness.converge(node, &objects);
+        }
+        let wanted = self.claim_all(node, wanted)?;
+        if self.is_plan {
+            return Ok(());
+        }
+        let applied = self.apply_stages(node, &wanted, stage).await?;
+        self.prune_stages(node, kinds, &applied, stage).await
+    }
+
+    /// Applies the wanted objects stage by stage. Yields after a stage with objects that are not ready.
+    async fn apply_stages(
+        &self,
+        node: &Arc<str>,
+        wanted: &[Desired],
+        stage: &(dyn Fn(&Kind) -> usize + Sync),
+    ) -> Result<HashSet<(Kind, ObjectKey)>> {
+        let mut applied = HashSet::new();
+        for of_stage in wanted.chunk_by(|one, next| stage(&one.kind) == stage(&next.kind)) {
+            let mut pending = PendingObjects::new(node);
+            for desired in of_stage {
+                let (kind, key) = (&desired.kind, desired.key());
+                let children = self.shared.children(kind)?;
+                children.readable()?;
+                pending.add(kind, &key, &self.ensure_object(children, ResourceOptions::DEFAULT, &key, desired).await?);
+                applied.insert((kind.clone(), key));
+            }
+            pending.into_result()?;
+        }
+        Ok(applied)
+    }
+
+    /// Deletes the objects of the node that were not applied and that no other node wants, in reverse order of stages.
+    ///
+    /// # Errors
+    /// A yield while objects of a stage are being deleted; lower stages wait.
+    async fn prune_stages(
+        &self,
+        node: &Arc<str>,
+        kinds: &[Kind],
+        applied: &HashSet<(Kind, ObjectKey)>,
+        stage: &(dyn Fn(&Kind) -> usize + Sync),
+    ) -> Result<()> {
+        let mut kinds = kinds.to_vec();
+        kinds.sort_by_key(|kind| std::cmp::Reverse(stage(kind)));
+        for of_stage in kinds.chunk_by(|one, next| stage(one) == stage(next)) {
+            let mut pending = PendingObjects::new(node);
+            for kind in of_stage {
+                let children = self.shared.children(kind)?;
+                if children.health.state() == WatchState::Missing {
+                    continue;
+                }
+                children.readable()?;
+                let mut unwanted = self.children_of_node(children, node);
+                unwanted.retain(|entry| !applied.contains(&(kind.clone(), entry.header.key.clone())));
+                for entry in self.select_unclaimed(kind, node, unwanted).await {
+                    self.delete_child(kind, &entry, None).await?;
+                }
+                self.check_deletions(children, kind, node, &mut pending).await?;
+            }
+            pending.into_result()?;
+        }
+        Ok(())
+    }
+}

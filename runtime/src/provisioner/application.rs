@@ -1,0 +1,110 @@
+//! Implements application nodes, which deploy an application through a CD system.
+//!
+//! # Flow
+//! 1. The build function returns the application, and the driver its objects.
+//! 2. The objects are applied in the order of the driver's kinds; a kind starts when the objects before it are ready.
+//! 3. Objects of the node that are no longer wanted are deleted in the reverse order. This needs neither the build function nor the
+//!    driver, so an application that can't be built any more can be removed.
+//!
+//! # Guarantees
+//! As for a resource node: no write without a difference, edits of other clients are repaired, and objects of other owners are
+//! not touched.
+
+use crate::{
+    cd::{Application, ApplicationOwner, Driver, InvalidApplication},
+    context::{Context, Teardown},
+    engine::{pass::PassCore, staged::StagedObjects},
+    error::{Error, Result},
+    kind::Kind,
+    managed::Owner,
+    provisioner::{build::BuildResult, group::declared_at},
+    shape::{Access, Edge, Node, Provisioner, Shape},
+};
+use futures::{FutureExt, future::BoxFuture};
+use serde_json::Value;
+use std::{marker::PhantomData, sync::Arc};
+
+/// Provides the constant shape of an application node.
+struct ApplicationNode<D>(PhantomData<fn() -> D>);
+
+impl<D: Driver> ApplicationNode<D> {
+    const SHAPE: Shape = Shape { node: Node::Application(D::NAME), access: D::ACCESS, children: &[] };
+}
+
+/// Returns the edge to an application child that a driver deploys.
+#[track_caller]
+pub const fn application_edge<D: Driver>(name: &'static str, line: u32) -> Edge {
+    Edge::plain(name, &ApplicationNode::<D>::SHAPE, declared_at(line))
+}
+
+/// Provisions an application node: applies the objects of the application that its build function returns, and deletes all others of
+/// the node.
+pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
+    cx: &'c Context<'_, O, P>,
+    name: &'static str,
+    build: impl FnOnce() -> Result<Application>,
+) -> BoxFuture<'c, Result<()>> {
+    let node: Arc<str> = cx.path().child(name).to_string().into();
+    let owner = &cx.core().owner;
+    let application_owner = ApplicationOwner {
+        kind: owner.kind.full_name(),
+        name: owner.name(),
+        namespace: owner.default_namespace(),
+        node: &node,
+    };
+    let objects = build().and_then(|application| {
+        let objects = application.resolve(&application_owner).and_then(|application| D::objects(&application));
+        objects.map_err(|error| error.into_error(&node))
+    });
+    async move { cx.core().converge_application(&node, D::ACCESS, objects?).await }.boxed()
+}
+
+/// Removes the objects of an application node.
+pub fn remove_application<'c, O: Owner, P: Provisioner>(
+    cx: &'c Teardown<'_, O, P>,
+    name: &'static str,
+) -> BoxFuture<'c, Result<()>> {
+    let node: Arc<str> = cx.path().child(name).to_string().into();
+    async move {
+        let group: &'static Shape = &P::SHAPE;
+        let access = group.find(name).ok_or_else(|| unknown_application(name))?.access;
+        cx.core().converge_application(&node, access, Vec::new()).await
+    }
+    .boxed()
+}
+
+/// Returns the application that a build function returned.
+///
+/// # Errors
+/// Fails with the error of the build function.
+pub fn application_of(built: impl BuildResult<Application>) -> Result<Application> {
+    built.into_result()
+}
+
+fn unknown_application(name: &str) -> Error {
+    Error::terminal("InvalidApplication", format!("the tree has no application {name}"))
+}
+
+impl PassCore<'_> {
+    /// Applies `objects` and deletes all others of the node. `access` has the kinds in their order.
+    async fn converge_application(
+        &self,
+        node: &Arc<str>,
+        access: &'static [Access],
+        objects: Vec<Value>,
+    ) -> Result<()> {
+        let kinds: Vec<Kind> = access.iter().filter_map(Access::kind).collect();
+        let mut wanted = Vec::with_capacity(objects.len());
+        for object in objects {
+            let is_of = |kind: &&Kind| object["apiVersion"] == kind.api_version() && object["kind"] == *kind.kind;
+            let Some(kind) = kinds.iter().find(is_of) else {
+                let (kind, version) = (&object["kind"], &object["apiVersion"]);
+                let problem = format!("the driver has no access to {kind} of {version}");
+                return Err(InvalidApplication::new(problem).into_error(node));
+            };
+            wanted.push((kind.clone(), object));
+        }
+        let stage = |kind: &Kind| kinds.iter().position(|other| other == kind).unwrap_or_default();
+        self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage }).await
+    }
+}

@@ -1,0 +1,142 @@
+//! Computes the readiness of an `Application` of Argo CD.
+
+use super::{
+    condition::stable_text,
+    verdict::{Readiness, held_up, waiting},
+};
+use crate::bounds::foreign;
+use serde_json::Value;
+
+/// The name of the entry in `spec.info` of an application that may be degraded.
+pub(crate) const ALLOW_DEGRADED: &str = "opgen.dev/allow-degraded";
+
+/// Returns ready if Argo CD has synchronized the current source, and all deployed objects are healthy.
+///
+/// The sync is judged before the health, because an application that is not in sync can look healthy: it has the health of the objects
+/// before the change.
+pub(super) fn application(spec: &Value, status: &Value) -> Readiness {
+    let sync = &status["sync"];
+    let errors = status["conditions"].as_array().into_iter().flatten();
+    if let Some((type_, condition)) = errors.filter_map(error_type).next() {
+        return held_up(with_message(type_, &condition["message"]));
+    }
+    let compared = &sync["comparedTo"]["source"];
+    if !compared.is_null() && *compared != spec["source"] {
+        return waiting("Argo CD has not compared the latest change");
+    }
+    let operation = &status["operationState"];
+    match (sync["status"].as_str(), operation["phase"].as_str()) {
+        (Some("Synced"), _) => health(spec, status),
+        (_, Some("Failed" | "Error")) => held_up(with_message("the sync failed", &operation["message"])),
+        (Some(sync), _) => waiting(format!("it is {sync}")),
+        (None, _) => waiting("it is not synced yet"),
+    }
+}
+
+/// Returns the type of a condition that is an error, and the condition.
+fn error_type(condition: &Value) -> Option<(&str, &Value)> {
+    condition["type"].as_str().filter(|type_| type_.ends_with("Error")).map(|type_| (type_, condition))
+}
+
+/// Returns ready if the deployed objects are healthy, or degraded where that is allowed.
+fn health(spec: &Value, status: &Value) -> Readiness {
+    match status["health"]["status"].as_str() {
+        Some("Healthy") => Readiness::Ready,
+        Some("Degraded") if is_degraded_allowed(spec) => Readiness::Ready,
+        Some(health @ ("Degraded" | "Suspended")) => held_up(unhealthy(health, status)),
+        Some(health) => waiting(format!("it is {health}")),
+        None => waiting("its health is not known yet"),
+    }
+}
+
+/// Returns the health with the first object that causes it, if the status names one, else with the message of the application.
+fn unhealthy(health: &str, status: &Value) -> String {
+    let resources = status["resources"].as_array().into_iter().flatten();
+    let Some(resource) = resources.into_iter().find(|resource| resource["health"]["status"] == health) else {
+        return with_message(health, &status["health"]["message"]);
+    };
+    let (kind, name) = (&resource["kind"], &resource["name"]);
+    let object = format!("{health}: {} {}", kind.as_str().unwrap_or_default(), name.as_str().unwrap_or_default());
+    with_message(&object, &resource["health"]["message"])
+}
+
+/// Returns a problem with a message of Argo CD, without the parts that change between two reads.
+fn with_message(problem: &str, message: &Value) -> String {
+    match stable_text(message.as_str().unwrap_or_default()) {
+        message if message.is_empty() => foreign(problem),
+        message => foreign(&format!("{problem}: {message}")),
+    }
+}
+
+fn is_degraded_allowed(spec: &Value) -> bool {
+    let info = spec["info"].as_array().into_iter().flatten();
+    info.into_iter().any(|entry| entry["name"] == ALLOW_DEGRADED && entry["value"] == "true")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn spec() -> Value {
+        json!({"source": {"repoURL": "https://a", "chart": "web", "targetRevision": "2"}})
+    }
+
+    /// Returns a status with a sync of the current source.
+    fn status(sync: &str, health: &str) -> Value {
+        json!({"sync": {"status": sync, "comparedTo": spec()}, "health": {"status": health}})
+    }
+
+    #[test]
+    fn argocd_g7_the_sync_is_judged_before_the_health() {
+        for (status, expected) in [
+            (Value::Null, waiting("it is not synced yet")),
+            (json!({"health": {"status": "Healthy"}}), waiting("it is not synced yet")),
+            (status("OutOfSync", "Healthy"), waiting("it is OutOfSync")),
+            (status("Unknown", "Degraded"), waiting("it is Unknown")),
+            (json!({"sync": {"status": "Synced"}}), waiting("its health is not known yet")),
+            (status("Synced", "Progressing"), waiting("it is Progressing")),
+            (status("Synced", "Missing"), waiting("it is Missing")),
+            (status("Synced", "Suspended"), held_up("Suspended")),
+            (status("Synced", "Degraded"), held_up("Degraded")),
+            (status("Synced", "Healthy"), Readiness::Ready),
+        ] {
+            assert_eq!(application(&spec(), &status), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn argocd_g7_a_degraded_application_is_ready_only_if_it_is_in_sync_and_allowed() {
+        let mut spec = spec();
+        spec["info"] = json!([{"name": ALLOW_DEGRADED, "value": "true"}]);
+        assert_eq!(application(&spec, &status("Synced", "Degraded")), Readiness::Ready);
+        assert_eq!(application(&spec, &status("OutOfSync", "Degraded")), waiting("it is OutOfSync"));
+    }
+
+    #[test]
+    fn a_status_of_an_older_source_does_not_count() {
+        let mut old = status("Synced", "Healthy");
+        old["sync"]["comparedTo"]["source"]["targetRevision"] = "1".into();
+        assert_eq!(application(&spec(), &old), waiting("Argo CD has not compared the latest change"));
+    }
+
+    #[test]
+    fn the_reason_is_that_of_argo_cd() {
+        let mut failed = status("OutOfSync", "Missing");
+        failed["operationState"] = json!({"phase": "Failed", "message": "namespaces \"web\" not found"});
+        let reason = held_up("the sync failed: namespaces \"web\" not found");
+        assert_eq!(application(&spec(), &failed), reason);
+
+        failed["conditions"] = json!([
+            {"type": "SharedResourceWarning", "message": "a"}, {"type": "ComparisonError", "message": "no such chart"},
+        ]);
+        assert_eq!(application(&spec(), &failed), held_up("ComparisonError: no such chart"));
+
+        let mut degraded = status("Synced", "Degraded");
+        degraded["resources"] = json!([
+            {"kind": "Service", "name": "web", "health": {"status": "Healthy"}},
+            {"kind": "Deployment", "name": "web", "health": {"status": "Degraded", "message": "exceeded its deadline"}},
+        ]);
+        assert_eq!(application(&spec(), &degraded), held_up("Degraded: Deployment web: exceeded its deadline"));
+    }
+}

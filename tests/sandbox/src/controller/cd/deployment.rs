@@ -1,0 +1,104 @@
+//! Deploys and removes the ConfigMap that stands for the objects of an application.
+
+use serde_json::{Value, json};
+
+use super::{ApiError, ControllerClient};
+use crate::object;
+
+const MAPS: &str = "configmaps";
+const NAMESPACES: &str = "namespaces";
+/// The label with the object of the CD system: `NAMESPACE.NAME`.
+const INSTANCE_LABEL: &str = "app.kubernetes.io/instance";
+
+/// What an application deploys.
+pub(super) struct Deployment<'a> {
+    /// The object of the CD system.
+    pub(super) application: &'a Value,
+    pub(super) namespace: &'a str,
+    pub(super) creates_namespace: bool,
+    pub(super) release: &'a str,
+    pub(super) content: Value,
+}
+
+/// The state of a deployment.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Deployed {
+    /// Nothing was written.
+    Unchanged,
+    /// The ConfigMap was written.
+    Changed,
+    /// The namespace does not exist, or is being deleted.
+    NoNamespace,
+}
+
+/// Returns the value of the instance label of an application.
+fn instance(application: &Value) -> String {
+    format!("{}.{}", object::namespace(application), object::name(application))
+}
+
+impl Deployment<'_> {
+    /// Returns whether the ConfigMap has the wanted content, and no other exists.
+    pub(super) fn is_current(&self, client: &ControllerClient) -> Result<bool, ApiError> {
+        let existing = deployed(client, self.application)?;
+        let is_wanted = |map: &Value| {
+            object::namespace(map) == self.namespace
+                && object::name(map) == self.release
+                && map["data"]["content"] == self.content.to_string()
+        };
+        Ok(existing.len() == 1 && existing.iter().all(is_wanted))
+    }
+
+    /// Writes the ConfigMap if it differs, and deletes those of an earlier release or namespace.
+    pub(super) async fn deploy(&self, client: &ControllerClient) -> Result<Deployed, ApiError> {
+        let namespaces = client.served_kind(NAMESPACES)?;
+        match client.get(&namespaces, "", self.namespace) {
+            Some(namespace) if object::is_deleting(&namespace) => return Ok(Deployed::NoNamespace),
+            Some(_) => {}
+            None if self.creates_namespace => {
+                client.create(&namespaces, &json!({"metadata": {"name": self.namespace}})).await?;
+            }
+            None => return Ok(Deployed::NoNamespace),
+        }
+        if self.is_current(client)? {
+            return Ok(Deployed::Unchanged);
+        }
+        let maps = client.served_kind(MAPS)?;
+        let labels = json!({INSTANCE_LABEL: instance(self.application)});
+        let map = json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": self.release, "namespace": self.namespace, "labels": labels},
+            "data": {"content": self.content.to_string()},
+        });
+        client.apply(&maps, "", &map).await?;
+        for other in deployed(client, self.application)? {
+            if (object::namespace(&other), object::name(&other)) != (self.namespace, self.release) {
+                delete(client, &other).await?;
+            }
+        }
+        Ok(Deployed::Changed)
+    }
+}
+
+/// Deletes everything that an application deployed. Returns whether there was nothing left to delete.
+pub(super) async fn remove(client: &ControllerClient, application: &Value) -> Result<bool, ApiError> {
+    let existing = deployed(client, application)?;
+    for map in &existing {
+        delete(client, map).await?;
+    }
+    Ok(existing.is_empty())
+}
+
+/// Returns the ConfigMaps that an application deployed.
+fn deployed(client: &ControllerClient, application: &Value) -> Result<Vec<Value>, ApiError> {
+    let (maps, instance) = (client.served_kind(MAPS)?, instance(application));
+    let has_label = |map: &Value| object::labels(map).any(|label| label == (INSTANCE_LABEL, instance.as_str()));
+    Ok(client.list(&maps, None).into_iter().filter(has_label).collect())
+}
+
+async fn delete(client: &ControllerClient, map: &Value) -> Result<(), ApiError> {
+    let maps = client.served_kind(MAPS)?;
+    match client.delete(&maps, (object::namespace(map), object::name(map)), &json!({})).await {
+        Err(refused) if !refused.is_not_found() => Err(refused),
+        _ => Ok(()),
+    }
+}

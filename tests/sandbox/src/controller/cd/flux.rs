@@ -1,0 +1,201 @@
+//! Simulates the controllers of Flux: sources, releases and kustomizations.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, DEGRADED_CHART, EventSources, ObjectKey,
+    ReconcileResult,
+    deployment::{self, Deployed, Deployment},
+};
+use crate::{kind::Kind, object};
+
+const SOURCES: &[&str] = &[
+    "helmrepositories.source.toolkit.fluxcd.io",
+    "ocirepositories.source.toolkit.fluxcd.io",
+    "gitrepositories.source.toolkit.fluxcd.io",
+];
+const RELEASES: &[&str] = &["helmreleases.helm.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
+/// The finalizer of all controllers of Flux.
+const FINALIZER: &str = "finalizers.fluxcd.io";
+/// The time between two attempts.
+const STEP: Duration = Duration::from_millis(500);
+
+/// The group resource and the key of an object.
+type FluxKey = (&'static str, ObjectKey);
+
+/// Makes artifacts of sources.
+#[derive(Debug)]
+pub(super) struct Sources;
+
+/// Deploys releases and kustomizations.
+#[derive(Debug)]
+pub(super) struct Releases;
+
+/// Returns the key of an object of one of these group resources.
+fn keys(resources: &'static [&'static str], group_resource: &str, event: &ChangeEvent) -> Vec<FluxKey> {
+    let key = (event.object.namespace.to_string(), event.object.name.to_string());
+    resources
+        .iter()
+        .find(|resource| **resource == group_resource)
+        .map(|resource| (*resource, key))
+        .into_iter()
+        .collect()
+}
+
+impl Controller for Sources {
+    type Key = FluxKey;
+
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(SOURCES)
+    }
+
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<FluxKey> {
+        keys(SOURCES, group_resource, event)
+    }
+
+    async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
+        let Some((kind, source)) = accept(client, resource, key).await? else { return Ok(Action::AwaitChange) };
+        if object::is_deleting(&source) {
+            client.remove_finalizer(&kind, &source, FINALIZER).await?;
+            return Ok(Action::AwaitChange);
+        }
+        let artifact = json!({"revision": source["spec"]["ref"], "url": source["spec"]["url"]});
+        let extra = json!({"artifact": artifact});
+        report(client, &kind, &source, ("True", "Succeeded", "stored artifact"), extra).await?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+impl Controller for Releases {
+    type Key = FluxKey;
+
+    fn sources(&self) -> EventSources {
+        EventSources::Resources(RELEASES)
+    }
+
+    fn keys_for(&mut self, _: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<FluxKey> {
+        keys(RELEASES, group_resource, event)
+    }
+
+    async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
+        let Some((kind, release)) = accept(client, resource, key).await? else { return Ok(Action::AwaitChange) };
+        let later = Action::RequeueAt(Instant::now() + STEP);
+        if object::is_deleting(&release) {
+            if !object::finalizers(&release).contains(&FINALIZER) {
+                return Ok(Action::AwaitChange);
+            }
+            if !deployment::remove(client, &release).await? {
+                return Ok(later);
+            }
+            client.remove_finalizer(&kind, &release, FINALIZER).await?;
+            return Ok(Action::AwaitChange);
+        }
+        let (condition, is_done) = deploy(client, &release).await?;
+        let (status, reason, message) = (condition.0, condition.1, condition.2.as_str());
+        report(client, &kind, &release, (status, reason, message), json!({})).await?;
+        Ok(if is_done { Action::AwaitChange } else { later })
+    }
+}
+
+/// The status, reason and message of the condition `Ready`.
+type Ready = (&'static str, &'static str, String);
+
+/// Deploys a release or a kustomization. Returns its condition, and whether it waits for a change.
+async fn deploy(client: &ControllerClient, release: &Value) -> Result<(Ready, bool), ApiError> {
+    let spec = &release["spec"];
+    let Some(source) = source(client, release) else {
+        return Ok((("False", "SourceNotReady", "the source does not exist".to_owned()), false));
+    };
+    if ready(&source) != "True" {
+        return Ok((("False", "SourceNotReady", "the source is not ready".to_owned()), false));
+    }
+    let release_name = object::text(spec, &["releaseName"]);
+    let deployment = Deployment {
+        application: release,
+        namespace: object::text(spec, &["targetNamespace"]),
+        creates_namespace: spec["install"]["createNamespace"] == true,
+        release: if release_name.is_empty() { object::name(release) } else { release_name },
+        content: json!({
+            "source": source["spec"], "chart": spec["chart"], "path": spec["path"], "values": spec["values"],
+        }),
+    };
+    Ok(match deployment.deploy(client).await? {
+        Deployed::NoNamespace => {
+            let message = format!("namespaces \"{}\" not found", deployment.namespace);
+            (("False", "InstallFailed", message), false)
+        }
+        _ if spec["chart"]["spec"]["chart"] == DEGRADED_CHART && spec["install"]["disableWait"] != true => {
+            (("False", "InstallFailed", "context deadline exceeded".to_owned()), true)
+        }
+        Deployed::Changed => (("Unknown", "Progressing", "the objects are not ready yet".to_owned()), false),
+        Deployed::Unchanged => (("True", "InstallSucceeded", "the objects are ready".to_owned()), true),
+    })
+}
+
+/// Returns the source that a release or a kustomization names; `None` if it does not exist.
+fn source(client: &ControllerClient, release: &Value) -> Option<Value> {
+    let spec = &release["spec"];
+    let candidates = [&spec["chartRef"], &spec["chart"]["spec"]["sourceRef"], &spec["sourceRef"]];
+    let reference = candidates.into_iter().find(|reference| reference.is_object())?;
+    let resource =
+        SOURCES.iter().find(|resource| client.kind(resource).is_some_and(|kind| reference["kind"] == *kind.kind))?;
+    client.get(&*client.kind(resource)?, object::namespace(release), object::text(reference, &["name"]))
+}
+
+/// Returns an object of Flux after it has the finalizer; `None` if it does not exist, or if the finalizer was just added.
+async fn accept(
+    client: &ControllerClient,
+    resource: &str,
+    (namespace, name): &ObjectKey,
+) -> Result<Option<(std::sync::Arc<Kind>, Value)>, ApiError> {
+    let kind = client.served_kind(resource)?;
+    let Some(object) = client.get(&kind, namespace, name) else { return Ok(None) };
+    if object::is_deleting(&object) || object::finalizers(&object).contains(&FINALIZER) {
+        return Ok(Some((kind, object)));
+    }
+    let mut finalizers = object::finalizers(&object);
+    finalizers.push(FINALIZER);
+    let metadata = json!({
+        "uid": object::uid(&object), "resourceVersion": object::version(&object), "finalizers": finalizers,
+    });
+    client.merge_patch(&kind, (namespace, name), "", &json!({"metadata": metadata})).await?;
+    // The change is an event, which continues.
+    Ok(None)
+}
+
+/// Returns the status of the condition `Ready` for the current generation; empty if there is none.
+fn ready(object: &Value) -> &str {
+    if object["status"]["observedGeneration"] != object["metadata"]["generation"] {
+        return "";
+    }
+    let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
+    let ready = conditions.into_iter().find(|condition| condition["type"] == "Ready");
+    ready.and_then(|condition| condition["status"].as_str()).unwrap_or_default()
+}
+
+/// Writes the condition `Ready` and the observed generation, if they differ.
+async fn report(
+    client: &ControllerClient,
+    kind: &Kind,
+    object: &Value,
+    (status, reason, message): (&str, &str, &str),
+    mut extra: Value,
+) -> Result<(), ApiError> {
+    let generation = &object["metadata"]["generation"];
+    let existing = &object["status"]["conditions"][0];
+    let time = if existing["status"] == status { existing["lastTransitionTime"].clone() } else { Value::Null };
+    let time = if time.is_null() { client.server.environment.time().into() } else { time };
+    extra["observedGeneration"] = generation.clone();
+    extra["conditions"] = json!([{
+        "type": "Ready", "status": status, "reason": reason, "message": message, "observedGeneration": generation,
+        "lastTransitionTime": time,
+    }]);
+    if object["status"] == extra {
+        return Ok(());
+    }
+    let patch = json!({"metadata": {"uid": object::uid(object)}, "status": extra});
+    client.merge_patch(kind, (object::namespace(object), object::name(object)), "status", &patch).await.map(drop)
+}
