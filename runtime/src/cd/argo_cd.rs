@@ -22,7 +22,7 @@ use std::{fmt, marker::PhantomData};
 /// ```
 /// use opgen::cd::{ArgoCd, ArgoCdSettings};
 ///
-/// /// Argo CD as OpenShift GitOps installs it.
+/// // Argo CD as OpenShift GitOps installs it.
 /// struct OpenShift;
 ///
 /// impl ArgoCdSettings for OpenShift {

@@ -68,6 +68,7 @@ const NAME_LABEL: &str = "app.kubernetes.io/name";
 #[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
 #[managed(crate = "crate")]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct HelmApplicationSpec {
     /// Words by which users find the application.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -89,6 +90,7 @@ pub struct HelmApplicationSpec {
 #[valid(crate = "crate")]
 #[valid(one_of(chart, branch, message = "set the chart of a chart repository, or the branch of a git repository"))]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub struct HelmApplicationVersion {
     /// The version, for example `v1.2.3`. The CD system gets it as written.
     #[schemars(length(min = 1))]
@@ -129,6 +131,7 @@ pub struct HelmApplicationVersion {
 
 /// A parameter of a chart.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HelmApplicationParameter {
     /// The path of the value, with dots.
     #[schemars(length(min = 1))]
@@ -140,6 +143,7 @@ pub struct HelmApplicationParameter {
 
 /// An application that must be deployed beside another one.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HelmApplicationDependency {
     /// The name of the application.
     #[schemars(length(min = 1))]

@@ -23,7 +23,7 @@ use std::{collections::BTreeMap, fmt};
 /// use opgen::{Kind, shape::Access};
 /// use serde_json::{Value, json};
 ///
-/// /// The Helm controller of K3s.
+/// // The Helm controller of K3s.
 /// struct K3s;
 ///
 /// impl Driver for K3s {

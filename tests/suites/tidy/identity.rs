@@ -32,7 +32,7 @@ const ALLOWED: [(&str, &str); 11] = [
         "runtime/src/engine/write_traces",
         "an entry is used once, by the next pass over the object, and only if its digest is that of the object",
     ),
-    ("runtime/src/provisioner/manifest", "ends with the pass"),
+    ("runtime/src/engine/staged", "ends with the pass"),
     ("runtime/src/reconcile/recent", "compares uid and version"),
     (
         "runtime/src/reconcile/settled",

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 use super::{ApiError, ControllerClient};
 use crate::object;
 
+/// The chart that never becomes healthy.
+pub(super) const DEGRADED_CHART: &str = "degraded";
+
 const MAPS: &str = "configmaps";
 const NAMESPACES: &str = "namespaces";
 /// The label with the object of the CD system: `NAMESPACE.NAME`.
@@ -39,11 +42,11 @@ fn instance(application: &Value) -> String {
 impl Deployment<'_> {
     /// Returns whether the ConfigMap has the wanted content, and no other exists.
     pub(super) fn is_current(&self, client: &ControllerClient) -> Result<bool, ApiError> {
-        let existing = deployed(client, self.application)?;
+        let (existing, content) = (deployed(client, self.application)?, self.content.to_string());
         let is_wanted = |map: &Value| {
             object::namespace(map) == self.namespace
                 && object::name(map) == self.release
-                && map["data"]["content"] == self.content.to_string()
+                && object::text(map, &["data", "content"]) == content
         };
         Ok(existing.len() == 1 && existing.iter().all(is_wanted))
     }

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    Action, ApiError, ChangeEvent, Controller, ControllerClient, DEGRADED_CHART, EventSources, ObjectKey,
-    ReconcileResult,
-    deployment::{self, Deployed, Deployment},
+    Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
+    deployment::{self, DEGRADED_CHART, Deployed, Deployment},
 };
 use crate::{kind::Kind, object};
 

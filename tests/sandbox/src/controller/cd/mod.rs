@@ -17,9 +17,6 @@ use super::{
 };
 use crate::server::Server;
 
-/// The chart that never becomes healthy.
-const DEGRADED_CHART: &str = "degraded";
-
 /// Starts the simulated CD systems.
 pub(super) fn start(all: &mut Controllers, server: &Arc<Server>) {
     all.add(server, "cd-definitions", definitions::Definitions);
