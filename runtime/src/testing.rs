@@ -96,6 +96,7 @@ where
             client: Client::disconnected(),
             operator: "tree_harness".to_owned(),
             namespace: "tree_harness-system".to_owned(),
+            namespaces: Default::default(),
             environment: Environment::system(),
             recorder: event::EventRecorder::disabled(),
             children: Default::default(),

@@ -1,4 +1,4 @@
-//! `Application`: what a build function of an application node returns.
+//! `Application`: the return type of the build function of an application node.
 
 use crate::{
     cd::{
@@ -6,6 +6,8 @@ use crate::{
         source::{ApplicationSource, GitRevision},
     },
     client::strip_nulls,
+    dns_name::is_dns_label,
+    manifest::sorted_keys,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -49,6 +51,7 @@ impl fmt::Debug for Application {
 
 /// The owner of an application and its node, from which its defaults and its name derive.
 pub(crate) struct ApplicationOwner<'a> {
+    pub(crate) operator: &'a str,
     /// The kind with its group: `webapps.demo.example.com`.
     pub(crate) kind: String,
     pub(crate) name: &'a str,
@@ -139,10 +142,13 @@ impl Application {
         self
     }
 
-    /// Adds a parameter of the chart, as `helm --set` does: the name is a path with dots. Parameters win over values.
+    /// Adds a parameter of the chart, as `helm --set` does: the name is a path with dots. Parameters win over values, and a later
+    /// parameter wins over an earlier one of the same name.
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.parameters.push(Parameter { name: name.into(), value: value.into() });
+        let parameter = Parameter { name: name.into(), value: value.into() };
+        self.parameters.retain(|earlier| earlier.name != parameter.name);
+        self.parameters.push(parameter);
         self
     }
 
@@ -154,8 +160,8 @@ impl Application {
     pub fn values(mut self, values: impl Serialize) -> Self {
         self.values = match serde_json::to_value(values).map(strip_nulls) {
             Ok(Value::Null) => Ok(None),
-            Ok(values @ Value::Object(_)) => Ok(Some(values)),
-            Ok(_) => Err(InvalidApplication::new("the values are no map")),
+            Ok(values @ Value::Object(_)) => Ok(Some(sorted_keys(values))),
+            Ok(_) => Err(InvalidApplication::new("the values must be a map")),
             // The text of the error may quote a value.
             Err(_) => Err(InvalidApplication::new("the values can't be serialized as JSON")),
         };
@@ -205,13 +211,12 @@ impl Application {
         if let Some(problem) = release.as_deref().and_then(release_problem) {
             return Err(InvalidApplication::new(problem));
         }
-        for (at, Parameter { name, .. }) in self.parameters.iter().enumerate() {
-            if name.is_empty() {
-                return Err(InvalidApplication::new("the name of a parameter is empty"));
-            }
-            if self.parameters[..at].iter().any(|earlier| earlier.name == *name) {
-                return Err(InvalidApplication::new(format!("parameter {name} is set twice")));
-            }
+        if self.parameters.iter().any(|parameter| parameter.name.is_empty()) {
+            return Err(InvalidApplication::new("the name of a parameter is empty"));
+        }
+        let namespace = self.namespace.filter(|namespace| !namespace.is_empty());
+        if namespace.as_deref().is_some_and(|namespace| !is_dns_label(namespace)) {
+            return Err(InvalidApplication::new("the namespace must be a DNS label"));
         }
         for IgnoredDifference { kind, pointers, .. } in &self.ignored_differences {
             if kind.is_empty() || pointers.is_empty() || pointers.iter().any(|pointer| !pointer.starts_with('/')) {
@@ -226,7 +231,8 @@ impl Application {
             owner_namespace: owner.namespace.map(str::to_owned),
             source: self.source,
             release,
-            namespace: self.namespace.unwrap_or_else(|| own_namespace.to_owned()),
+            has_namespace: namespace.is_some(),
+            namespace: namespace.unwrap_or_else(|| own_namespace.to_owned()),
             create_namespace: self.create_namespace,
             namespace_labels: self.namespace_labels,
             namespace_annotations: self.namespace_annotations,
@@ -253,12 +259,13 @@ fn release_problem(release: &str) -> Option<&'static str> {
     (!is_valid).then_some("the name of the release is not a DNS name of lower-case letters, digits, hyphens and dots")
 }
 
-/// Returns the name of the objects of an application: its name, and a hash of the owner and the node. No other owner of the cluster
-/// derives it. An owner that was deleted and created again derives the same one: it waits until the objects of the former owner, which
+/// Returns the name of the objects of an application: its name, and a hash of the operator, the owner and the node. No other owner of
+/// the cluster derives it. An owner that was deleted and created again derives the same one: it waits until the objects of the former owner, which
 /// are marked with its uid, are gone, and the two never deploy the same chart at a time.
 fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
     let mut hasher = Sha256::new();
-    for part in [&*owner.kind, owner.namespace.unwrap_or_default(), owner.name, owner.node, name] {
+    let namespace = owner.namespace.unwrap_or_default();
+    for part in [owner.operator, &*owner.kind, namespace, owner.name, owner.node, name] {
         hasher.update(part.len().to_le_bytes());
         hasher.update(part);
     }

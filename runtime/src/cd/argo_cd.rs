@@ -2,7 +2,7 @@
 
 use crate::{
     cd::{
-        driver::{ApplicationSpec, Driver, InvalidApplication},
+        driver::{ApplicationSpec, Driver, InvalidApplication, Parameter},
         source::ApplicationSource,
     },
     kind::Kind,
@@ -12,7 +12,7 @@ use crate::{
 use serde_json::{Map, Value, json};
 use std::{fmt, marker::PhantomData};
 
-/// Deploys applications with Argo CD: each is an `Application`, with automated sync, self-healing and pruning.
+/// Deploys applications with Argo CD: each is an `Application`, with automated sync, self-healing, pruning and retries without limit.
 ///
 /// The `Application` has the finalizer of Argo CD from the beginning, so its deletion waits until Argo CD has removed what it deployed,
 /// whoever deletes it.
@@ -146,8 +146,11 @@ fn helm(application: &ApplicationSpec) -> Option<Value> {
         helm.insert("releaseName".into(), release.as_str().into());
     }
     if !application.parameters.is_empty() {
-        let parameters = application.parameters.iter();
-        let parameters = parameters.map(|parameter| json!({"name": parameter.name, "value": parameter.value}));
+        let parameters = application.parameters.iter().map(|Parameter { name, value }| match value.as_str() {
+            // Argo CD leaves out what is empty.
+            "" => json!({"name": name}),
+            value => json!({"name": name, "value": value}),
+        });
         helm.insert("parameters".into(), parameters.collect());
     }
     if let Some(values) = &application.values {
@@ -158,7 +161,11 @@ fn helm(application: &ApplicationSpec) -> Option<Value> {
 }
 
 fn sync_policy(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
-    let mut policy = json!({"automated": {"selfHeal": true, "prune": true}});
+    // Without a limit, since what an application waits for may take longer than any.
+    let backoff = json!({"duration": "5s", "factor": 2, "maxDuration": "3m"});
+    let mut policy = json!({
+        "automated": {"selfHeal": true, "prune": true}, "retry": {"limit": -1, "backoff": backoff},
+    });
     let options = [
         (application.create_namespace, "CreateNamespace=true"),
         (application.server_side_apply, "ServerSideApply=true"),

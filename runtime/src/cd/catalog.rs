@@ -30,7 +30,7 @@
 //!     }
 //! }
 //!
-//! let catalog = Catalog::default();
+//! let catalog = Catalog::new("platform");
 //! let operator = Operator::new("teams")
 //!     .defines::<HelmApplication>()
 //!     .controls_with::<Team, Tree>(|c| c.catalog(&catalog).options(Settings { catalog: catalog.clone() }));
@@ -100,15 +100,19 @@ pub struct HelmApplicationVersion {
     pub repository: String,
     /// The name of the chart in a chart repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub chart: Option<String>,
     /// The branch of a git repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub branch: Option<String>,
     /// The folder of the chart in a git repository; the root by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub path: Option<String>,
     /// The name of the release of Helm; unique for each application by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub release: Option<String>,
     /// Parameters of the chart, before those of the operator.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -116,6 +120,7 @@ pub struct HelmApplicationVersion {
     pub parameters: Vec<HelmApplicationParameter>,
     /// The namespace into which the application is deployed; that of its owner by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub namespace: Option<String>,
     /// Whether the CD system creates the namespace.
     #[serde(default)]
@@ -130,7 +135,7 @@ pub struct HelmApplicationVersion {
 }
 
 /// A parameter of a chart.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HelmApplicationParameter {
     /// The path of the value, with dots.
@@ -141,6 +146,13 @@ pub struct HelmApplicationParameter {
     pub value: String,
 }
 
+impl fmt::Debug for HelmApplicationParameter {
+    // The value may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HelmApplicationParameter").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// An application that must be deployed beside another one.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -148,7 +160,8 @@ pub struct HelmApplicationDependency {
     /// The name of the application.
     #[schemars(length(min = 1))]
     pub name: String,
-    /// The versions that suffice, for example `>=1.2, <2`, or `^1 || ^2`; all by default.
+    /// The versions that suffice, for example `>=1.2, <2`, or `^1 || ^2`; all by default. A version alone means all that are compatible
+    /// with it by semantic versioning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
 }
@@ -159,6 +172,11 @@ pub struct HelmApplicationDependency {
 pub enum CatalogError {
     /// The catalog has no application of this name.
     UnknownApplication {
+        /// The name.
+        name: String,
+    },
+    /// Several objects have this name.
+    AmbiguousApplication {
         /// The name.
         name: String,
     },
@@ -198,6 +216,7 @@ impl fmt::Display for CatalogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownApplication { name } => write!(f, "there is no application {name}"),
+            Self::AmbiguousApplication { name } => write!(f, "several objects have the application name {name}"),
             Self::UnknownVersion { name, version } => write!(f, "application {name} has no version {version}"),
             Self::NoSource { name, version } => {
                 write!(f, "version {version} of application {name} has neither a chart nor a branch")
@@ -280,11 +299,28 @@ impl HelmApplication {
     }
 }
 
-/// A cache of the catalog, which build functions read without an API call. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub struct Catalog(Lister<Arc<HelmApplication>>);
+/// A cache of the catalog in one namespace, which build functions read without an API call. Clones share it. The default is the
+/// catalog in the namespace `default`.
+///
+/// Whoever may write objects of this kind in that namespace decides what is deployed.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    namespace: String,
+    applications: Lister<Arc<HelmApplication>>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Self::new("default")
+    }
+}
 
 impl Catalog {
+    /// Returns the catalog in a namespace. It is empty until a controller [fills](Controller::catalog) it.
+    pub fn new(namespace: impl Into<String>) -> Self {
+        Self { namespace: namespace.into(), applications: Lister::default() }
+    }
+
     /// Returns an application of the catalog in a version.
     ///
     /// # Errors
@@ -295,7 +331,7 @@ impl Catalog {
     }
 
     /// Checks that applications can be deployed together: each exists in its version, and each of its dependencies is selected in a
-    /// version that suffices. Call it in the first node of a tree, before anything is made.
+    /// version that suffices. Call it in the first node of a tree, before anything is deployed.
     ///
     /// # Errors
     /// A yield with the reason `CatalogMismatch` that names all conflicts, and a yield while the catalog is not read yet.
@@ -306,8 +342,10 @@ impl Catalog {
     }
 
     fn read<T>(&self, read: impl FnOnce(&[Arc<HelmApplication>]) -> T) -> Result<T> {
-        let applications: Vec<_> =
-            self.0.read(|objects| objects.iter().map(|(_, _, found)| found.clone()).collect())?;
+        let applications: Vec<_> = self.applications.read(|objects| {
+            let own = objects.iter().filter(|(namespace, ..)| *namespace == self.namespace);
+            own.map(|(_, _, application)| application.clone()).collect()
+        })?;
         Ok(read(&applications))
     }
 }
@@ -317,14 +355,18 @@ impl<O: Owner> Controller<O> {
     /// pass: passes that wait for it run again after the requeue interval, and others at their next change or resync.
     #[must_use]
     pub fn catalog(self, catalog: &Catalog) -> Self {
-        self.lister(&catalog.0, |application: &HelmApplication| Arc::new(application.clone()), |_, _| None)
+        self.lister(&catalog.applications, |application: &HelmApplication| Arc::new(application.clone()), |_, _| None)
     }
 }
 
 /// Returns the application of a name.
 fn find<'a>(applications: &'a [Arc<HelmApplication>], name: &str) -> Result<&'a HelmApplication, CatalogError> {
-    let found = applications.iter().find(|application| application.application_name() == name);
-    found.map(Arc::as_ref).ok_or_else(|| CatalogError::UnknownApplication { name: name.to_owned() })
+    let mut found = applications.iter().filter(|application| application.application_name() == name);
+    match (found.next(), found.next()) {
+        (Some(application), None) => Ok(application),
+        (Some(_), Some(_)) => Err(CatalogError::AmbiguousApplication { name: name.to_owned() }),
+        (None, _) => Err(CatalogError::UnknownApplication { name: name.to_owned() }),
+    }
 }
 
 /// Returns why the selected applications, with their versions, can't be deployed together.
@@ -335,7 +377,8 @@ fn conflicts(applications: &[Arc<HelmApplication>], selected: &BTreeMap<&str, &s
         match found {
             Ok(found) => {
                 let application = format!("{name} {version}");
-                let failures = found.dependencies.iter().filter_map(|wanted| unmet(&application, wanted, selected));
+                let failures =
+                    found.dependencies.iter().filter_map(|wanted| conflict_with(&application, wanted, selected));
                 errors.extend(failures);
             }
             Err(error) => errors.push(error),
@@ -345,7 +388,7 @@ fn conflicts(applications: &[Arc<HelmApplication>], selected: &BTreeMap<&str, &s
 }
 
 /// Returns why the selection does not meet a dependency; `None` if it does.
-fn unmet(
+fn conflict_with(
     application: &str,
     wanted: &HelmApplicationDependency,
     selected: &BTreeMap<&str, &str>,
@@ -363,16 +406,32 @@ fn unmet(
     }
 }
 
-/// Returns whether a version meets constraints: alternatives separated by `||`, of comparators separated by commas. `None` if they can't
-/// be read.
+/// Returns whether a version meets constraints: alternatives separated by `||`, of comparators separated by commas or spaces. `None` if
+/// they can't be read.
 fn is_within(version: &str, constraints: &str) -> Option<bool> {
     if constraints.is_empty() {
         return Some(true);
     }
-    let alternatives = constraints.split("||").map(|alternative| VersionReq::parse(alternative.trim()));
-    let alternatives = alternatives.collect::<Result<Vec<_>, _>>().ok()?;
+    let alternatives = constraints.split("||").map(parse_alternative).collect::<Option<Vec<_>>>()?;
     let version = parse(version);
     Some(version.is_some_and(|version| alternatives.iter().any(|alternative| alternative.matches(&version))))
+}
+
+/// Parses comparators of versions, each of which may begin with a `v`.
+fn parse_alternative(text: &str) -> Option<VersionReq> {
+    let (mut comparators, mut operator) = (Vec::new(), "");
+    for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
+        let version = word.trim_start_matches(['<', '>', '=', '^', '~']);
+        let own_operator = &word[..word.len() - version.len()];
+        if version.is_empty() {
+            // The version is the next word.
+            operator = own_operator;
+            continue;
+        }
+        let operator = if own_operator.is_empty() { std::mem::take(&mut operator) } else { own_operator };
+        comparators.push(format!("{operator}{}", version.strip_prefix(['v', 'V']).unwrap_or(version)));
+    }
+    VersionReq::parse(&comparators.join(",")).ok()
 }
 
 /// Returns whether two texts are the same semantic version, or the same text.

@@ -81,6 +81,8 @@ pub struct ApplicationSpec {
     pub release: Option<String>,
     /// The namespace into which the application is deployed.
     pub namespace: String,
+    /// Whether the application names the namespace, so that it is no default.
+    pub has_namespace: bool,
     /// Whether the CD system creates the namespace.
     pub create_namespace: bool,
     /// The labels of the namespace that the CD system creates.
@@ -148,9 +150,9 @@ impl InvalidApplication {
         Self(problem.into())
     }
 
-    /// Returns the error of the node: it stays until its inputs change.
+    /// Returns the error of the node. It is retried, since a build function may read objects that change, for example a catalog.
     pub(crate) fn into_error(self, node: &str) -> Error {
-        Error::terminal("InvalidApplication", format!("application {node}: {}", self.0))
+        Error::blocked("InvalidApplication", format!("application {node}: {}", self.0))
     }
 }
 

@@ -8,7 +8,11 @@
 //! | [`GitManifests`] | a `GitRepository` and a `Kustomization` |
 //!
 //! The objects are in the namespace of the owner, or in `flux-system` if it has none. Flux looks for new versions and for drift every
-//! ten minutes, and at once when an object changes.
+//! ten minutes, and at once when an object changes. A failed installation or upgrade is repeated without limit, and not undone. This
+//! needs Flux 2.7 or newer.
+//!
+//! Manifests in git keep their namespaces, unless the application [names one](crate::cd::Application::namespace): then all of them are
+//! in that namespace. Flux reads the folders below theirs, too, unlike Argo CD.
 //!
 //! Flux has no labels and annotations of namespaces that it creates. It has no parameters: they are added to the values.
 
@@ -23,9 +27,12 @@ use crate::{
     shape::Access,
 };
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 /// The namespace of the objects for an owner without one.
 const NAMESPACE: &str = "flux-system";
+/// The media type of the layer with the chart in an image of a registry.
+const CHART_LAYER: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 /// How often Flux looks for new versions and for drift.
 const INTERVAL: &str = "10m";
 
@@ -80,10 +87,10 @@ impl Driver for HelmCharts {
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::Chart { repository, chart, version } = &application.source else {
-            return Err(other_source(application));
+            return Err(wrong_driver(application));
         };
         if is_registry(repository) {
-            return Err(other_source(application));
+            return Err(wrong_driver(application));
         }
         let source_ref = json!({"kind": "HelmRepository", "name": application.object_name});
         let chart = json!({"chart": {"spec": {"chart": chart, "version": version, "sourceRef": source_ref}}});
@@ -98,15 +105,19 @@ impl Driver for OciCharts {
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::Chart { repository, chart, version } = &application.source else {
-            return Err(other_source(application));
+            return Err(wrong_driver(application));
         };
         if !is_registry(repository) {
-            return Err(other_source(application));
+            return Err(wrong_driver(application));
         }
         let url = format!("{}/{chart}", repository.trim_end_matches('/'));
-        let source = json!({"interval": INTERVAL, "url": url, "ref": {"tag": version}});
-        let reference = json!({"chartRef": {"kind": "OCIRepository", "name": application.object_name}});
-        Ok(vec![object(&oci_repository(), application, source), release(application, reference)?])
+        // A tag has no `+`; Helm writes an underscore in its place. A signed chart has another layer.
+        let layer = json!({"mediaType": CHART_LAYER, "operation": "copy"});
+        let reference = json!({"tag": version.replace('+', "_")});
+        let name = source_name(application, &reference);
+        let source = json!({"interval": INTERVAL, "url": url, "ref": reference, "layerSelector": layer});
+        let chart = json!({"chartRef": {"kind": "OCIRepository", "name": name}});
+        Ok(vec![named(&oci_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
@@ -116,14 +127,17 @@ impl Driver for GitCharts {
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::GitChart { repository, revision, path } = &application.source else {
-            return Err(other_source(application));
+            return Err(wrong_driver(application));
         };
-        let source_ref = json!({"kind": "GitRepository", "name": application.object_name});
+        let reference = git_reference(revision);
+        let name = source_name(application, &reference);
+        let source_ref = json!({"kind": "GitRepository", "name": name});
         // Each commit is deployed, whether or not the version of the chart changes.
         let chart = json!({"chart": {"spec": {
-            "chart": relative(path), "sourceRef": source_ref, "reconcileStrategy": "Revision",
+            "chart": relative_path(path), "sourceRef": source_ref, "reconcileStrategy": "Revision",
         }}});
-        Ok(vec![git_source(application, repository, revision), release(application, chart)?])
+        let source = json!({"interval": INTERVAL, "url": repository, "ref": reference});
+        Ok(vec![named(&git_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
@@ -133,9 +147,12 @@ impl Driver for GitManifests {
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::GitManifests { repository, revision, path } = &application.source else {
-            return Err(other_source(application));
+            return Err(wrong_driver(application));
         };
-        Ok(vec![git_source(application, repository, revision), manifests(application, path)?])
+        let reference = git_reference(revision);
+        let name = source_name(application, &reference);
+        let source = json!({"interval": INTERVAL, "url": repository, "ref": reference});
+        Ok(vec![named(&git_repository(), application, &name, source), manifests(application, path, &name)?])
     }
 }
 
@@ -144,7 +161,7 @@ fn is_registry(repository: &str) -> bool {
 }
 
 /// Returns the error of an application with a source for another driver.
-fn other_source(application: &ApplicationSpec) -> InvalidApplication {
+fn wrong_driver(application: &ApplicationSpec) -> InvalidApplication {
     let (source, driver) = match &application.source {
         ApplicationSource::Chart { repository, .. } if is_registry(repository) => {
             ("a chart of a registry", "OciCharts")
@@ -153,27 +170,39 @@ fn other_source(application: &ApplicationSpec) -> InvalidApplication {
         ApplicationSource::GitChart { .. } => ("a chart in git", "GitCharts"),
         ApplicationSource::GitManifests { .. } => ("manifests in git", "GitManifests"),
     };
-    InvalidApplication::new(format!("{source} needs the driver `flux::{driver}`"))
+    InvalidApplication::new(format!("use the driver `flux::{driver}` for {source}"))
 }
 
 /// Returns an object of Flux for an application.
 fn object(kind: &Kind, application: &ApplicationSpec, spec: Value) -> Value {
+    named(kind, application, &application.object_name, spec)
+}
+
+/// Returns an object of Flux with a name.
+fn named(kind: &Kind, application: &ApplicationSpec, name: &str, spec: Value) -> Value {
     let namespace = application.owner_namespace.as_deref().unwrap_or(NAMESPACE);
     json!({
         "apiVersion": kind.api_version(),
         "kind": kind.kind,
-        "metadata": {"name": application.object_name, "namespace": namespace},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": spec,
     })
 }
 
-fn git_source(application: &ApplicationSpec, repository: &str, revision: &GitRevision) -> Value {
-    let reference = match revision {
+/// Returns the reference of a source to a revision.
+fn git_reference(revision: &GitRevision) -> Value {
+    match revision {
         GitRevision::Branch(branch) => json!({"branch": branch}),
         GitRevision::Tag(tag) => json!({"tag": tag}),
         GitRevision::Commit(hash) => json!({"commit": hash}),
-    };
-    object(&git_repository(), application, json!({"interval": INTERVAL, "url": repository, "ref": reference}))
+    }
+}
+
+/// Returns the name of a source with a reference. Another reference gives another name, so that what deploys the source has a new
+/// generation: else it would still be ready with the version before.
+fn source_name(application: &ApplicationSpec, reference: &Value) -> String {
+    let hash: String = Sha256::digest(reference.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{hash}", application.object_name)
 }
 
 /// Returns the `HelmRelease` of a chart; `chart` has the fields that name the chart.
@@ -187,8 +216,11 @@ fn release(application: &ApplicationSpec, chart: Value) -> Result<Value, Invalid
         "releaseName": application.release.as_deref().unwrap_or(&application.object_name),
         "targetNamespace": application.namespace,
         "storageNamespace": application.namespace,
-        "install": {"createNamespace": application.create_namespace, "disableWait": application.allows_degraded},
-        "upgrade": {"disableWait": application.allows_degraded},
+        "install": {
+            "createNamespace": application.create_namespace, "disableWait": application.allows_degraded,
+            "strategy": {"name": "RetryOnFailure"},
+        },
+        "upgrade": {"disableWait": application.allows_degraded, "strategy": {"name": "RetryOnFailure"}},
         "driftDetection": {"mode": "enabled"},
     });
     for (field, value) in chart.as_object().into_iter().flatten() {
@@ -213,8 +245,8 @@ fn target(ignored: &IgnoredDifference) -> Value {
     }
 }
 
-/// Returns the `Kustomization` of manifests in a folder.
-fn manifests(application: &ApplicationSpec, path: &str) -> Result<Value, InvalidApplication> {
+/// Returns the `Kustomization` of manifests in a folder of a source.
+fn manifests(application: &ApplicationSpec, path: &str, source: &str) -> Result<Value, InvalidApplication> {
     let ApplicationSpec { release, parameters, values, .. } = application;
     if release.is_some() || !parameters.is_empty() || values.is_some() {
         return Err(InvalidApplication::new("a release, parameters and values are for charts only"));
@@ -226,19 +258,21 @@ fn manifests(application: &ApplicationSpec, path: &str) -> Result<Value, Invalid
     if !application.ignored_differences.is_empty() {
         return Err(InvalidApplication::new("Flux can ignore differences of charts only"));
     }
-    let spec = json!({
+    let mut spec = json!({
         "interval": INTERVAL,
-        "path": relative(path),
+        "path": relative_path(path),
         "prune": true,
         "wait": !application.allows_degraded,
-        "targetNamespace": application.namespace,
-        "sourceRef": {"kind": "GitRepository", "name": application.object_name},
+        "sourceRef": {"kind": "GitRepository", "name": source},
     });
+    if application.has_namespace {
+        spec["targetNamespace"] = application.namespace.as_str().into();
+    }
     Ok(object(&kustomization(), application, spec))
 }
 
 /// Returns a path as Flux writes it, relative to the root of the repository.
-fn relative(path: &str) -> String {
+fn relative_path(path: &str) -> String {
     let path = path.trim_start_matches("./").trim_start_matches('/');
     format!("./{path}")
 }

@@ -10,9 +10,14 @@
 //! | those of [`flux`] | a source (`HelmRepository`, `OCIRepository`, `GitRepository`), and a `HelmRelease` or `Kustomization` of it |
 //!
 //! The node is done when the CD system reports that the application is in sync and healthy. Until then the conditions of the owner
-//! say what the CD system says, for example `Degraded: Deployment web: …`. On teardown, the CD system removes the objects of the
+//! say what the CD system says, for example `Degraded: Deployment web: …`, where Argo CD names the object only if its setting
+//! `controller.resource.health.persist` is `true`. On teardown, the CD system removes the objects of the
 //! application before the node counts as removed. Work after the deployment, or before the removal, is a hand-written node after the
 //! application in a serial group.
+//!
+//! # Changes of a tree
+//! A node removes the objects of its own driver only. If a field is removed or renamed, or gets another driver, keep the old field for one
+//! release with `when = |_| false`, and give the new one another name: then the old application is removed.
 //!
 //! # Example
 //!
@@ -24,7 +29,7 @@
 //!
 //! #[derive(Serialize)]
 //! #[serde(rename_all = "camelCase")]
-//! struct CertManagerValues {
+//! struct WebValues {
 //!     replica_count: u32,
 //! }
 //!
@@ -32,16 +37,14 @@
 //! #[provisioner(serial, owner = Foreign<Namespace>)]
 //! struct Tree {
 //!     #[provisioner(application(ArgoCd))]
-//!     cert_manager: Application,
+//!     web: Application,
 //! }
 //!
 //! impl Tree {
-//!     fn cert_manager(_: &Namespace) -> Application {
-//!         Application::chart("https://charts.jetstack.io", "cert-manager", "v1.19.1")
-//!             .namespace("cert-manager")
-//!             .create_namespace()
-//!             .parameter("crds.enabled", "true")
-//!             .values(CertManagerValues { replica_count: 2 })
+//!     fn web(_: &Namespace) -> Application {
+//!         Application::chart("https://stefanprodan.github.io/podinfo", "podinfo", "6.9.2")
+//!             .parameter("ui.color", "#34577c")
+//!             .values(WebValues { replica_count: 2 })
 //!     }
 //! }
 //! ```

@@ -1,7 +1,9 @@
-//! Defines where an application comes from: a chart repository or a git repository.
+//! Defines the source of an application: a chart repository or a git repository.
+
+use std::fmt;
 
 /// The source of an application.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApplicationSource {
     /// A chart of a chart repository (`https://…`) or an OCI registry (`oci://…`).
@@ -31,6 +33,23 @@ pub enum ApplicationSource {
         /// The folder, relative to the root of the repository.
         path: String,
     },
+}
+
+impl fmt::Debug for ApplicationSource {
+    // A URL may have a password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chart { chart, version, .. } => {
+                f.debug_struct("Chart").field("chart", chart).field("version", version).finish_non_exhaustive()
+            }
+            Self::GitChart { revision, path, .. } => {
+                f.debug_struct("GitChart").field("revision", revision).field("path", path).finish_non_exhaustive()
+            }
+            Self::GitManifests { revision, path, .. } => {
+                f.debug_struct("GitManifests").field("revision", revision).field("path", path).finish_non_exhaustive()
+            }
+        }
+    }
 }
 
 /// A revision of a git repository.

@@ -18,7 +18,10 @@ use crate::{
     environment::Environment,
     error::{Error, Result},
     event::EventRecorder,
-    informer::watch::{WatchedKind, WatchedRevisions},
+    informer::{
+        namespaces::Namespaces,
+        watch::{WatchedKind, WatchedRevisions},
+    },
     kind::Kind,
     managed::Managed,
     metrics::controller::ControllerMetrics,
@@ -48,6 +51,8 @@ pub(crate) struct ControllerState {
     pub(crate) operator: String,
     /// The namespace the operator runs in.
     pub(crate) namespace: String,
+    /// The namespaces whose objects the caches have.
+    pub(crate) namespaces: Namespaces,
     pub(crate) environment: Environment,
     pub(crate) recorder: EventRecorder,
     /// The caches of the kinds that resource nodes of the tree apply.

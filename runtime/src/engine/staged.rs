@@ -18,6 +18,8 @@ pub(crate) struct StagedObjects<'a> {
     pub(crate) wanted: Vec<(Kind, Value)>,
     /// Returns the stage of a kind. Lower stages are applied first and deleted last.
     pub(crate) stage: &'a (dyn Fn(&Kind) -> usize + Sync),
+    /// The kinds whose unwanted objects are gone before a wanted one is applied.
+    pub(crate) removed_first: &'a [Kind],
 }
 
 impl PassCore<'_> {
@@ -27,7 +29,7 @@ impl PassCore<'_> {
     /// # Errors
     /// A yield while the objects of a stage are not ready or still being deleted.
     pub(crate) async fn converge_stages(&self, node: &Arc<str>, objects: StagedObjects<'_>) -> Result<()> {
-        let StagedObjects { kinds, mut wanted, stage } = objects;
+        let StagedObjects { kinds, mut wanted, stage, removed_first } = objects;
         wanted.sort_by_key(|(kind, _)| stage(kind));
         if let Some(tree_harness) = &self.shared.tree_harness {
             let objects: Vec<Value> = wanted.into_iter().map(|(_, object)| object).collect();
@@ -37,8 +39,10 @@ impl PassCore<'_> {
         if self.is_plan {
             return Ok(());
         }
-        let applied = self.apply_stages(node, &wanted, stage).await?;
-        self.prune_stages(node, kinds, &applied, stage).await
+        let keys: HashSet<_> = wanted.iter().map(|desired| (desired.kind.clone(), desired.key())).collect();
+        self.prune_stages(node, removed_first, &keys, stage).await?;
+        self.apply_stages(node, &wanted, stage).await?;
+        self.prune_stages(node, kinds, &keys, stage).await
     }
 
     /// Applies the wanted objects stage by stage. Yields after a stage with objects that are not ready.
@@ -47,8 +51,7 @@ impl PassCore<'_> {
         node: &Arc<str>,
         wanted: &[Desired],
         stage: &(dyn Fn(&Kind) -> usize + Sync),
-    ) -> Result<HashSet<(Kind, ObjectKey)>> {
-        let mut applied = HashSet::new();
+    ) -> Result<()> {
         for of_stage in wanted.chunk_by(|one, next| stage(&one.kind) == stage(&next.kind)) {
             let mut pending = PendingObjects::new(node);
             for desired in of_stage {
@@ -56,14 +59,13 @@ impl PassCore<'_> {
                 let children = self.shared.children(kind)?;
                 children.readable()?;
                 pending.add(kind, &key, &self.ensure_object(children, ResourceOptions::DEFAULT, &key, desired).await?);
-                applied.insert((kind.clone(), key));
             }
             pending.into_result()?;
         }
-        Ok(applied)
+        Ok(())
     }
 
-    /// Deletes the objects of the node that were not applied and that no other node wants, in reverse order of stages.
+    /// Deletes the objects of these kinds that the node has, that are not wanted, and that no other node wants, in reverse order of stages.
     ///
     /// # Errors
     /// A yield while objects of a stage are being deleted; lower stages wait.
@@ -71,7 +73,7 @@ impl PassCore<'_> {
         &self,
         node: &Arc<str>,
         kinds: &[Kind],
-        applied: &HashSet<(Kind, ObjectKey)>,
+        wanted: &HashSet<(Kind, ObjectKey)>,
         stage: &(dyn Fn(&Kind) -> usize + Sync),
     ) -> Result<()> {
         let mut kinds = kinds.to_vec();
@@ -85,7 +87,7 @@ impl PassCore<'_> {
                 }
                 children.readable()?;
                 let mut unwanted = self.children_of_node(children, node);
-                unwanted.retain(|entry| !applied.contains(&(kind.clone(), entry.header.key.clone())));
+                unwanted.retain(|entry| !wanted.contains(&(kind.clone(), entry.header.key.clone())));
                 for entry in self.select_unclaimed(kind, node, unwanted).await {
                     self.delete_child(kind, &entry, None).await?;
                 }

@@ -65,6 +65,7 @@ impl Operator {
                 client: client.clone(),
                 operator: self.name.clone(),
                 namespace: operator_namespace.clone(),
+                namespaces: namespaces.clone(),
                 environment: self.environment.clone(),
                 recorder: if settings.events { recorder.clone() } else { EventRecorder::disabled() },
                 children: children.of_tree(factory.shape()),

@@ -22,7 +22,7 @@ pub(crate) fn is_generated(text: &str) -> bool {
 }
 
 /// Sorts the keys of all objects in the value.
-fn sort_keys(value: Value) -> Value {
+pub(crate) fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(object) => {
             let mut entries: Vec<_> = object.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();

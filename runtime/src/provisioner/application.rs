@@ -2,8 +2,10 @@
 //!
 //! # Flow
 //! 1. The build function returns the application, and the driver its objects.
-//! 2. The objects are applied in the order of the driver's kinds; a kind starts when the objects before it are ready.
-//! 3. Objects of the node that are no longer wanted are deleted in the reverse order. This needs neither the build function nor the
+//! 2. If the application has another name than before, the object that deploys it, of the last kind of the driver, is deleted first:
+//!    the CD system must not remove what the new application deploys.
+//! 3. The objects are applied in the order of the driver's kinds; a kind starts when the objects before it are ready.
+//! 4. Objects of the node that are no longer wanted are deleted in the reverse order. This needs neither the build function nor the
 //!    driver, so an application that can't be built any more can be removed.
 //!
 //! # Guarantees
@@ -47,6 +49,7 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
     let node: Arc<str> = cx.path().child(name).to_string().into();
     let owner = &cx.core().owner;
     let application_owner = ApplicationOwner {
+        operator: &cx.core().shared.operator,
         kind: owner.kind.full_name(),
         name: owner.name(),
         namespace: owner.default_namespace(),
@@ -102,9 +105,15 @@ impl PassCore<'_> {
                 let problem = format!("the driver has no access to {kind} of {version}");
                 return Err(InvalidApplication::new(problem).into_error(node));
             };
+            let namespace = object["metadata"]["namespace"].as_str().unwrap_or_default();
+            if kind.namespaced && !namespace.is_empty() && !self.shared.namespaces.contains(namespace) {
+                let problem = format!("the operator does not watch namespace {namespace}, where its {} is", kind.kind);
+                return Err(InvalidApplication::new(problem).into_error(node));
+            }
             wanted.push((kind.clone(), object));
         }
         let stage = |kind: &Kind| kinds.iter().position(|other| other == kind).unwrap_or_default();
-        self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage }).await
+        let removed_first = kinds.last().map(std::slice::from_ref).unwrap_or_default();
+        self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage, removed_first }).await
     }
 }

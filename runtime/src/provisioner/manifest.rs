@@ -160,6 +160,6 @@ impl PassCore<'_> {
             wanted.push((document.kind_in(source, &kinds).map_err(invalid_manifest)?, document.object));
         }
         let stage = |kind: &Kind| usize::from(rank(kind));
-        self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage }).await
+        self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage, removed_first: &[] }).await
     }
 }

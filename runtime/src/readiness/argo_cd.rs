@@ -20,8 +20,13 @@ pub(super) fn application(spec: &Value, status: &Value) -> Readiness {
     if let Some((type_, condition)) = errors.filter_map(error_type).next() {
         return held_up(with_message(type_, &condition["message"]));
     }
-    let compared = &sync["comparedTo"]["source"];
-    if !compared.is_null() && *compared != spec["source"] {
+    let is_compared = |field: &str| {
+        let compared = &sync["comparedTo"][field];
+        compared.is_null() || is_same(compared, &spec[field])
+    };
+    // An application of several sources has no `source`, and Argo CD has compared an empty one.
+    let has_one_source = spec["source"].is_object();
+    if has_one_source && !is_compared("source") || !is_compared("sources") || !is_compared("destination") {
         return waiting("Argo CD has not compared the latest change");
     }
     let operation = &status["operationState"];
@@ -60,9 +65,40 @@ fn unhealthy(health: &str, status: &Value) -> String {
     with_message(&object, &resource["health"]["message"])
 }
 
-/// Returns a problem with a message of Argo CD, without the parts that change between two reads.
+/// Returns whether two values are equal but for empty parts, which Argo CD leaves out.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(fields), Value::Object(others)) => {
+            fields.iter().all(|(name, value)| is_same(value, &other[name]))
+                && others.iter().all(|(name, value)| fields.contains_key(name) || is_empty(value))
+        }
+        (Value::Array(items), Value::Array(others)) => {
+            items.len() == others.len() && items.iter().zip(others).all(|(item, other)| is_same(item, other))
+        }
+        _ => one == other || is_empty(one) && is_empty(other),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.values().all(is_empty),
+        Value::Bool(value) => !value,
+        Value::Number(_) => false,
+    }
+}
+
+/// Returns a message without the commands in it, which are between backticks: those of Helm contain the values of parameters.
+fn without_commands(message: &str) -> String {
+    let parts = message.split('`').enumerate();
+    parts.map(|(position, part)| if position % 2 == 0 { part } else { "…" }).collect()
+}
+
+/// Returns a problem with a message of Argo CD, without commands and the parts that change between two reads.
 fn with_message(problem: &str, message: &Value) -> String {
-    match stable_text(message.as_str().unwrap_or_default()) {
+    match stable_text(&without_commands(message.as_str().unwrap_or_default())) {
         message if message.is_empty() => foreign(problem),
         message => foreign(&format!("{problem}: {message}")),
     }
@@ -79,7 +115,10 @@ mod tests {
     use serde_json::json;
 
     fn spec() -> Value {
-        json!({"source": {"repoURL": "https://a", "chart": "web", "targetRevision": "2"}})
+        json!({
+            "source": {"repoURL": "https://a", "chart": "web", "targetRevision": "2"},
+            "destination": {"name": "in-cluster", "namespace": "web"},
+        })
     }
 
     /// Returns a status with a sync of the current source.
@@ -117,7 +156,42 @@ mod tests {
     fn a_status_of_an_older_source_does_not_count() {
         let mut old = status("Synced", "Healthy");
         old["sync"]["comparedTo"]["source"]["targetRevision"] = "1".into();
-        assert_eq!(application(&spec(), &old), waiting("Argo CD has not compared the latest change"));
+        let late = waiting("Argo CD has not compared the latest change");
+        assert_eq!(application(&spec(), &old), late);
+        let mut moved = status("Synced", "Healthy");
+        moved["sync"]["comparedTo"]["destination"]["namespace"] = "other".into();
+        assert_eq!(application(&spec(), &moved), late);
+    }
+
+    #[test]
+    fn empty_parts_of_a_source_make_no_difference() {
+        let mut spec = spec();
+        spec["source"]["helm"] = json!({"parameters": [{"name": "a", "value": ""}], "values": ""});
+        let mut status = status("Synced", "Healthy");
+        status["sync"]["comparedTo"]["source"]["helm"] = json!({"parameters": [{"name": "a"}]});
+        status["sync"]["comparedTo"]["source"]["directory"] = json!({"jsonnet": {}});
+        assert_eq!(application(&spec, &status), Readiness::Ready);
+    }
+
+    #[test]
+    fn an_application_of_several_sources_is_compared_by_all_of_them() {
+        let spec = json!({"sources": [{"repoURL": "https://a"}, {"repoURL": "https://b"}]});
+        let status = |sources: &Value| {
+            let compared = json!({"source": {"repoURL": ""}, "sources": sources});
+            json!({"sync": {"status": "Synced", "comparedTo": compared}, "health": {"status": "Healthy"}})
+        };
+        assert_eq!(application(&spec, &status(&spec["sources"])), Readiness::Ready);
+        let late = waiting("Argo CD has not compared the latest change");
+        assert_eq!(application(&spec, &status(&json!([{"repoURL": "https://a"}]))), late);
+    }
+
+    #[test]
+    fn a_message_contains_no_command() {
+        let message = "rpc error: `helm template . --set password=hidden` failed exit status 1: no such value";
+        let mut failed = status("Unknown", "Healthy");
+        failed["conditions"] = json!([{"type": "ComparisonError", "message": message}]);
+        let Readiness::HeldUp(reason) = application(&spec(), &failed) else { unreachable!("it has an error") };
+        assert!(!reason.contains("hidden") && reason.contains("no such value"), "{reason}");
     }
 
     #[test]

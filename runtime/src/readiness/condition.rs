@@ -1,7 +1,7 @@
 //! Computes the readiness of an object from its status conditions.
 
 use super::verdict::{Readiness, held_up, waiting};
-use crate::bounds::foreign;
+use crate::{bounds::foreign, kind::Kind};
 use serde_json::Value;
 
 /// Returns the condition of a type; `None` if the status has none.
@@ -42,8 +42,11 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
 
 /// Returns the readiness of a kind of Flux. It is not ready before it has the condition `Ready`, and it is held up while that condition
 /// is false: Flux sets it to `Unknown` while it works, and to `False` when its work has failed. A controller of Flux that waits for a
-/// source observes a generation in this condition, and not in the status.
-pub(super) fn flux(generation: i64, status: &Value) -> Readiness {
+/// source observes a generation in this condition, and not in the status. A `HelmRepository` of a registry has no status.
+pub(super) fn flux(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
+    if kind.kind == "HelmRepository" && spec["type"] == "oci" {
+        return Readiness::Ready;
+    }
     let Some(ready) = find_condition(status, "Ready") else { return waiting("it is not Ready yet") };
     let observed = ready["observedGeneration"].as_i64().or_else(|| status["observedGeneration"].as_i64());
     if observed.is_some_and(|observed| observed < generation) {

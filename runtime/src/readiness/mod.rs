@@ -25,7 +25,7 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
         kind.group.as_ref(),
         "helm.toolkit.fluxcd.io" | "kustomize.toolkit.fluxcd.io" | "source.toolkit.fluxcd.io"
     ) {
-        return flux(generation, status);
+        return flux(kind, generation, spec, status);
     }
     if let Some(observed) = status["observedGeneration"].as_i64()
         && observed < generation

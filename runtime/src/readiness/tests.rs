@@ -378,4 +378,6 @@ fn a_release_of_flux_is_held_up_while_its_last_work_has_failed() {
     ] {
         assert_eq!(read(status.clone()), expected, "{status}");
     }
+    let registry = self::read("source.toolkit.fluxcd.io", "HelmRepository", json!({"type": "oci"}), Value::Null);
+    assert_eq!(registry, Readiness::Ready, "it has no status");
 }

@@ -3,7 +3,7 @@ use super::*;
 use serde_json::json;
 
 fn owner<'a>(name: &'a str, node: &'a str) -> ApplicationOwner<'a> {
-    ApplicationOwner { kind: "stacks.example.com".to_owned(), name, namespace: Some("shop"), node }
+    ApplicationOwner { operator: "demo", kind: "stacks.example.com".to_owned(), name, namespace: Some("shop"), node }
 }
 
 fn chart() -> Application {
@@ -27,8 +27,10 @@ fn application_a6_two_owners_and_two_nodes_have_different_applications() {
     let name = |owner_name, node| chart().resolve(&owner(owner_name, node)).unwrap().object_name;
     let elsewhere = ApplicationOwner { namespace: Some("other"), ..owner("one", "web") };
     let elsewhere = chart().resolve(&elsewhere).unwrap().object_name;
+    let other_operator = ApplicationOwner { operator: "other", ..owner("one", "web") };
+    let other_operator = chart().resolve(&other_operator).unwrap().object_name;
     let nodes = [name("one", "pools[a]/web"), name("one", "pools[b]/web")];
-    let names = [vec![name("one", "web"), name("two", "web"), elsewhere], nodes.to_vec()].concat();
+    let names = [vec![name("one", "web"), name("two", "web"), elsewhere, other_operator], nodes.to_vec()].concat();
     for (at, name) in names.iter().enumerate() {
         assert!(name.starts_with("web-") && name.len() == "web-".len() + HASH, "{name}");
         assert!(!names[..at].contains(name), "{names:?}");
@@ -57,7 +59,8 @@ fn object_names_are_labels_that_helm_accepts_as_releases() {
 fn application_a8_the_namespace_is_that_of_the_application_or_of_the_owner_or_the_default() {
     let spec = chart().namespace("other").resolve(&owner("one", "web")).unwrap();
     assert_eq!((spec.namespace.as_str(), spec.owner_namespace.as_deref()), ("other", Some("shop")));
-    assert_eq!(chart().resolve(&owner("one", "web")).unwrap().namespace, "shop");
+    assert_eq!(chart().namespace("").resolve(&owner("one", "web")).unwrap().namespace, "shop");
+    assert_eq!(problem(chart().namespace("Web")), "the namespace must be a DNS label");
     let cluster = ApplicationOwner { namespace: None, ..owner("one", "web") };
     assert_eq!(chart().resolve(&cluster).unwrap().namespace, "default");
 }
@@ -73,7 +76,10 @@ fn application_a10_parameters_keep_their_order_and_have_different_names() {
     let spec = chart().parameter("b", "1").parameter("a", "2").resolve(&owner("one", "web")).unwrap();
     let names: Vec<_> = spec.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     assert_eq!(names, ["b", "a"]);
-    assert_eq!(problem(chart().parameter("a", "hidden").parameter("a", "2")), "parameter a is set twice");
+    let twice =
+        chart().parameter("a", "1").parameter("b", "2").parameter("a", "3").resolve(&owner("one", "web")).unwrap();
+    let values: Vec<_> = twice.parameters.iter().map(|parameter| (&*parameter.name, &*parameter.value)).collect();
+    assert_eq!(values, [("b", "2"), ("a", "3")], "the later one wins, as in Helm");
 }
 
 #[test]
@@ -82,7 +88,7 @@ fn application_a11_values_are_a_map_without_nulls() {
     let spec = chart().values(values).resolve(&owner("one", "web")).unwrap();
     assert_eq!(spec.values, Some(json!({"b": {"d": 1}})));
     assert_eq!(chart().values(Option::<u8>::None).resolve(&owner("one", "web")).unwrap().values, None);
-    assert_eq!(problem(chart().values([1])), "the values are no map");
+    assert_eq!(problem(chart().values([1])), "the values must be a map");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::cd::{
 
 fn object(application: Application) -> Value {
     let owner = ApplicationOwner {
+        operator: "demo",
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: Some("shop"),
@@ -19,6 +20,11 @@ fn object(application: Application) -> Value {
 
 fn chart() -> Application {
     Application::chart("https://charts.jetstack.io", "cert-manager", "v1.19.1")
+}
+
+/// Unlike the seed, which has no retries (G5): without them Argo CD gives up after five.
+fn retry() -> Value {
+    json!({"limit": -1, "backoff": {"duration": "5s", "factor": 2, "maxDuration": "3m"}})
 }
 
 #[test]
@@ -41,7 +47,7 @@ fn argocd_g1_g4_a_minimal_chart() {
                 "repoURL": "https://charts.jetstack.io", "chart": "cert-manager", "targetRevision": "v1.19.1",
             },
             "destination": {"name": "in-cluster", "namespace": "shop"},
-            "syncPolicy": {"automated": {"selfHeal": true, "prune": true}},
+            "syncPolicy": {"automated": {"selfHeal": true, "prune": true}, "retry": retry()},
         },
     });
     assert_eq!(object, expected);
@@ -56,6 +62,7 @@ fn argocd_g2_g5_a_chart_with_everything() {
         .namespace_label("team", "web")
         .namespace_annotation("note", "a")
         .parameter("crds.enabled", "true")
+        .parameter("prefix", "")
         .values(json!({"replicaCount": 2}))
         .server_side_apply()
         .ignore_difference("rbac.authorization.k8s.io", "ClusterRole", ["/rules"])
@@ -67,13 +74,14 @@ fn argocd_g2_g5_a_chart_with_everything() {
             "repoURL": "https://charts.jetstack.io", "chart": "cert-manager", "targetRevision": "v1.19.1",
             "helm": {
                 "releaseName": "one",
-                "parameters": [{"name": "crds.enabled", "value": "true"}],
+                "parameters": [{"name": "crds.enabled", "value": "true"}, {"name": "prefix"}],
                 "values": "{\n  \"replicaCount\": 2\n}",
             },
         },
         "destination": {"name": "in-cluster", "namespace": "cert-manager"},
         "syncPolicy": {
             "automated": {"selfHeal": true, "prune": true},
+            "retry": retry(),
             "syncOptions": ["CreateNamespace=true", "ServerSideApply=true"],
             "managedNamespaceMetadata": {"labels": {"team": "web"}, "annotations": {"note": "a"}},
         },
@@ -103,7 +111,13 @@ fn settings_of_the_installation_are_used() {
         const PROJECT: &'static str = "web";
         const CLUSTER: &'static str = "west";
     }
-    let owner = ApplicationOwner { kind: "stacks.example.com".to_owned(), name: "one", namespace: None, node: "web" };
+    let owner = ApplicationOwner {
+        operator: "demo",
+        kind: "stacks.example.com".to_owned(),
+        name: "one",
+        namespace: None,
+        node: "web",
+    };
     let objects = ArgoCd::<Other>::objects(&chart().resolve(&owner).unwrap()).unwrap();
     assert_eq!(objects[0]["metadata"]["namespace"], "gitops");
     assert_eq!(objects[0]["spec"]["project"], "web");
@@ -113,8 +127,13 @@ fn settings_of_the_installation_are_used() {
 #[test]
 fn what_argo_cd_would_ignore_is_refused() {
     let problem = |application: Application| {
-        let owner =
-            ApplicationOwner { kind: "stacks.example.com".to_owned(), name: "one", namespace: None, node: "web" };
+        let owner = ApplicationOwner {
+            operator: "demo",
+            kind: "stacks.example.com".to_owned(),
+            name: "one",
+            namespace: None,
+            node: "web",
+        };
         <ArgoCd>::objects(&application.resolve(&owner).unwrap()).unwrap_err().to_string()
     };
     let git = Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");

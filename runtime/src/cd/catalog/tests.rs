@@ -51,6 +51,7 @@ fn application_a8_a9_a10_settings_of_the_version_are_those_of_the_application() 
     });
     let web = application("web", json!([version("1.0.0", settings)]));
     let owner = super::super::ApplicationOwner {
+        operator: "demo",
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: Some("shop"),
@@ -73,10 +74,10 @@ fn a_version_is_a_chart_or_a_branch() {
     let error = web.application("2.0.0").unwrap_err().to_string();
     assert_eq!(error, "version 2.0.0 of application web has neither a chart nor a branch");
     let invalid = |json: &Value| serde_json::from_value::<HelmApplicationVersion>(json.clone()).unwrap().validate(None);
-    assert!(invalid(&nothing_of(&web, 0)).is_ok() && invalid(&nothing_of(&web, 1)).is_err());
+    assert!(invalid(&version_at(&web, 0)).is_ok() && invalid(&version_at(&web, 1)).is_err());
 }
 
-fn nothing_of(web: &HelmApplication, at: usize) -> Value {
+fn version_at(web: &HelmApplication, at: usize) -> Value {
     serde_json::to_value(&web.spec.versions[at]).unwrap()
 }
 
@@ -111,8 +112,19 @@ fn constraints_can_have_alternatives() {
         ("3.0.0", "^1 || ^2", Some(false)),
         ("latest", "^1", Some(false)),
         ("1.0.0", "", Some(true)),
+        ("1.4.0", ">=v1.2 <2", Some(true)),
+        ("2.0.0", ">= 1.2, < 2", Some(false)),
+        ("1.4.0", "1.2", Some(true)),
         ("1.0.0", "^1 ||", None),
+        ("1.0.0", "about 1", None),
     ] {
         assert_eq!(is_within(version, constraints), expected, "{version} {constraints}");
     }
+}
+
+#[test]
+fn an_application_with_two_objects_is_ambiguous() {
+    let applications = [application("web", json!([])), application("web", json!([]))];
+    let error = find(&applications, "web").unwrap_err().to_string();
+    assert_eq!(error, "several objects have the application name web");
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// Returns the values with the parameters; `None` if both are empty.
 ///
 /// # Errors
-/// If a parameter names an item of a list or several values, or if it is below a value that is no map.
+/// If a parameter names an item of a list, has a null or a list as its value, or is below a value that is no map.
 pub(super) fn merge(values: Option<Value>, parameters: &[Parameter]) -> Result<Option<Value>, InvalidApplication> {
     if parameters.is_empty() {
         return Ok(values);
@@ -14,10 +14,12 @@ pub(super) fn merge(values: Option<Value>, parameters: &[Parameter]) -> Result<O
     let mut merged = values.unwrap_or_else(|| Value::Object(Map::new()));
     for Parameter { name, value } in parameters {
         let path = path(name).ok_or_else(|| {
-            let problem = format!("parameter {name} is no path of fields, which Flux needs; use `values` for it");
-            InvalidApplication::new(problem)
+            InvalidApplication::new(format!("parameter {name} must be a path of fields; set it in `values`"))
         })?;
-        set(&mut merged, &path, typed(value))
+        let value = parse_value(value).ok_or_else(|| {
+            InvalidApplication::new(format!("parameter {name} has a null or a list; set it in `values`"))
+        })?;
+        set(&mut merged, &path, value)
             .map_err(|()| InvalidApplication::new(format!("parameter {name} is below a value that is no map")))?;
     }
     Ok(Some(merged))
@@ -49,15 +51,21 @@ fn set(values: &mut Value, path: &[String], value: Value) -> Result<(), ()> {
     set(map.entry(field).or_insert_with(|| Value::Object(Map::new())), below, value)
 }
 
-/// Returns the value of a parameter as Helm reads it: `true`, `false` and integers have their types.
-fn typed(text: &str) -> Value {
-    match text {
-        "true" => true.into(),
-        "false" => false.into(),
-        // Helm keeps a text with a leading zero, for example a commit.
-        text if text.starts_with('0') && text != "0" => text.into(),
-        text => text.parse::<i64>().map_or_else(|_| text.into(), Into::into),
+/// Returns the value of a parameter as Helm reads it: `true`, `false` and integers have their types. `None` for a null or a list.
+fn parse_value(text: &str) -> Option<Value> {
+    if text.eq_ignore_ascii_case("null") || text.starts_with('{') {
+        return None;
     }
+    for value in [true, false] {
+        if text.eq_ignore_ascii_case(&value.to_string()) {
+            return Some(value.into());
+        }
+    }
+    // Helm keeps a text with a leading zero, for example a commit.
+    if text.starts_with('0') && text != "0" {
+        return Some(text.into());
+    }
+    Some(text.parse::<i64>().map_or_else(|_| text.into(), Into::into))
 }
 
 #[cfg(test)]
@@ -74,7 +82,7 @@ mod tests {
     fn parameters_win_over_values_and_have_the_types_of_helm() {
         let parameters = [
             parameter("server.replicas", "3"),
-            parameter("server.enabled", "true"),
+            parameter("server.enabled", "True"),
             parameter(r"labels.example\.com/team", "web"),
             parameter("commit", "0123"),
         ];
@@ -96,5 +104,9 @@ mod tests {
         }
         let error = merge(Some(json!({"a": "text"})), &[parameter("a.b", "hidden")]).unwrap_err().to_string();
         assert_eq!(error, "parameter a.b is below a value that is no map");
+        for value in ["null", "{a,b}"] {
+            let error = merge(None, &[parameter("a", value)]).unwrap_err().to_string();
+            assert!(error.starts_with("parameter a has a null"), "{error}");
+        }
     }
 }

@@ -3,12 +3,17 @@ use super::*;
 use crate::cd::application::{Application, ApplicationOwner};
 
 fn result<D: Driver>(application: Application) -> Result<Vec<Value>, InvalidApplication> {
-    let owner =
-        ApplicationOwner { kind: "stacks.example.com".to_owned(), name: "one", namespace: Some("shop"), node: "web" };
+    let owner = ApplicationOwner {
+        operator: "demo",
+        kind: "stacks.example.com".to_owned(),
+        name: "one",
+        namespace: Some("shop"),
+        node: "web",
+    };
     D::objects(&application.resolve(&owner).unwrap())
 }
 
-/// Returns the kinds and the specs of the objects, with `NAME` in place of their name.
+/// Returns the kinds and the specs of the objects, with `SOURCE` and `NAME` in place of the names of the source and of the other.
 fn objects<D: Driver>(application: Application) -> Vec<(String, Value)> {
     let objects = result::<D>(application).unwrap();
     let name = objects[0]["metadata"]["name"].as_str().unwrap().to_owned();
@@ -39,8 +44,8 @@ fn a_chart_is_a_repository_and_a_release() {
         "releaseName": "NAME",
         "targetNamespace": "web",
         "storageNamespace": "web",
-        "install": {"createNamespace": true, "disableWait": false},
-        "upgrade": {"disableWait": false},
+        "install": {"createNamespace": true, "disableWait": false, "strategy": {"name": "RetryOnFailure"}},
+        "upgrade": {"disableWait": false, "strategy": {"name": "RetryOnFailure"}},
         "driftDetection": {
             "mode": "enabled",
             "ignore": [{"paths": ["/spec/replicas"], "target": {"group": "apps", "kind": "Deployment"}}],
@@ -60,10 +65,13 @@ fn a_chart_is_a_repository_and_a_release() {
 
 #[test]
 fn a_chart_of_a_registry_has_an_oci_repository() {
-    let objects = objects::<OciCharts>(Application::chart("oci://ghcr.io/example/charts/", "web", "1.2.3"));
-    let repository = json!({"interval": "10m", "url": "oci://ghcr.io/example/charts/web", "ref": {"tag": "1.2.3"}});
+    let objects = objects::<OciCharts>(Application::chart("oci://ghcr.io/example/charts/", "web", "1.2.3+a"));
+    let layer = json!({"mediaType": "application/vnd.cncf.helm.chart.content.v1.tar+gzip", "operation": "copy"});
+    let repository = json!({
+        "interval": "10m", "url": "oci://ghcr.io/example/charts/web", "ref": {"tag": "1.2.3_a"}, "layerSelector": layer,
+    });
     assert_eq!(objects[0], ("source.toolkit.fluxcd.io/v1 OCIRepository".to_owned(), repository));
-    assert_eq!(objects[1].1["chartRef"], json!({"kind": "OCIRepository", "name": "NAME"}));
+    assert_eq!(objects[1].1["chartRef"], json!({"kind": "OCIRepository", "name": "SOURCE"}));
     assert_eq!(objects[1].1["chart"], Value::Null);
 }
 
@@ -73,14 +81,16 @@ fn manifests_in_git_are_a_repository_and_a_kustomization() {
     let objects = objects::<GitManifests>(git(GitRevision::branch("main")));
     let repository = json!({"interval": "10m", "url": "https://git.example.com/a", "ref": {"branch": "main"}});
     let kustomization = json!({
-        "interval": "10m", "path": "./deploy", "prune": true, "wait": true, "targetNamespace": "shop",
-        "sourceRef": {"kind": "GitRepository", "name": "NAME"},
+        "interval": "10m", "path": "./deploy", "prune": true, "wait": true,
+        "sourceRef": {"kind": "GitRepository", "name": "SOURCE"},
     });
     let expected = [
         ("source.toolkit.fluxcd.io/v1 GitRepository".to_owned(), repository),
         ("kustomize.toolkit.fluxcd.io/v1 Kustomization".to_owned(), kustomization),
     ];
     assert_eq!(objects, expected);
+    let in_namespace = self::objects::<GitManifests>(git(GitRevision::branch("main")).namespace("web"));
+    assert_eq!(in_namespace[1].1["targetNamespace"], "web");
     let reference = |revision| self::objects::<GitManifests>(git(revision))[0].1["ref"].clone();
     assert_eq!(reference(GitRevision::tag("v1")), json!({"tag": "v1"}));
     assert_eq!(reference(GitRevision::commit("abc")), json!({"commit": "abc"}));
@@ -92,7 +102,7 @@ fn a_chart_in_git_is_a_repository_and_a_release() {
     let objects = objects::<GitCharts>(chart);
     assert_eq!(objects[0].0, "source.toolkit.fluxcd.io/v1 GitRepository");
     let chart = json!({"spec": {
-        "chart": "./charts/web", "sourceRef": {"kind": "GitRepository", "name": "NAME"}, "reconcileStrategy": "Revision",
+        "chart": "./charts/web", "sourceRef": {"kind": "GitRepository", "name": "SOURCE"}, "reconcileStrategy": "Revision",
     }});
     assert_eq!(objects[1].1["chart"], chart);
 }
@@ -102,7 +112,7 @@ fn what_flux_can_not_do_is_refused() {
     let of_chart = |application| result::<HelmCharts>(application).unwrap_err().to_string();
     let labelled = chart().create_namespace().namespace_label("a", "b");
     assert!(of_chart(labelled).contains("add the Namespace to the tree"));
-    assert!(of_chart(chart().parameter("a[0]", "b")).contains("no path of fields"));
+    assert!(of_chart(chart().parameter("a[0]", "b")).contains("must be a path of fields"));
     let of_git = |application| result::<GitManifests>(application).unwrap_err().to_string();
     let git = || Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
     assert_eq!(of_git(git().values(json!({"a": 1}))), "a release, parameters and values are for charts only");
@@ -114,9 +124,18 @@ fn what_flux_can_not_do_is_refused() {
 fn a_source_of_another_driver_is_refused_with_the_name_of_that_driver() {
     let git = || Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
     let problem = result::<HelmCharts>(git()).unwrap_err().to_string();
-    assert_eq!(problem, "manifests in git needs the driver `flux::GitManifests`");
+    assert_eq!(problem, "use the driver `flux::GitManifests` for manifests in git");
     let problem = result::<OciCharts>(chart()).unwrap_err().to_string();
-    assert_eq!(problem, "a chart of a repository needs the driver `flux::HelmCharts`");
+    assert_eq!(problem, "use the driver `flux::HelmCharts` for a chart of a repository");
     assert!(result::<HelmCharts>(Application::chart("oci://a", "b", "1")).is_err());
     assert!(result::<GitCharts>(git()).is_err() && result::<GitManifests>(chart()).is_err());
+}
+
+#[test]
+fn another_version_of_a_registry_or_of_git_has_another_source() {
+    let chart = |version: &str| result::<OciCharts>(Application::chart("oci://ghcr.io/a", "web", version)).unwrap();
+    let (one, two) = (chart("1.0.0"), chart("2.0.0"));
+    assert_eq!(one[1]["metadata"]["name"], two[1]["metadata"]["name"]);
+    assert_ne!(one[0]["metadata"]["name"], two[0]["metadata"]["name"]);
+    assert_ne!(one[1]["spec"], two[1]["spec"], "the release has a new generation");
 }

@@ -57,7 +57,12 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let propagation = delete.map_or("", DeletionPropagation::as_str);
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
     let access_label = if edge.shape.kinds().any(is_role) { "grants" } else { "also" };
+    let system = match edge.shape.node {
+        Node::Application(system) => system,
+        _ => "",
+    };
     let terms = [
+        (!system.is_empty(), "deployed by", system.to_owned()),
         (!count.is_empty(), count, String::new()),
         (once, "once", String::new()),
         (adopt, "adopts", from),

@@ -6,6 +6,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
     date_time_ymd,
 };
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use serde::{Deserialize, Serialize};
 use std::{fmt, io, time::Duration};
 
@@ -77,9 +78,10 @@ impl IssuedCertificate {
         authorities.contains(&self.authority)
     }
 
-    /// Returns whether it can be served: the certificate and the key can be read, and belong together.
+    /// Returns whether it can be served: the authority, the certificate and the key can be read, and the latter belong together.
     fn is_usable(&self) -> bool {
-        tls_config(self.certificate.as_bytes(), self.key.as_bytes()).is_ok()
+        let authority = CertificateDer::from_pem_slice(self.authority.as_bytes());
+        authority.is_ok() && tls_config(self.certificate.as_bytes(), self.key.as_bytes()).is_ok()
     }
 
     fn is_valid(&self, now: Timestamp) -> bool {

@@ -210,7 +210,8 @@ impl CertificateKeeper {
             let (is_stored, generations) = (generations.is_some(), generations.unwrap_or_else(|| self.served.known()));
             let now = self.environment.now();
             let is_due = generations.is_due(&self.names, now);
-            if is_stored && !is_due {
+            let has_unusable = stored.as_ref().is_some_and(|stored| stored.has_unusable);
+            if is_stored && !is_due && !has_unusable {
                 return Ok(generations);
             }
             let renewed = if is_due { generations.renewed(&self.names, now, self.lifetime)? } else { generations };

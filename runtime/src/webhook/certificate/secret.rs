@@ -29,6 +29,8 @@ pub(super) struct StoredSecret {
     object: Value,
     /// Those that can be served; empty if the data can't be decoded.
     pub(super) generations: CertificateHistory,
+    /// Whether the Secret has certificates that can't be served.
+    pub(super) has_unusable: bool,
 }
 
 impl CertificateSecret {
@@ -65,7 +67,7 @@ impl CertificateSecret {
             let (namespace, name) = (&self.namespace, &self.name);
             tracing::warn!(unusable, "key {KEY} of Secret {namespace}/{name} has certificates that can't be used");
         }
-        Ok(Some(StoredSecret { object, generations }))
+        Ok(Some(StoredSecret { object, generations, has_unusable: unusable > 0 }))
     }
 
     /// Writes the certificates, unless another replica has written since `stored` was read. Returns whether they are written.

@@ -186,7 +186,9 @@ async fn a_certificate_that_can_not_be_used_does_not_block_the_others() {
     let mut generations: serde_json::Value = serde_json::from_slice(&data["certificates.json"].0).unwrap();
     let mut broken = generations[0].clone();
     broken["certificate"] = "no certificate".into();
-    generations.as_array_mut().unwrap().push(broken);
+    let mut untrusted = generations[0].clone();
+    untrusted["authority"] = "no certificate".into();
+    generations.as_array_mut().unwrap().extend([broken, untrusted]);
     data.insert("certificates.json".to_owned(), ByteString(generations.to_string().into_bytes()));
     secrets.replace("shop-webhook-certificates", &PostParams::default(), &stored).await.unwrap();
 
@@ -195,6 +197,9 @@ async fn a_certificate_that_can_not_be_used_does_not_block_the_others() {
     assert_eq!(replica.served().known().0.len(), 1);
     assert!(replica.served().is_trusted(&clock.environment()));
     assert_eq!(trusted(&configurations).await, [0, 1]);
+    let json = &secrets.get("shop-webhook-certificates").await.unwrap().data.unwrap()["certificates.json"].0;
+    let stored: CertificateHistory = serde_json::from_slice(json).unwrap();
+    assert_eq!(stored, replica.served().known(), "they are removed from the Secret");
 }
 
 #[tokio::test]
