@@ -37,18 +37,18 @@
 //! # drop(operator);
 //! ```
 
+mod error;
+mod version;
+
 use super::{Application, GitRevision};
-use crate::{
-    Controller, Lister, Managed,
-    error::{Error, Result},
-    managed::Owner,
-    validation::Validated,
-};
+use crate::{Controller, Lister, Managed, error::Result, managed::Owner, validation::Validated};
 use kube::{CustomResource, ResourceExt as _};
 use schemars::JsonSchema;
-use semver::{Version, VersionReq};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, fmt, sync::Arc};
+use version::{is_same_version, is_within};
+
+pub use error::CatalogError;
 
 /// The label with the name of an application, if it differs from that of its object.
 ///
@@ -164,84 +164,6 @@ pub struct HelmApplicationDependency {
     /// with it by semantic versioning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constraints: Option<String>,
-}
-
-/// Why a catalog has no such application, or why applications can't be deployed together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CatalogError {
-    /// The catalog has no application of this name.
-    UnknownApplication {
-        /// The name.
-        name: String,
-    },
-    /// Several objects have this name.
-    AmbiguousApplication {
-        /// The name.
-        name: String,
-    },
-    /// The application has no such version.
-    UnknownVersion {
-        /// The name of the application.
-        name: String,
-        /// The version.
-        version: String,
-    },
-    /// The version has neither a chart nor a branch.
-    NoSource {
-        /// The name of the application.
-        name: String,
-        /// The version.
-        version: String,
-    },
-    /// A dependency is not selected, or not in a version that suffices.
-    Conflict {
-        /// The application, with its version.
-        application: String,
-        /// The dependency, with its constraints.
-        dependency: String,
-        /// The selected version of the dependency; `None` if it is not selected.
-        selected: Option<String>,
-    },
-    /// The constraints of a dependency can't be read.
-    InvalidConstraints {
-        /// The application, with its version.
-        application: String,
-        /// The dependency, with its constraints.
-        dependency: String,
-    },
-}
-
-impl fmt::Display for CatalogError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::UnknownApplication { name } => write!(f, "there is no application {name}"),
-            Self::AmbiguousApplication { name } => write!(f, "several objects have the application name {name}"),
-            Self::UnknownVersion { name, version } => write!(f, "application {name} has no version {version}"),
-            Self::NoSource { name, version } => {
-                write!(f, "version {version} of application {name} has neither a chart nor a branch")
-            }
-            Self::Conflict { application, dependency, selected: None } => {
-                write!(f, "{application} needs {dependency}, which is not selected")
-            }
-            Self::Conflict { application, dependency, selected: Some(selected) } => {
-                write!(f, "{application} needs {dependency}, but {selected} is selected")
-            }
-            Self::InvalidConstraints { application, dependency } => {
-                write!(f, "{application} needs {dependency}, whose constraints can't be read")
-            }
-        }
-    }
-}
-
-impl std::error::Error for CatalogError {}
-
-impl CatalogError {
-    /// Returns a yield with the reason of the error: the catalog may get what is missing.
-    fn yielding(errors: &[Self]) -> Error {
-        let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        Error::yielding("CatalogMismatch", messages.join("; "))
-    }
 }
 
 impl HelmApplication {
@@ -404,50 +326,6 @@ fn conflict_with(
         Some(false) => Some(CatalogError::Conflict { application, dependency, selected: Some((*version).to_owned()) }),
         None => Some(CatalogError::InvalidConstraints { application, dependency }),
     }
-}
-
-/// Returns whether a version meets constraints: alternatives separated by `||`, of comparators separated by commas or spaces. `None` if
-/// they can't be read.
-fn is_within(version: &str, constraints: &str) -> Option<bool> {
-    if constraints.is_empty() {
-        return Some(true);
-    }
-    let alternatives = constraints.split("||").map(parse_alternative).collect::<Option<Vec<_>>>()?;
-    let version = parse(version);
-    Some(version.is_some_and(|version| alternatives.iter().any(|alternative| alternative.matches(&version))))
-}
-
-/// Parses comparators of versions, each of which may begin with a `v`.
-fn parse_alternative(text: &str) -> Option<VersionReq> {
-    let (mut comparators, mut operator) = (Vec::new(), "");
-    for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
-        let version = word.trim_start_matches(['<', '>', '=', '^', '~']);
-        let own_operator = &word[..word.len() - version.len()];
-        if version.is_empty() {
-            // The version is the next word.
-            operator = own_operator;
-            continue;
-        }
-        let operator = if own_operator.is_empty() { std::mem::take(&mut operator) } else { own_operator };
-        comparators.push(format!("{operator}{}", version.strip_prefix(['v', 'V']).unwrap_or(version)));
-    }
-    VersionReq::parse(&comparators.join(",")).ok()
-}
-
-/// Returns whether two texts are the same semantic version, or the same text.
-fn is_same_version(one: &str, other: &str) -> bool {
-    match (parse(one), parse(other)) {
-        (Some(one), Some(other)) => one.cmp_precedence(&other).is_eq(),
-        _ => one == other,
-    }
-}
-
-/// Parses a semantic version. A leading `v` is skipped, and missing numbers are zero.
-fn parse(version: &str) -> Option<Version> {
-    let text = version.strip_prefix(['v', 'V']).unwrap_or(version);
-    let (numbers, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
-    let missing = 2usize.checked_sub(numbers.matches('.').count())?;
-    Version::parse(&format!("{numbers}{}{rest}", ".0".repeat(missing))).ok()
 }
 
 #[cfg(test)]

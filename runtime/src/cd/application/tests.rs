@@ -51,7 +51,7 @@ fn object_names_are_labels_that_helm_accepts_as_releases() {
     ] {
         let name = chart().name(name).resolve(&owner("one", "web")).unwrap().object_name;
         assert!(name.starts_with(stem) && name.len() <= MAX_NAME, "{name}");
-        assert!(crate::dns_name::is_dns_label(&name) && !name.contains("--"), "{name}");
+        assert!(is_dns_label(&name) && !name.contains("--"), "{name}");
     }
 }
 

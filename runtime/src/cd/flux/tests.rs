@@ -13,15 +13,21 @@ fn result<D: Driver>(application: Application) -> Result<Vec<Value>, InvalidAppl
     D::objects(&application.resolve(&owner).unwrap())
 }
 
-/// Returns the kinds and the specs of the objects, with `SOURCE` and `NAME` in place of the names of the source and of the other.
+/// Returns the kinds and the specs of the source and of the object that deploys it, with `SOURCE` and `NAME` in place of their names, or
+/// `NAME` for both if these are equal.
 fn objects<D: Driver>(application: Application) -> Vec<(String, Value)> {
     let objects = result::<D>(application).unwrap();
-    let name = objects[0]["metadata"]["name"].as_str().unwrap().to_owned();
-    let anonymous =
-        |object: Value| -> Value { serde_json::from_str(&object.to_string().replace(&name, "NAME")).unwrap() };
+    let name = |at: usize| objects[at]["metadata"]["name"].as_str().unwrap().to_owned();
+    let (source, name) = (name(0), name(1));
+    assert!(source.starts_with(&name), "{source} {name}");
     let mut parts = Vec::new();
-    for object in objects.into_iter().map(anonymous) {
-        assert_eq!(object["metadata"], json!({"name": "NAME", "namespace": "shop"}));
+    for object in &objects {
+        assert_eq!(object["metadata"]["namespace"], "shop");
+        let mut text = object.to_string();
+        if source != name {
+            text = text.replace(&source, "SOURCE");
+        }
+        let object: Value = serde_json::from_str(&text.replace(&name, "NAME")).unwrap();
         parts.push((format!("{} {}", object["apiVersion"], object["kind"]).replace('"', ""), object["spec"].clone()));
     }
     parts
