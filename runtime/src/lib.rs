@@ -97,6 +97,8 @@ mod event;
 mod foreign;
 mod garbage;
 mod informer;
+mod json_order;
+mod label_value;
 mod lease;
 #[cfg(test)]
 mod log;

@@ -6,8 +6,8 @@ use crate::{
         source::{ApplicationSource, GitRevision},
     },
     client::strip_nulls,
-    dns_name::is_dns_label,
-    manifest::sorted_keys,
+    dns_name::{is_dns_label, is_dns_subdomain},
+    json_order::sort_keys,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -24,7 +24,10 @@ const HASH: usize = 10;
 /// A chart, or manifests in git, that a CD system deploys: the type of a field with `#[provisioner(application(ArgoCd))]`, and the
 /// return type of its function.
 ///
-/// See the [module](crate::cd) for an example.
+/// An application that can't be deployed, for example one with an empty version or with parameters for plain manifests, makes the node
+/// fail with the reason `InvalidApplication`, and a sentence without values. The node tries again after the requeue interval.
+///
+/// Source: the fields are those of Argo CD's `Application` and of `helm install`. See the [module](crate::cd) for an example.
 #[derive(Clone)]
 pub struct Application {
     source: ApplicationSource,
@@ -160,7 +163,7 @@ impl Application {
     pub fn values(mut self, values: impl Serialize) -> Self {
         self.values = match serde_json::to_value(values).map(strip_nulls) {
             Ok(Value::Null) => Ok(None),
-            Ok(values @ Value::Object(_)) => Ok(Some(sorted_keys(values))),
+            Ok(values @ Value::Object(_)) => Ok(Some(sort_keys(values))),
             Ok(_) => Err(InvalidApplication::new("the values must be a map")),
             // The text of the error may quote a value.
             Err(_) => Err(InvalidApplication::new("the values can't be serialized as JSON")),
@@ -255,7 +258,7 @@ fn release_problem(release: &str) -> Option<&'static str> {
     if release.len() > MAX_NAME {
         return Some("the name of the release is longer than 53 characters");
     }
-    let is_valid = crate::dns_name::is_dns_subdomain(release);
+    let is_valid = is_dns_subdomain(release);
     (!is_valid).then_some("the name of the release is not a DNS name of lower-case letters, digits, hyphens and dots")
 }
 

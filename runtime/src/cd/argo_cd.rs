@@ -6,6 +6,7 @@ use crate::{
         source::ApplicationSource,
     },
     kind::Kind,
+    label_value::label_value,
     readiness::ALLOW_DEGRADED,
     shape::Access,
 };
@@ -190,13 +191,6 @@ fn sync_policy(application: &ApplicationSpec) -> Result<Value, InvalidApplicatio
         policy["managedNamespaceMetadata"] = Value::Object(metadata);
     }
     Ok(policy)
-}
-
-/// Returns a name as the value of a label: at most 63 characters, of which the first and the last are letters or digits.
-fn label_value(name: &str) -> String {
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let text: String = name.chars().map(|c| if is_allowed(c) { c } else { '-' }).take(63).collect();
-    text.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
 #[cfg(test)]

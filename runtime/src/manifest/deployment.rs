@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{metrics::METRICS_PORT, project::Project, webhooks::WEBHOOK_PORT};
+use crate::label_value::label_value;
 
 /// The port of the probes `/healthz` and `/readyz`.
 pub const HEALTH_PORT: u16 = 8081;
@@ -129,13 +130,6 @@ fn env_from_field(name: &str, path: &str) -> Value {
     json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}})
 }
 
-/// Converts a version to a label value: at most 63 letters, digits, `-`, `_` and `.`.
-fn label_value(version: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
-    let value: String = version.chars().map(allowed).take(63).collect();
-    value.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,11 +144,5 @@ mod tests {
         assert_eq!(of(crate::manifest::DEFAULT_OBJECTS), ("64Mi".to_owned(), "256Mi".to_owned()));
         assert_eq!(of(100_000), ("345Mi".to_owned(), "1380Mi".to_owned()));
         assert_eq!(of(u32::MAX).0, "13422624Mi");
-    }
-
-    #[test]
-    fn build_metadata_of_a_version_fits_a_label() {
-        assert_eq!(label_value("1.2.0-rc.1+build/7"), "1.2.0-rc.1_build_7");
-        assert_eq!(label_value("1.0+"), "1.0");
     }
 }

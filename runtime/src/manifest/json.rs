@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::yaml::HEADER;
+use crate::json_order::sort_keys;
 
 /// Returns the description of a generated JSON file, which has no comments: the text of [`HEADER`].
 pub(crate) fn description() -> &'static str {
@@ -19,19 +20,6 @@ pub(crate) fn render(value: Value) -> String {
 pub(crate) fn is_generated(text: &str) -> bool {
     let line = format!("\"description\": \"{}\"", description());
     text.lines().any(|own| own.trim().trim_end_matches(',') == line)
-}
-
-/// Sorts the keys of all objects in the value.
-pub(crate) fn sort_keys(value: Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut entries: Vec<_> = object.into_iter().map(|(key, value)| (key, sort_keys(value))).collect();
-            entries.sort_by(|(one, _), (other, _)| one.cmp(other));
-            Value::Object(entries.into_iter().collect())
-        }
-        Value::Array(items) => items.into_iter().map(sort_keys).collect(),
-        scalar => scalar,
-    }
 }
 
 #[cfg(test)]

@@ -58,7 +58,6 @@ pub use build_script::{Describe, GenerateError, ProjectError, build_script, chec
 pub(crate) use build_script::{exit_with_error, run_generator};
 pub use deployment::HEALTH_PORT;
 pub use folder::{Action, Drift, FileChange, compare, write};
-pub(crate) use json::sort_keys as sorted_keys;
 use lint::Findings;
 pub use lint::{Finding, ManifestError, Severity};
 pub use metrics::METRICS_PORT;
