@@ -14,6 +14,7 @@ pub(crate) mod program;
 pub(crate) mod site;
 pub(crate) mod tally;
 
+mod application;
 mod backlog;
 mod brake;
 mod certificate;
@@ -54,6 +55,7 @@ use libtest_mimic::Trial;
 
 pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
+        application::cases(),
         run::cases(),
         runnable::cases(),
         manager::cases(),

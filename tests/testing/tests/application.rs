@@ -45,7 +45,9 @@ impl Tree {
     }
 
     fn web(stack: &Stack) -> Application {
-        Application::chart(CHARTS, &stack.spec.web, "1.0.0").values(json!({"database": stack.name_any()}))
+        // Another chart is another application, with the same release.
+        let web = Application::chart(CHARTS, &stack.spec.web, "1.0.0").name(&stack.spec.web);
+        web.release(format!("{}-web", stack.name_any())).values(json!({"database": stack.name_any()}))
     }
 
     fn monitoring(_: &Stack) -> Application {

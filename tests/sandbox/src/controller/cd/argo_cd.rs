@@ -39,7 +39,7 @@ impl Controller for ArgoCd {
             if !object::finalizers(&application).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
             }
-            if deployment::remove(client, &application).await? {
+            if deployment::remove(client, &application, None).await? {
                 client.remove_finalizer(&kind, &application, FINALIZER).await?;
                 return Ok(Action::AwaitChange);
             }

@@ -82,9 +82,17 @@ impl Deployment<'_> {
     }
 }
 
-/// Deletes everything that an application deployed. Returns whether there was nothing left to delete.
-pub(super) async fn remove(client: &ControllerClient, application: &Value) -> Result<bool, ApiError> {
-    let existing = deployed(client, application)?;
+/// Deletes everything that an application deployed, and the release with this namespace and name, if there is one: Helm uninstalls a
+/// release by its name, whoever has upgraded it since. Returns whether there was nothing left to delete.
+pub(super) async fn remove(
+    client: &ControllerClient,
+    application: &Value,
+    release: Option<(&str, &str)>,
+) -> Result<bool, ApiError> {
+    let mut existing = deployed(client, application)?;
+    if let Some((namespace, name)) = release {
+        existing.extend(client.get(&*client.served_kind(MAPS)?, namespace, name));
+    }
     for map in &existing {
         delete(client, map).await?;
     }

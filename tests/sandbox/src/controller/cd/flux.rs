@@ -86,7 +86,9 @@ impl Controller for Releases {
             if !object::finalizers(&release).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
             }
-            if !deployment::remove(client, &release).await? {
+            let name = |field: &str| object::text(&release, &["spec", field]);
+            let installed = Some((name("targetNamespace"), name("releaseName"))).filter(|(_, name)| !name.is_empty());
+            if !deployment::remove(client, &release, installed).await? {
                 return Ok(later);
             }
             client.remove_finalizer(&kind, &release, FINALIZER).await?;
