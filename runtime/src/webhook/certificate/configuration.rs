@@ -30,7 +30,7 @@ pub(super) struct Configuration {
 pub(super) struct Bundle {
     pub(super) authorities: String,
     /// Whether the authorities that it trusts already stay, since replicas may still serve certificates of them.
-    pub(super) keeps_others: bool,
+    pub(super) keeps_existing: bool,
 }
 
 impl Bundle {
@@ -38,7 +38,7 @@ impl Bundle {
     fn for_webhook(&self, existing: &Value) -> Option<Value> {
         let current = ByteString::deserialize(existing).ok().and_then(|bundle| String::from_utf8(bundle.0).ok());
         let mut wanted = self.authorities.clone();
-        if let Some(current) = current.filter(|current| self.keeps_others && is_bundle(current)) {
+        if let Some(current) = current.filter(|current| self.keeps_existing && is_bundle(current)) {
             if current.contains(&self.authorities) {
                 return None;
             }
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     fn bundle(text: &str) -> Bundle {
-        Bundle { authorities: text.to_owned(), keeps_others: false }
+        Bundle { authorities: text.to_owned(), keeps_existing: false }
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl CertificateHistory {
 
     /// Returns whether other replicas may serve certificates that are not in the history: it has just begun, for example because the
     /// Secret was deleted.
-    pub(super) fn has_just_begun(&self, now: Timestamp) -> bool {
+    pub(super) fn is_new(&self, now: Timestamp) -> bool {
         matches!(&self.0[..], [first] if now.as_second() < first.created.saturating_add(MAX_READ_DELAY_SECONDS))
     }
 

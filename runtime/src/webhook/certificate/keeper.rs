@@ -172,7 +172,7 @@ impl CertificateKeeper {
         let generations = self.read_or_renew().await?;
         self.served.set(generations.clone())?;
         let now = self.environment.now();
-        let bundle = Bundle { authorities: generations.bundle(now), keeps_others: generations.has_just_begun(now) };
+        let bundle = Bundle { authorities: generations.bundle(now), keeps_existing: generations.is_new(now) };
         let (mut is_trusted, mut first_error) = (true, None);
         for configuration in &self.configurations {
             match self.trust(configuration, &bundle).await {
