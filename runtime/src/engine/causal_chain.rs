@@ -10,10 +10,16 @@ use crate::{
     kind::Kind,
 };
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet, VecDeque},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
 
 /// The number of own writes in a chain from which on it is a cycle.
 pub(crate) const CYCLE_LENGTH: u32 = 30;
+
+/// The number of writes of one object whose watch events may be outstanding. Those of older ones start a new chain.
+const MAX_OUTSTANDING: usize = 8;
 
 /// The chains of own writes of all controllers of an operator.
 #[derive(Debug, Default)]
@@ -27,8 +33,8 @@ pub(crate) struct CausalChains {
 struct Chains {
     /// The kinds whose changes enqueue primaries that are not their owners. Only writes of these are recorded.
     related_kinds: HashSet<Kind>,
-    /// The last own write of each object.
-    writes: HashMap<(Kind, ObjectKey), ChainedWrite>,
+    /// The latest own writes of each object, oldest first. The watch event of a write may come after the next write.
+    writes: HashMap<(Kind, ObjectKey), VecDeque<ChainedWrite>>,
     /// The longest chain that leads to the next pass of a primary. A primary without an entry is at the start of a chain.
     next_passes: HashMap<(Kind, ObjectKey), u32>,
 }
@@ -37,8 +43,15 @@ struct Chains {
 /// server returns would not do: the event may come before the response.
 #[derive(Debug)]
 struct ChainedWrite {
-    digest: Box<str>,
+    /// Hash of the digest.
+    digest: u64,
     length: u32,
+}
+
+fn digest_hash(digest: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    digest.hash(&mut hasher);
+    hasher.finish()
 }
 
 impl CausalChains {
@@ -51,8 +64,11 @@ impl CausalChains {
     pub(crate) fn record_write(&self, kind: &Kind, key: &ObjectKey, digest: &str, pass: u32) {
         let mut chains = self.chains.lock();
         if chains.related_kinds.contains(kind) {
-            let write = ChainedWrite { digest: digest.into(), length: pass.saturating_add(1) };
-            chains.writes.insert((kind.clone(), key.clone()), write);
+            let writes = chains.writes.entry((kind.clone(), key.clone())).or_default();
+            if writes.len() == MAX_OUTSTANDING {
+                writes.pop_front();
+            }
+            writes.push_back(ChainedWrite { digest: digest_hash(digest), length: pass.saturating_add(1) });
         }
     }
 
@@ -70,11 +86,13 @@ impl CausalChains {
             }
             return 0;
         };
-        let digest = digest_of(&new.header);
-        let is_content_change = digest.is_some() && digest != change.old().and_then(|old| digest_of(&old.header));
-        let write = || chains.writes.get(&(kind.clone(), new.header.key.clone()));
-        let own_write = is_content_change.then(write).flatten();
-        own_write.filter(|write| Some(&*write.digest) == digest.as_deref()).map_or(0, |write| write.length)
+        let Some(digest) = digest_of(&new.header) else { return 0 };
+        if change.old().is_some_and(|old| digest_of(&old.header).as_ref() == Some(&digest)) {
+            return 0;
+        }
+        let Some(writes) = chains.writes.get(&(kind.clone(), new.header.key.clone())) else { return 0 };
+        let digest = digest_hash(&digest);
+        writes.iter().rev().find(|write| write.digest == digest).map_or(0, |write| write.length)
     }
 
     /// Records that a chain of this length leads to the next pass of a primary.
@@ -93,5 +111,105 @@ impl CausalChains {
             return 0;
         }
         chains.next_passes.remove(&(kind.clone(), primary.clone())).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::{cache::Store, kind::kind_of};
+    use fastrand::Rng;
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use serde_json::json;
+
+    /// The writes that two primaries may need until their cycle is found: each of the two first passes starts a chain.
+    const MAX_WRITES: u32 = 2 * CYCLE_LENGTH;
+
+    /// A primary whose object holds the number after that of the other primary's object.
+    struct Primary {
+        key: ObjectKey,
+        is_dirty: bool,
+        /// The length of the chain that led to the pass that is running.
+        pass: Option<u32>,
+        /// The number in its object.
+        written: u64,
+        /// The numbers in the events of its object that are outstanding.
+        events: VecDeque<u64>,
+        /// The object as the other primary's watch has it.
+        watched: Store<u64>,
+        version: u64,
+    }
+
+    impl Primary {
+        fn new(name: &str) -> Self {
+            Self {
+                key: ObjectKey::cluster(name),
+                is_dirty: true,
+                pass: None,
+                written: 0,
+                events: VecDeque::new(),
+                watched: Store::default(),
+                version: 0,
+            }
+        }
+
+        /// Delivers the next event of its object.
+        fn deliver(&mut self) -> Option<Change<u64>> {
+            let number = self.events.pop_front()?;
+            self.version += 1;
+            let object = json!({"metadata": {
+                "name": self.key.name(), "uid": "u", "resourceVersion": self.version.to_string(),
+                "annotations": {APPLIED_ANNOTATION: number.to_string()},
+            }});
+            Some(self.watched.apply(Header::parse(object.to_string().as_bytes()).unwrap(), || number))
+        }
+    }
+
+    /// Runs two primaries, whose events come late, until a pass finds the cycle. Returns the number of writes.
+    fn writes_until_found(seed: u64) -> u32 {
+        let (mut random, chains) = (Rng::with_seed(seed), CausalChains::default());
+        let (primary, object) = (kind_of::<Secret>(), kind_of::<ConfigMap>());
+        chains.add_related_kind(&object);
+        let mut primaries = [Primary::new("a"), Primary::new("b")];
+        let mut writes = 0;
+        while writes < 100 * MAX_WRITES {
+            let (this, other) = if random.bool() { (0, 1) } else { (1, 0) };
+            match random.u8(..60) {
+                0 => {
+                    let Some(change) = primaries[this].deliver() else { continue };
+                    chains.extend_to(&primary, &primaries[other].key, chains.length_at(&object, &change));
+                    primaries[other].is_dirty = true;
+                }
+                1..30 if primaries[this].is_dirty && primaries[this].pass.is_none() => {
+                    primaries[this].is_dirty = false;
+                    primaries[this].pass = Some(chains.begin_pass(&primary, &primaries[this].key));
+                }
+                _ => {
+                    let Some(begun) = primaries[this].pass.take() else { continue };
+                    let read = primaries[other].watched.get(&primaries[other].key).map_or(0, |entry| entry.value);
+                    let Primary { key, written, events, .. } = &mut primaries[this];
+                    if *written == read + 1 {
+                        continue;
+                    }
+                    if begun >= CYCLE_LENGTH {
+                        return writes;
+                    }
+                    *written = read + 1;
+                    chains.record_write(&object, key, &written.to_string(), begun);
+                    events.push_back(*written);
+                    writes += 1;
+                }
+            }
+        }
+        writes
+    }
+
+    #[test]
+    fn a_cycle_is_found_however_late_the_events_of_its_writes_come() {
+        for seed in 0..500 {
+            let writes = writes_until_found(seed);
+            assert!(writes <= MAX_WRITES, "{writes} writes, seed {seed}");
+        }
     }
 }
