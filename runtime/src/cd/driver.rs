@@ -49,6 +49,11 @@ use std::{collections::BTreeMap, fmt};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a driver of applications",
+    label = "does not implement `Driver`",
+    note = "use `cd::ArgoCd`, a driver of `cd::flux`, or a type that implements `cd::Driver`"
+)]
 pub trait Driver: 'static {
     /// The name of the CD system, for diagrams.
     const NAME: &'static str;
