@@ -28,10 +28,9 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Instant,
 };
 use table::Table;
-use tokio::{runtime::Builder, task::JoinSet};
+use tokio::{runtime::Builder, task::JoinSet, time::Instant};
 
 const KEYS: usize = 200_000;
 const RUNS: usize = 5;
@@ -55,15 +54,17 @@ fn workers(
             let (queue, left, timings) = (queue.clone(), left.clone(), timings.cloned());
             async move {
                 let worker = timings.as_ref().map(|timings| timings.worker());
-                while let Some(item) = queue.take().await {
+                let mut next = queue.take().await;
+                while let Some(item) = next {
                     let start = worker.as_ref().map(|worker| worker.begin(&item));
-                    queue.done(&item.key);
+                    let now = Instant::now();
                     if let (Some(worker), Some(start)) = (&worker, start) {
-                        worker.end(start);
+                        worker.end(start, now);
                     }
                     if left.fetch_sub(1, Ordering::Relaxed) == 1 {
                         queue.shutdown();
                     }
+                    next = queue.done_and_take(&item.key, now).await;
                 }
             }
         })

@@ -271,7 +271,8 @@ impl RunningController {
     async fn run_worker(self: Arc<Self>) {
         let metrics = self.metrics();
         let worker = metrics.timings.worker();
-        while let Some(item) = self.queue.take().await {
+        let mut next_item = self.queue.take().await;
+        while let Some(item) = next_item {
             let start = worker.begin(&item);
             // The loop catches panics of user closures. This catches all others, so that every taken key returns to the queue.
             let processed = AssertUnwindSafe(self.process(&item)).catch_unwind().await;
@@ -282,9 +283,10 @@ impl RunningController {
                 self.control_loop.shared.count_pass_panic(panicked.closure);
                 self.queue.hold(item.key.clone(), DEFAULT_REQUEUE, item.priority.min(Priority::Normal));
             }
-            self.queue.done(&item.key);
+            let now = Instant::now();
             let (next, trace) = processed.unwrap_or((Next::Failed, None));
-            self.count_pass(next, worker.end(start), trace.as_ref());
+            self.count_pass(next, worker.end(start, now), trace.as_ref());
+            next_item = self.queue.done_and_take(&item.key, now).await;
         }
     }
 

@@ -39,6 +39,7 @@ use std::{
 };
 use tokio::{
     sync::Notify,
+    task::coop,
     time::{Instant, sleep_until},
 };
 
@@ -54,7 +55,7 @@ use tokio::{
 /// - The queue stores nothing about a key that is neither in the queue nor with a worker.
 ///
 /// # Assumptions
-/// A worker calls [`Queue::done`] for each key that it takes, also after a panic. The time is tokio's, so tests may pause it.
+/// A worker calls [`Queue::done`] or [`Queue::done_and_take`] for each key that it takes, also after a panic. The time is tokio's, so tests may pause it.
 pub struct Queue<K> {
     state: Mutex<QueueState<K>>,
     hasher: DefaultHashBuilder,
@@ -156,14 +157,47 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Waits for the next key and returns it; `None` after [`Queue::shutdown`]. Dropping the future loses no key.
     pub async fn take(&self) -> Option<Item<K>> {
         // Without this a worker that always finds a key would starve the other tasks of its thread.
-        tokio::task::coop::consume_budget().await;
+        coop::consume_budget().await;
         // The clock is read before the lock, which all workers share.
         let now = Instant::now();
-        match self.try_take(&mut self.state.lock(), now) {
-            TryTake::Item(item) => return Some(item),
-            TryTake::Closed => return None,
-            TryTake::Empty => {}
+        let taken = self.try_take(&mut self.state.lock(), now);
+        match taken {
+            TryTake::Item(item) => Some(item),
+            TryTake::Closed => None,
+            TryTake::Empty => self.take_after_wait().await,
         }
+    }
+
+    /// Ends the processing of a key, as [`Queue::done`], and waits for the next one, as [`Queue::take`]. A worker that takes one key
+    /// after the other locks the queue once for both. `now` is the current time, which the worker knows from measuring the first key.
+    ///
+    /// A future that is dropped before it completes loses no key, but the processing of `key` may not have ended.
+    pub async fn done_and_take(&self, key: &K, now: Instant) -> Option<Item<K>> {
+        let hash = self.hasher.hash_one(key);
+        let is_current = coop::has_budget_remaining();
+        coop::consume_budget().await;
+        let now = if is_current { now } else { Instant::now() };
+        match self.done_and_try_take(hash, key, now) {
+            TryTake::Item(item) => Some(item),
+            TryTake::Closed => None,
+            TryTake::Empty => self.take_after_wait().await,
+        }
+    }
+
+    fn done_and_try_take(&self, hash: u64, key: &K, now: Instant) -> TryTake<K> {
+        let mut state = self.state.lock();
+        // The take says whether idle takers have work.
+        state.done(hash, key);
+        let (taken, is_drained) = (self.try_take(&mut state, now), state.is_drained());
+        drop(state);
+        if is_drained {
+            self.finished.notify_waiters();
+        }
+        taken
+    }
+
+    /// Waits for the next key. The queue had none, or the caller did not look.
+    async fn take_after_wait(&self) -> Option<Item<K>> {
         loop {
             let mut key_ready = pin!(self.key_ready.notified());
             key_ready.as_mut().enable();

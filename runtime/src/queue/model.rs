@@ -195,7 +195,7 @@ fn run_random_history(seed: u64) -> impl Future<Output = ()> {
         for step in 0..STEPS {
             let key = random(KEYS);
             let priority = [Priority::Low, Priority::Normal, Priority::High][random(3) as usize];
-            match random(12) {
+            match random(14) {
                 0..3 => {
                     let trigger = TRIGGERS[random(TRIGGERS.len() as u64) as usize];
                     queue.add_for(key, priority, trigger);
@@ -221,15 +221,22 @@ fn run_random_history(seed: u64) -> impl Future<Output = ()> {
                     queue.hold(key, delay, priority);
                     model.hold(key, Instant::now() + delay, priority);
                 }
-                _ => {
+                number => {
                     // Sometimes the key is not with a worker.
                     let key = if running.is_empty() {
                         key
                     } else {
                         running.swap_remove(random(running.len() as u64) as usize)
                     };
-                    queue.done(&key);
                     model.done(key);
+                    if number < 12 {
+                        queue.done(&key);
+                    } else {
+                        let taken = queue.done_and_take(&key, Instant::now()).now_or_never().flatten();
+                        let taken = taken.map(|item| (item.key, item.priority, item.trigger));
+                        assert_eq!(taken, model.take(Instant::now()), "seed {seed}, step {step}");
+                        running.extend(taken.map(|(key, ..)| key));
+                    }
                 }
             }
             assert_eq!(queue.stats().running, running.len(), "seed {seed}, step {step}");
@@ -261,12 +268,19 @@ async fn manager_m41_no_key_is_ever_with_two_workers() {
         .map(|_| {
             let (queue, with_worker) = (queue.clone(), with_worker.clone());
             tokio::spawn(async move {
-                while let Some(item) = queue.take().await {
+                let mut next = queue.take().await;
+                while let Some(item) = next {
                     let mut runs = with_worker[item.key as usize].try_lock().unwrap();
                     *runs += 1;
                     tokio::task::yield_now().await;
+                    let is_odd = *runs % 2 == 1;
                     drop(runs);
-                    queue.done(&item.key);
+                    next = if is_odd {
+                        queue.done(&item.key);
+                        queue.take().await
+                    } else {
+                        queue.done_and_take(&item.key, Instant::now()).await
+                    };
                 }
             })
         })

@@ -18,6 +18,7 @@ const IDLE: u64 = 1;
 ///
 /// ```
 /// # use opgen::queue::{Priority, Queue, Timings};
+/// # use tokio::time::Instant;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() {
 /// let (queue, timings) = (Queue::new(), Timings::new(1));
@@ -25,8 +26,8 @@ const IDLE: u64 = 1;
 /// queue.add("web", Priority::Normal);
 /// if let Some(item) = queue.take().await {
 ///     let start = worker.begin(&item);
+///     worker.end(start, Instant::now());
 ///     queue.done(&item.key);
-///     worker.end(start);
 /// }
 /// # }
 /// ```
@@ -138,9 +139,9 @@ impl Worker<'_> {
         item.taken
     }
 
-    /// Records that the worker is done with the key that it took at `start`, and returns how long it held the key.
-    pub fn end(&self, start: Instant) -> Duration {
-        let duration = start.elapsed();
+    /// Records that the worker is done at `now` with the key that it took at `start`, and returns how long it held the key.
+    pub fn end(&self, start: Instant, now: Instant) -> Duration {
+        let duration = now.saturating_duration_since(start);
         self.observe(&self.slot.work, duration);
         self.set_state(IDLE);
         duration
@@ -180,7 +181,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(3)).await;
         let three = Duration::from_secs(3);
         assert_eq!(timings.held_keys(Instant::now()), HeldKeys { count: 1, total: three, longest: three });
-        assert_eq!(worker.end(start), three);
+        assert_eq!(worker.end(start, Instant::now()), three);
         assert_eq!(timings.held_keys(Instant::now()), HeldKeys::default());
         assert_eq!((timings.waits().sum, timings.work().sum), (2.0, 3.0));
         worker.begin(&item);
@@ -199,7 +200,7 @@ mod tests {
             let start = worker.begin(&item);
             tokio::time::advance(Duration::from_secs(1)).await;
             assert!(timings.held_keys(Instant::now()).count <= 1);
-            worker.end(start);
+            worker.end(start, Instant::now());
             queue.done(&item.key);
         }
         assert_eq!((timings.waits().count, timings.work().count, timings.work().sum), (3, 3, 3.0));
