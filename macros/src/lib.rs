@@ -128,6 +128,8 @@ pub fn versions(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - `manifest(ConfigMap, Deployment)`: objects of these kinds, as YAML that the function of the field's name returns.
 /// - `application(ArgoCd)`: the field is a `cd::Application`: a chart, or a path of a git repository, that a CD system deploys. The
 ///   function of the field's name returns it; the driver in the parentheses names the CD system.
+/// - `remote`: the objects of all nodes below the field are in another cluster. The function of the field's name returns the
+///   `scope::Kubeconfig`: the Secret with the credentials for it.
 /// - `if_api`: for a resource: skips it while the cluster doesn't serve its kind.
 /// - `when = |app| ...`: provisions the child if the closure returns true (`bool`, `Wanted` with a reason, or a `Result` of
 ///   one), and removes it otherwise.

@@ -21,6 +21,7 @@ pub struct PassStart<'a> {
 pub type OnPassEnd = Box<dyn FnOnce(&'static str) + Send>;
 
 type Observer = dyn Fn(PassStart<'_>) -> OnPassEnd + Send + Sync;
+type Clusters = dyn Fn(&kube::Config) -> Option<kube::Client> + Send + Sync;
 type PanicObserver = dyn Fn(PassStart<'_>, &str) + Send + Sync;
 
 /// The clock, the source of random numbers and the observers of an operator.
@@ -30,6 +31,7 @@ pub struct Environment {
     random: Arc<dyn Fn() -> u64 + Send + Sync>,
     observer: Option<Arc<Observer>>,
     panic_observer: Option<Arc<PanicObserver>>,
+    clusters: Option<Arc<Clusters>>,
 }
 
 impl Environment {
@@ -40,6 +42,7 @@ impl Environment {
             random: Arc::new(|| fastrand::u64(..)),
             observer: None,
             panic_observer: None,
+            clusters: None,
         }
     }
 
@@ -48,7 +51,7 @@ impl Environment {
         now: impl Fn() -> Timestamp + Send + Sync + 'static,
         random: impl Fn() -> u64 + Send + Sync + 'static,
     ) -> Self {
-        Self { now: Arc::new(now), random: Arc::new(random), observer: None, panic_observer: None }
+        Self { now: Arc::new(now), random: Arc::new(random), observer: None, panic_observer: None, clusters: None }
     }
 
     /// Calls `observer` when a pass of any controller begins, and calls the returned callback when the pass ends. For tests
@@ -65,6 +68,21 @@ impl Environment {
     pub fn panics_observed(mut self, observer: impl Fn(PassStart<'_>, &str) + Send + Sync + 'static) -> Self {
         self.panic_observer = Some(Arc::new(observer));
         self
+    }
+
+    /// Uses the clients that `clusters` returns for the kubeconfigs of other clusters, instead of a connection. For tests with several clusters in one process; there are none by default.
+    #[must_use]
+    pub fn clusters(
+        mut self,
+        clusters: impl Fn(&kube::Config) -> Option<kube::Client> + Send + Sync + 'static,
+    ) -> Self {
+        self.clusters = Some(Arc::new(clusters));
+        self
+    }
+
+    /// Returns the client for the cluster of a configuration; `None` if it needs a connection.
+    pub(crate) fn client_of(&self, config: &kube::Config) -> Option<kube::Client> {
+        self.clusters.as_ref()?(config)
     }
 
     /// Returns the current time.

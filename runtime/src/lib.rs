@@ -73,6 +73,7 @@
 //! | [`testing`] | Unit tests of trees and webhooks without a cluster. |
 //! | [`versions`](mod@versions) | Versions of a kind, and the conversion between them. |
 //! | [`cd`] | Applications, which a tree deploys with Argo CD or Flux. |
+//! | [`scope`] | Nodes whose objects are in another cluster. |
 //! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 
 #![warn(missing_docs)]
@@ -117,6 +118,7 @@ pub mod queue;
 pub mod readiness;
 mod reconcile;
 pub mod reference;
+pub mod scope;
 mod server;
 pub mod shape;
 mod shard;
@@ -229,6 +231,7 @@ pub mod __private {
             manifest::{applied, apply_file, apply_manifest, manifest_edge, remove_manifest, text_of},
             nested::{ErroneousChild, Group, NoChildren, NodeChild as Node, ResourceChild as Resource, Several},
             output::{HasOutput, inputs_digest, node_output, read, version},
+            remote::{down_remote, kubeconfig_of, remote_edge, up_remote},
             schedule::{boxed, concurrently, in_order},
         },
         readiness::pod::PODS,

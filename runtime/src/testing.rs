@@ -18,8 +18,9 @@ use crate::{
     client::Client,
     context::{Context, Teardown},
     engine::{
-        identity::Identity,
-        pass::{ControllerState, Pass, PassCore, status_value},
+        controller_state::ControllerState,
+        identity::{Identity, OwnerNaming},
+        pass::{Pass, PassCore, status_value},
         tree_harness::FakeCluster,
     },
     environment::Environment,
@@ -111,6 +112,7 @@ where
             metrics: Default::default(),
             watches: Default::default(),
             shards: None,
+            remote_clusters: None,
             tree_harness: Some(cluster.clone()),
         });
         Self { object: Mutex::new(object), options, shared, cluster, tree: PhantomData }
@@ -176,7 +178,8 @@ where
         let uid = metadata.uid.clone().unwrap_or_default();
         let version = ResourceVersion::from(metadata.resource_version.as_deref().unwrap_or_default());
         let key = ObjectKey::new(metadata.namespace.as_deref(), &name);
-        let owner = Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()) };
+        let owner =
+            Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()), naming: OwnerNaming::Reference };
         let core = PassCore::new(&self.shared, owner, &version);
         let pass = Pass::new(&object, &self.options, core);
         let outcome = catch_panic(run(&pass)).await;

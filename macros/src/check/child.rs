@@ -52,7 +52,7 @@ fn check_managers(child: &Child, diags: &mut Diags) {
 }
 
 /// Reports keys that exclude or require each other: `each` on a resource, `each` without `key` or the reverse, and `if_api` on a
-/// provisioner. Also checks `manifest` and `application`.
+/// provisioner. Also checks `manifest`, `application` and `remote`.
 fn check_combination(child: &Child, diags: &mut Diags) {
     if let (Some(each), Some(resource)) = (&child.each_key, &child.resource) {
         let fix = "remove it, and let the function build a `Vec` of the kind";
@@ -60,6 +60,7 @@ fn check_combination(child: &Child, diags: &mut Diags) {
     }
     check_manifest(child, diags);
     check_application(child, diags);
+    check_remote(child, diags);
     match (&child.each_key, &child.key_key) {
         (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, which identifies the child of an item";
@@ -128,6 +129,22 @@ fn check_application(child: &Child, diags: &mut Diags) {
     let is_application = last_segment(&child.ty).is_some_and(|segment| segment.ident == "Application");
     if child.resource.is_none() && child.manifest.is_none() && !is_application {
         diags.error(&child.ty, "the type of an application is `Application`", "use `opgen::cd::Application`");
+    }
+}
+
+/// Checks the keys that exclude `remote`.
+fn check_remote(child: &Child, diags: &mut Diags) {
+    let Some(key) = &child.remote else { return };
+    let resource = child.resource.as_ref().map(|resource| &resource.key);
+    let manifest = child.manifest.as_ref().map(|(key, _)| key);
+    let application = child.application.as_ref().map(|(key, _)| key);
+    if let Some(first) = resource.or(manifest).or(application) {
+        let fix = "make it a child of a group, and the group `remote`";
+        diags.conflict(key, "only a provisioner can be in another cluster", fix, first, "this makes it none");
+    }
+    if let Some(each) = &child.each_key {
+        let fix = "use a group with `each`, and make the remote node its child";
+        diags.conflict(each, "a remote node can't have `each`", fix, key, "this makes it remote");
     }
 }
 

@@ -117,6 +117,11 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
         let problem = format!("`{name}` is an application, which has no output");
         return diags.error(name, problem, "read its objects in a hand-written node after it");
     }
+    if let (Some(_), Some(inner)) = (&source.remote, nested.first()) {
+        let problem = format!("the children of `{name}` are in another cluster");
+        let fix = format!("give `{name}` an `output`, and read it with `from({name})`");
+        return diags.error(inner, problem, fix);
+    }
     if source.each.is_some() {
         let problem = format!("`{name}` has `each`, so it is several nodes");
         return diags.error(name, problem, "read the objects in a hand-written node");

@@ -24,6 +24,7 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
         (_, _, Some((_, Some(driver)))) => {
             quote_spanned! { driver.span() => #private::application_edge::<#driver>(#name, #line) }
         }
+        _ if child.remote.is_some() => quote_spanned! { ty.span() => #private::remote_edge::<#ty>(#name, #line) },
         _ => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
     };
     let mut fields = Vec::new();
@@ -190,6 +191,14 @@ fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> Tok
     let (ty, name, span) = (&child.ty, child.name(), located(child.ty.span()));
     let (private, values, inputs) =
         (node.paths.private_at(span), dependency::inputs_tuple(child), dependency::inputs(node, child));
+    if child.remote.is_some() {
+        let function = &child.ident;
+        return quote_spanned! { span =>
+            #private::up_remote::<#ty, #owner, _, _>(cx, #name, #values, #inputs, || {
+                #private::kubeconfig_of(Self::#function(&#private::draft(cx)))
+            })
+        };
+    }
     match (&child.each, &child.key) {
         (Some(each), Some(key)) => {
             let items = dependency::items(node, child, each, key, owner);
@@ -227,6 +236,8 @@ pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream
         quote! { #private::remove_manifest::<#owner, Self>(cx, #name) }
     } else if child.application.is_some() {
         quote! { #private::remove_application::<#owner, Self>(cx, #name) }
+    } else if child.remote.is_some() {
+        quote_spanned! { ty.span() => #private::down_remote::<#ty, #owner, _>(cx, #name) }
     } else if child.each.is_some() {
         quote_spanned! { ty.span() => #private::down_each::<#ty, _, #owner, _>(cx, #name) }
     } else {

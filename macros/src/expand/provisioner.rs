@@ -185,7 +185,9 @@ fn keyed_impl(node: &Provisioner) -> TokenStream {
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
     let (parameters, _, bounds) = generics.split_for_impl();
-    let nested = node.children.iter().filter(|child| child.is_provisioner() && child.each.is_none()).map(|child| {
+    // The record of a remote node is an object of this group.
+    let is_nested = |child: &&Child| child.is_provisioner() && child.each.is_none() && child.remote.is_none();
+    let nested = node.children.iter().filter(is_nested).map(|child| {
         let (ty, name) = (&child.ty, child.name());
         quote_spanned! { ty.span() => keys.extend(#private::keys_below::<#ty, #owner, _>(cx, #name).await?); }
     });

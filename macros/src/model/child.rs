@@ -3,9 +3,7 @@
 use super::{
     access::{self, Access},
     duration::{DURATION_FIX, parse_duration},
-    key::{
-        FIELD_KEYS, RESERVED_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates, reject_reserved,
-    },
+    key::{FIELD_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates},
 };
 use crate::{
     attrs::provisioner::{ArgValue, Manifest, NodePath, ProvisionerFieldInput, ResourceOption},
@@ -27,6 +25,8 @@ pub(crate) struct Child {
     pub(crate) manifest: Option<(Ident, Manifest)>,
     /// The key `application`, and its driver if one is named.
     pub(crate) application: Option<(Ident, Option<Type>)>,
+    /// The key `remote`.
+    pub(crate) remote: Option<Ident>,
     pub(crate) when: Option<Expr>,
     pub(crate) each: Option<Expr>,
     pub(crate) each_key: Option<Ident>,
@@ -70,6 +70,7 @@ impl Child {
             keys: input.args.iter().map(|arg| arg.key.clone()).collect(),
             manifest: None,
             application: None,
+            remote: None,
             when: None,
             each: None,
             each_key: None,
@@ -120,6 +121,13 @@ impl Child {
             ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
             ("application", ArgValue::Driver(driver)) => self.application = Some((key, Some(*driver))),
             ("application", _) => self.application = Some((key, None)),
+            ("remote", ArgValue::Flag) => self.remote = Some(key),
+            ("remote", _) => {
+                let fix =
+                    "write `remote` without a value; the function with the name of the field returns the kubeconfig";
+                diags.error(&key, "`remote` takes no value", fix);
+                self.remote = Some(key);
+            }
             ("if_api", ArgValue::Flag) => self.if_api = Some(key),
             ("if_api", _) => diags.error(&key, "`if_api` takes no value", "write `if_api` without a value"),
             (word, _) if RESOURCE_OPTIONS.contains(&word) => {
@@ -130,7 +138,6 @@ impl Child {
                 };
                 diags.error(&key, format!("`{name}` is an option of `resource`"), fix);
             }
-            (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&key, diags),
             (above, _) if STRUCT_KEYS.contains(&above) => {
                 diags.error(&key, format!("`{name}` belongs on the struct"), "move it above the struct");
             }
@@ -152,6 +159,7 @@ impl Child {
     pub(crate) fn has_function(&self) -> bool {
         self.resource.is_some()
             || self.application.is_some()
+            || self.remote.is_some()
             || self.manifest.as_ref().is_some_and(|(_, manifest)| manifest.file.is_none())
     }
 

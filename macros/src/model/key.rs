@@ -7,12 +7,10 @@ use proc_macro2::Ident;
 pub(super) const STRUCT_KEYS: [&str; 10] =
     ["serial", "concurrent", "up", "down", "access", "owner", "inputs", "output", "retired", "crate"];
 /// The keys of a field, for messages.
-pub(super) const FIELD_KEYS: [&str; 9] =
-    ["resource", "manifest", "application", "when", "each", "key", "after", "from", "if_api"];
+pub(super) const FIELD_KEYS: [&str; 10] =
+    ["resource", "manifest", "application", "remote", "when", "each", "key", "after", "from", "if_api"];
 /// The options of `resource(...)`, for messages.
 pub(super) const RESOURCE_OPTIONS: [&str; 6] = ["once", "adopt", "grants", "pods", "delete", "timeout"];
-/// Keys reserved for future node kinds.
-pub(super) const RESERVED_KEYS: [&str; 1] = ["remote"];
 
 /// Returns an option of `resource(...)` with an example of its arguments, for messages.
 pub(super) fn example_of_option(option: &str) -> &str {
@@ -23,15 +21,6 @@ pub(super) fn example_of_option(option: &str) -> &str {
         "timeout" => r#"timeout = "10m""#,
         flag => flag,
     }
-}
-
-/// Reports a reserved key.
-pub(super) fn reject_reserved(key: &Ident, diags: &mut Diags) {
-    diags.error(
-        key,
-        format!("`{key}` is not supported yet"),
-        "remove it, or write the node by hand with `access(...)`",
-    );
 }
 
 /// Reports each key that repeats an earlier one.

@@ -3,9 +3,7 @@
 use super::{
     access::{self, Access, Verb},
     child::{Child, node_name},
-    key::{
-        FIELD_KEYS, RESERVED_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates, reject_reserved,
-    },
+    key::{FIELD_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates},
     type_path::starts_upper,
 };
 use crate::{
@@ -186,7 +184,6 @@ impl Provisioner {
                 let fix = format!("write `{key} = serial` or `{key} = concurrent`");
                 diags.error(&arg.key, format!("`{key}` needs an order"), fix);
             }
-            (reserved, _) if RESERVED_KEYS.contains(&reserved) => reject_reserved(&arg.key, diags),
             (field, _) if FIELD_KEYS.contains(&field) => {
                 diags.error(&arg.key, format!("`{key}` belongs on a field"), "move it to that field");
             }

@@ -109,7 +109,7 @@ impl ChildReader<'_> {
         let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
         root.shape.walk(&mut |stop| {
-            kinds.extend(stop.shape.applied_kinds());
+            kinds.extend(stop.local_kinds());
         });
         for kind in kinds {
             let list = match self.list(&kind).await {
@@ -212,6 +212,10 @@ fn expand_child(
     let has_option = |option: fn(&Edge) -> &str| edge.is_some_and(|edge| !option(edge).is_empty());
     let expectation =
         Expectation { is_unconditional: expectation.is_unconditional && !has_option(|edge| edge.when), ..expectation };
+    // Its objects are in another cluster, for which there are no credentials here.
+    if edge.is_some_and(|edge| edge.remote) {
+        return vec![child];
+    }
     if !has_option(|edge| edge.each) {
         fill_state(&mut child, &path, expectation, children);
         return vec![child];

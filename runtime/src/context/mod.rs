@@ -53,6 +53,8 @@ pub enum Cause {
 /// ```
 pub struct Context<'a, O: Owner, P: Provisioner> {
     pass: &'a Pass<'a, O::Object, O::Options>,
+    /// The pass in the cluster of the node.
+    core: &'a PassCore<'a>,
     item: &'a O::Item,
     inputs: &'a P::Inputs,
     path: Path<'a>,
@@ -89,6 +91,8 @@ pub struct Context<'a, O: Owner, P: Provisioner> {
 /// ```
 pub struct Teardown<'a, O: Owner, P> {
     pass: &'a Pass<'a, O::Object, O::Options>,
+    /// The pass in the cluster of the node.
+    core: &'a PassCore<'a>,
     path: Path<'a>,
     cause: Cause,
     calls: Calls<'a, P>,
@@ -104,6 +108,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
     {
         Self {
             pass,
+            core: &pass.core,
             item: &(),
             inputs: &(),
             path: Path::ROOT,
@@ -121,9 +126,21 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         inputs: &'b Q::Inputs,
         inputs_digest: Option<u64>,
     ) -> Context<'b, O, Q> {
-        let (path, calls) = (self.path.child(name), Calls::new(&self.pass.core));
+        self.for_child_in(self.core, name, inputs, inputs_digest)
+    }
+
+    /// Returns the context of a child in a cluster.
+    pub(crate) fn for_child_in<'b, Q: Provisioner>(
+        &'b self,
+        core: &'b PassCore<'b>,
+        name: &'b str,
+        inputs: &'b Q::Inputs,
+        inputs_digest: Option<u64>,
+    ) -> Context<'b, O, Q> {
+        let (path, calls) = (self.path.child(name), Calls::new(core));
         Context {
             pass: self.pass,
+            core,
             item: self.item,
             inputs,
             path,
@@ -145,28 +162,37 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         I: Send + Sync + 'static,
         Q: Provisioner,
     {
-        let (path, calls) = (self.path.child(name).keyed(key), Calls::new(&self.pass.core));
-        Context { pass: self.pass, item, inputs, path, inputs_digest, item_reads: UnversionedReads::default(), calls }
+        let (path, calls) = (self.path.child(name).keyed(key), Calls::new(self.core));
+        Context {
+            pass: self.pass,
+            core: self.core,
+            item,
+            inputs,
+            path,
+            inputs_digest,
+            item_reads: UnversionedReads::default(),
+            calls,
+        }
     }
 
     /// Returns the teardown context at the same path, to remove children that are no longer wanted.
     pub(crate) fn to_teardown(&self, cause: Cause) -> Teardown<'a, O, P> {
-        Teardown::at(self.pass, self.path, cause)
+        Teardown::at((self.pass, self.core), self.path, cause)
     }
 
     pub(crate) fn core(&self) -> &'a PassCore<'a> {
-        &self.pass.core
+        self.core
     }
 
     /// Returns the draft for a build function; `unversioned` records its reads.
     pub(crate) fn draft<'c>(&'c self, unversioned: &'c UnversionedReads) -> Draft<'c, O> {
-        let environment = &self.pass.core.shared.environment;
+        let environment = &self.core.shared.environment;
         Draft::new((self.pass.object, self.item), self.pass.options, environment, unversioned)
     }
 
     /// Returns the draft for a function that runs in every pass, such as that of a `when`: its reads don't matter.
     pub(crate) fn untracked_draft(&self) -> Draft<'_, O> {
-        self.draft(&self.pass.core.unversioned)
+        self.draft(&self.core.unversioned)
     }
 
     /// Returns the draft for a function of `each`: its reads count as reads of all items' children.
@@ -236,16 +262,21 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
 impl<'a, O: Owner, P> Teardown<'a, O, P> {
     /// Returns the teardown context of the root of the tree.
     pub(crate) fn root(pass: &'a Pass<'a, O::Object, O::Options>) -> Self {
-        Self::at(pass, Path::ROOT, Cause::Deleting)
+        Self::at((pass, &pass.core), Path::ROOT, Cause::Deleting)
     }
 
-    fn at(pass: &'a Pass<'a, O::Object, O::Options>, path: Path<'a>, cause: Cause) -> Self {
-        Self { pass, path, cause, calls: Calls::new(&pass.core), owner: PhantomData }
+    fn at((pass, core): (&'a Pass<'a, O::Object, O::Options>, &'a PassCore<'a>), path: Path<'a>, cause: Cause) -> Self {
+        Self { pass, core, path, cause, calls: Calls::new(core), owner: PhantomData }
     }
 
     /// Returns the teardown context of a child.
     pub(crate) fn for_child<'b, Q>(&'b self, name: &'b str) -> Teardown<'b, O, Q> {
-        Teardown::at(self.pass, self.path.child(name), self.cause)
+        self.for_child_in(self.core, name)
+    }
+
+    /// Returns the teardown context of a child in a cluster.
+    pub(crate) fn for_child_in<'b, Q>(&'b self, core: &'b PassCore<'b>, name: &'b str) -> Teardown<'b, O, Q> {
+        Teardown::at((self.pass, core), self.path.child(name), self.cause)
     }
 
     /// Returns the teardown context of the child for one item; without a key, of the `each` itself.
@@ -259,11 +290,11 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         I: Send + Sync + 'static,
     {
         let path = self.path.child(name);
-        Teardown::at(self.pass, key.map_or(path, |key| path.keyed(key)), cause)
+        Teardown::at((self.pass, self.core), key.map_or(path, |key| path.keyed(key)), cause)
     }
 
     pub(crate) fn core(&self) -> &'a PassCore<'a> {
-        &self.pass.core
+        self.core
     }
 
     /// Returns the object. It may itself stay, if only this node is removed: see [`Teardown::cause`].

@@ -5,6 +5,7 @@ pub(crate) mod factory;
 pub(crate) mod lister_source;
 pub(crate) mod mapped;
 pub(crate) mod overrides;
+mod remote_events;
 mod watches;
 pub(crate) mod worker;
 

@@ -1,7 +1,7 @@
 //! `RunningController` enqueues primaries and runs the workers that reconcile them.
 
 use crate::{
-    cache::{Change, Encoded, ObjectKey},
+    cache::{Change, Encoded, ObjectKey, Uid},
     controller::{Settings, channel::ChannelReceiver},
     engine::{owner_state::StrippedChild, pass::PassTrigger},
     environment::Environment,
@@ -110,18 +110,23 @@ impl RunningController {
     /// Handles a change of a child: records a child that has left its watch, and enqueues the owner if it is of the controller's
     /// kind.
     pub(crate) fn on_child_change(&self, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>) {
-        let (source, shared) = (&self.control_loop.source, &self.control_loop.shared);
-        let Some(key) = owner.key_of_kind(source.kind()) else { return };
+        let shared = &self.control_loop.shared;
+        let Some(key) = owner.key_of_kind(self.control_loop.source.kind()) else { return };
         // Another controller of the same kind may apply children of a kind that is not in this tree.
         if let Some(departed) = event.departed.filter(|_| shared.children.contains_key(kind)) {
             // The state of an owner that is gone would never be dropped.
-            let is_cached = source.objects().store().get(&key).is_some_and(|entry| entry.header.uid == owner.uid);
+            let is_cached = self.is_cached(&key, &owner.uid);
             let mut states = shared.owner_states();
             if is_cached || states.has_state(&key, &owner.uid) {
                 states.add_departed_child(&key, &owner.uid, StrippedChild::new(kind, departed));
             }
         }
         self.enqueue_owner(key, event.from_list);
+    }
+
+    /// Returns whether the cache has the primary with this uid.
+    pub(super) fn is_cached(&self, key: &ObjectKey, uid: &Uid) -> bool {
+        self.control_loop.source.objects().store().get(key).is_some_and(|entry| entry.header.uid == *uid)
     }
 
     /// Enqueues the owner of a changed child.

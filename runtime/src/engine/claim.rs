@@ -101,7 +101,7 @@ impl PassCore<'_> {
     ) -> Vec<Arc<Entry<Child>>> {
         // A teardown has no planner: no node wants an object.
         let Some(planner) = self.planner.filter(|_| !unwanted.is_empty()) else { return unwanted };
-        let appliers = appliers(planner.shape(), kind);
+        let appliers = appliers(planner.shape(), &planner.path(), kind);
         if matches!(&appliers[..], [only] if !only.is_keyed) {
             return unwanted;
         }
@@ -145,7 +145,7 @@ impl PassCore<'_> {
             let are_claims_known = match &plan {
                 None => true,
                 Some(plan) => {
-                    let appliers = appliers(planner.shape(), &kind);
+                    let appliers = appliers(planner.shape(), &planner.path(), &kind);
                     appliers.iter().all(|applier| self.are_claims_known(applier, plan))
                 }
             };
@@ -153,7 +153,7 @@ impl PassCore<'_> {
                 tracing::debug!(%kind, %node, "objects are kept until all nodes that may need them can be evaluated");
                 continue;
             }
-            self.delete_unclaimed(planner.shape(), &kind, &node, plan.as_ref()).await?;
+            self.delete_unclaimed(planner, &kind, &node, plan.as_ref()).await?;
         }
         Ok(())
     }
@@ -164,13 +164,15 @@ impl PassCore<'_> {
     /// A yield until they are gone, or the error of a deletion.
     async fn delete_unclaimed(
         &self,
-        shape: &'static Shape,
+        planner: &dyn Planner,
         kind: &Kind,
         node: &Arc<str>,
         plan: Option<&Plan>,
     ) -> Result<()> {
         let (children, mut pending) = (self.shared.children(kind)?, PendingObjects::new(node));
-        let options = shape.resource_options(node);
+        let root = planner.path();
+        let path = node.strip_prefix(root.as_str()).map_or(&**node, |path| path.trim_start_matches('/'));
+        let options = planner.shape().resource_options(path);
         for entry in self.children_of_node(children, node) {
             if self.claimant(kind, &entry.header.key, plan).is_none() {
                 self.delete_child(kind, &entry, options.delete).await?;
@@ -228,22 +230,25 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns the nodes of a tree that apply objects of a kind, in any version.
-fn appliers(shape: &'static Shape, kind: &Kind) -> Vec<Applier> {
+/// Returns the nodes of a tree that apply objects of a kind, in any version, in the cluster of its root. `path` is that of the root.
+fn appliers(shape: &'static Shape, path: &str, kind: &Kind) -> Vec<Applier> {
     let mut found = Vec::new();
-    let root = Applier { path: String::new(), is_keyed: false, reads_outputs: false };
+    let root = Applier { path: path.to_owned(), is_keyed: false, reads_outputs: false };
     add_appliers(shape, kind, &root, &mut found);
     found
 }
 
 /// Adds the nodes below `parent` that apply objects of a kind.
 fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mut Vec<Applier>) {
-    for Edge { name, shape, each, reads, .. } in shape.children {
+    for Edge { name, shape, each, reads, remote, .. } in shape.children {
         let applier = Applier {
             path: if parent.path.is_empty() { (*name).to_owned() } else { format!("{}/{name}", parent.path) },
             is_keyed: parent.is_keyed || !each.is_empty(),
             reads_outputs: parent.reads_outputs || !reads.is_empty(),
         };
+        if *remote {
+            continue;
+        }
         add_appliers(shape, kind, &applier, found);
         if shape.applied_kinds().contains(kind) {
             found.push(applier);
@@ -294,7 +299,7 @@ mod tests {
             applier("pools/settings", true, false),
             applier("late/settings", false, true),
         ];
-        assert_eq!(appliers(&TREE, &version), expected);
-        assert_eq!(appliers(&TREE, &kind_of::<Secret>()).len(), 2);
+        assert_eq!(appliers(&TREE, "", &version), expected);
+        assert_eq!(appliers(&TREE, "", &kind_of::<Secret>()).len(), 2);
     }
 }

@@ -5,7 +5,7 @@ use crate::{
     client::{Target, strip_nulls},
     engine::{
         applied_mark::{APPLIED_ANNOTATION, AppliedMark, applied_mark},
-        identity::Identity,
+        identity::{Identity, OwnerNaming},
         owner_mark::OWNER_ANNOTATION,
         plain::{is_plain, paths_hash},
     },
@@ -145,7 +145,7 @@ impl Desired {
 
 /// Adds an owner reference where the API allows one, else the annotation with the owner mark.
 pub(crate) fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
-    if owner.namespace().is_some() && owner.namespace() != namespace {
+    if owner.naming != OwnerNaming::Reference || (owner.namespace().is_some() && owner.namespace() != namespace) {
         return insert_entry(metadata, "annotations", OWNER_ANNOTATION, owner.mark().into());
     }
     // Without `blockOwnerDeletion`: teardown has its own order, and the field requires a permission on finalizers.

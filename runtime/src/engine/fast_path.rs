@@ -128,7 +128,7 @@ impl PassCore<'_> {
         }
         let mut outcome = Ok(());
         shape.walk(&mut |stop| {
-            for kind in stop.shape.applied_kinds() {
+            for kind in stop.local_kinds() {
                 outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
             }
         });

@@ -13,7 +13,22 @@ pub(crate) struct Identity {
     pub(crate) kind: Kind,
     pub(crate) key: ObjectKey,
     pub(crate) uid: Uid,
+    pub(crate) naming: OwnerNaming,
 }
+
+/// How the children of a pass name their owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OwnerNaming {
+    /// By an owner reference, where one is possible, else by a mark.
+    Reference,
+    /// By a mark, since the garbage collector must not delete them with the owner.
+    Mark,
+    /// By the mark of an owner in another cluster.
+    RemoteMark,
+}
+
+/// The namespace of children in another cluster that name none.
+const REMOTE_NAMESPACE: &str = "default";
 
 impl Identity {
     pub(crate) fn name(&self) -> &str {
@@ -24,8 +39,22 @@ impl Identity {
         self.key.namespace()
     }
 
-    /// Returns the namespace of children that name none: that of the owner, or the owner itself if it is a Namespace.
+    /// Returns the same owner, named in another way.
+    pub(crate) fn named_by(&self, naming: OwnerNaming) -> Self {
+        Self { naming, ..self.clone() }
+    }
+
+    /// Returns whether the children are in another cluster.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.naming == OwnerNaming::RemoteMark
+    }
+
+    /// Returns the namespace of children that name none: that of the owner, or the owner itself if it is a Namespace. In another
+    /// cluster it is `default`.
     pub(crate) fn default_namespace(&self) -> Option<&str> {
+        if self.is_remote() {
+            return Some(REMOTE_NAMESPACE);
+        }
         let is_namespace = self.kind.group.is_empty() && self.kind.kind == "Namespace";
         if is_namespace { Some(self.name()) } else { self.namespace() }
     }
@@ -34,7 +63,8 @@ impl Identity {
     pub(crate) fn mark(&self) -> String {
         let (kind, uid) = (self.kind.full_name(), self.uid.to_string());
         let namespace = self.namespace().unwrap_or_default();
-        OwnerMark { kind: &kind, namespace, name: self.name(), uid: &uid }.to_string()
+        let is_remote = self.is_remote();
+        OwnerMark { kind: &kind, namespace, name: self.name(), uid: &uid, is_remote }.to_string()
     }
 
     /// Returns the object as the subject of an event.

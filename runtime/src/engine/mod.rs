@@ -6,6 +6,7 @@ pub(crate) mod causal_chain;
 pub(crate) mod child;
 pub(crate) mod child_write;
 pub(crate) mod claim;
+pub(crate) mod controller_state;
 pub(crate) mod deletion;
 pub(crate) mod desired;
 pub(crate) mod duplicate;

@@ -11,7 +11,11 @@ use std::fmt;
 /// The annotation with the owner mark.
 pub(crate) const OWNER_ANNOTATION: &str = "opgen.dev/owner";
 
-/// An owner, as the annotation has it: `<plural>.<group>/<namespace>/<name>/<uid>`.
+/// The end of a mark whose owner is in another cluster.
+const REMOTE: &str = "remote";
+
+/// An owner, as the annotation has it: `<plural>.<group>/<namespace>/<name>/<uid>`, with `/remote` at the end for an owner in another
+/// cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerMark<'a> {
     /// The full name of the owner's kind.
@@ -20,15 +24,20 @@ pub(crate) struct OwnerMark<'a> {
     pub(crate) namespace: &'a str,
     pub(crate) name: &'a str,
     pub(crate) uid: &'a str,
+    /// Whether the owner is in another cluster than the object. An operator of the same name in the cluster of the object must not
+    /// take the object for an orphan.
+    pub(crate) is_remote: bool,
 }
 
 impl<'a> OwnerMark<'a> {
     /// Parses the value of the annotation; `None` if it does not have the form of a mark.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
-        let mut parts = text.splitn(4, '/');
+        let mut parts = text.split('/');
         let (kind, namespace, name, uid) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let is_complete = !kind.is_empty() && !name.is_empty() && !uid.is_empty() && !uid.contains('/');
-        is_complete.then_some(Self { kind, namespace, name, uid })
+        let (end, rest) = (parts.next(), parts.next());
+        let is_known = rest.is_none() && end.is_none_or(|end| end == REMOTE);
+        let is_complete = is_known && !kind.is_empty() && !name.is_empty() && !uid.is_empty();
+        is_complete.then_some(Self { kind, namespace, name, uid, is_remote: end.is_some() })
     }
 
     /// Returns the mark in the annotations of an object; `None` if there is none, or an invalid one, and for a copy of a child.
@@ -47,7 +56,8 @@ impl<'a> OwnerMark<'a> {
 
 impl fmt::Display for OwnerMark<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}/{}", self.kind, self.namespace, self.name, self.uid)
+        write!(f, "{}/{}/{}/{}", self.kind, self.namespace, self.name, self.uid)?;
+        if self.is_remote { write!(f, "/{REMOTE}") } else { Ok(()) }
     }
 }
 
@@ -57,14 +67,20 @@ mod tests {
 
     #[test]
     fn a_mark_is_read_as_it_was_written() {
-        for text in ["webapps.demo.example.com/shop/web/6f2a", "regions.demo.example.com//north/6f2a"] {
+        for text in [
+            "webapps.demo.example.com/shop/web/6f2a",
+            "regions.demo.example.com//north/6f2a",
+            "webapps.demo.example.com/shop/web/6f2a/remote",
+        ] {
             assert_eq!(OwnerMark::parse(text).map(|mark| mark.to_string()).as_deref(), Some(text));
         }
     }
 
     #[test]
     fn what_is_no_mark_names_no_owner() {
-        for text in ["", "webapps", "webapps.demo.example.com/shop/web", "a/b/c/", "a/b/c/d/e", "/b/c/d"] {
+        for text in
+            ["", "webapps", "webapps.demo.example.com/shop/web", "a/b/c/", "a/b/c/d/e", "a/b/c/d/remote/e", "/b/c/d"]
+        {
             assert_eq!(OwnerMark::parse(text), None, "{text}");
         }
     }

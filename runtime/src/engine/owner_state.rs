@@ -355,7 +355,12 @@ mod tests {
     fn a_build_is_recognized_by_the_digests_of_its_objects() {
         let (kind, node) = (kind_of::<ConfigMap>(), Arc::<str>::from("web/configs"));
         let (owner_key, key) = (ObjectKey::namespaced("shop", "web"), ObjectKey::namespaced("shop", "a"));
-        let owner = Identity { kind: kind.clone(), key: owner_key, uid: Uid::from("u") };
+        let owner = Identity {
+            kind: kind.clone(),
+            key: owner_key,
+            uid: Uid::from("u"),
+            naming: crate::engine::identity::OwnerNaming::Reference,
+        };
         let mut states = OwnerStates::default();
         assert!(!states.has_built(&owner, &kind, &node, (&key, "1")));
         let built = |digest: &str| vec![BuiltObject { key: key.clone(), digest: digest.into() }];

@@ -1,130 +1,41 @@
 //! `PassCore` and `Pass`: the state of one reconcile pass over one object, which all nodes of its tree share.
 
 use crate::{
-    cache::{Header, ObjectKey, OwnWriteEvents, OwnWrites, ResourceVersion, Revision, Uid},
-    client::{Client, strip_nulls},
+    cache::{Header, ObjectKey, ResourceVersion},
+    client::strip_nulls,
     context::UnversionedReads,
-    counters::Counters,
     engine::{
-        causal_chain::CausalChains,
-        child::{Child, ChildrenByNode},
-        identity::Identity,
+        child::ChildrenByNode,
+        controller_state::ControllerState,
+        identity::{Identity, OwnerNaming},
         output::NodeOutputs,
         owner_state::OwnerStates,
         plan::{Claims, Plan},
         side_effects::{OwnerWrite, SideEffects},
-        tree_harness::FakeCluster,
     },
-    environment::Environment,
-    error::{Error, Result},
-    event::EventRecorder,
-    informer::{
-        namespaces::Namespaces,
-        watch::{WatchedKind, WatchedRevisions},
-    },
+    informer::watch::WatchedKind,
     kind::Kind,
     managed::Managed,
-    metrics::controller::ControllerMetrics,
-    panic::Closure,
-    predicate::Significance,
     queue::Trigger,
-    reference::{Graph, Referrers, Targets},
     shape::Shape,
-    shard::gate::Shards,
 };
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::HashMap,
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 use tokio::time::Instant;
-
-/// The state of one controller that all its passes share: client, caches and own writes.
-pub(crate) struct ControllerState {
-    pub(crate) client: Client,
-    /// Name of the operator: its field manager, and the value of its `managed-by` label.
-    pub(crate) operator: String,
-    /// The namespace the operator runs in.
-    pub(crate) namespace: String,
-    /// The namespaces whose objects the caches have.
-    pub(crate) namespaces: Namespaces,
-    pub(crate) environment: Environment,
-    pub(crate) recorder: EventRecorder,
-    /// The caches of the kinds that resource nodes of the tree apply.
-    pub(crate) children: BTreeMap<Kind, Arc<WatchedKind<Child>>>,
-    /// The caches of the kinds that specs and nodes of this controller reference.
-    pub(crate) targets: BTreeMap<Kind, Arc<Targets>>,
-    /// The references between the kinds of all controllers of the operator.
-    pub(crate) graph: Graph,
-    /// The objects that each primary references.
-    pub(crate) referrers: Mutex<Referrers>,
-    /// The newest own write of each primary and child kind. The key is `None` for writes of primaries: they have a store of
-    /// their own, also where a child has the same kind.
-    pub(crate) own_writes: OwnWrites<Option<Kind>>,
-    /// Tells the changes of primaries that are own writes from those of other clients.
-    pub(crate) own_write_events: OwnWriteEvents<Significance>,
-    /// The chains of own writes of all controllers of the operator.
-    pub(crate) chains: Arc<CausalChains>,
-    pub(crate) owner_states: Mutex<OwnerStates>,
-    pub(crate) counters: Counters,
-    pub(crate) metrics: Arc<ControllerMetrics>,
-    /// All watches of the controller; unset until the watches start.
-    pub(crate) watches: OnceLock<Vec<Arc<dyn WatchedRevisions>>>,
-    /// The shards of this replica; `None` if it reconciles all objects.
-    pub(crate) shards: Option<Shards>,
-    /// Replaces the cluster in a test of the tree (`opgen::testing::TreeHarness`).
-    pub(crate) tree_harness: Option<Arc<FakeCluster>>,
-}
-
-impl ControllerState {
-    /// Returns the cache of a kind of children.
-    pub(crate) fn children(&self, kind: &Kind) -> Result<&WatchedKind<Child>> {
-        let children = self.children.get(kind).map(Arc::as_ref);
-        children.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not in a tree of this controller")))
-    }
-
-    pub(crate) fn owner_states(&self) -> MutexGuard<'_, OwnerStates> {
-        self.owner_states.lock()
-    }
-
-    /// Counts a panic in a pass of the controller.
-    pub(crate) fn count_pass_panic(&self, closure: Closure) {
-        self.counters.count_panic(closure);
-        self.metrics.panics.increment();
-    }
-
-    /// Returns whether a watch of the controller shows objects of this kind.
-    pub(crate) fn watches_kind(&self, kind: &Kind) -> bool {
-        self.watches.get().is_some_and(|watches| watches.iter().any(|watch| watch.kind() == kind))
-    }
-
-    /// Returns the revision of an object in the caches of the controller's watches; `None` if none of them has it.
-    pub(crate) fn watched_revision(&self, kind: &Kind, key: &ObjectKey) -> Option<Revision> {
-        let mut watches = self.watches.get()?.iter().filter(|watch| watch.kind() == kind);
-        watches.find_map(|watch| watch.revision(key))
-    }
-
-    /// Records an own write of a primary, so that the watch event of this version triggers no pass.
-    pub(crate) fn record_primary_write(&self, key: &ObjectKey, uid: &Uid, version: &ResourceVersion) {
-        self.own_writes.record(key, uid, None, version);
-        self.own_write_events.record_write(key, uid, version);
-    }
-}
-
-impl fmt::Debug for ControllerState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ControllerState").field("operator", &self.operator).finish_non_exhaustive()
-    }
-}
 
 /// A tree whose build functions can run without a call to the API server, to learn which objects its nodes want.
 pub(crate) trait Planner: Send + Sync {
     fn shape(&self) -> &'static Shape;
+    /// Returns the path of the root of the shape; empty for the whole tree.
+    fn path(&self) -> String;
     /// Runs the build functions in a pass that only records claims.
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan>;
 }
@@ -206,6 +117,38 @@ impl<'a> PassCore<'a> {
         }
     }
 
+    /// Returns the part of this pass in another cluster.
+    pub(crate) fn for_cluster<'b>(
+        &'b self,
+        shared: &'b ControllerState,
+        planner: Option<&'b dyn Planner>,
+    ) -> PassCore<'b> {
+        let owner = self.owner.named_by(OwnerNaming::RemoteMark);
+        PassCore { planner, ..self.for_part(shared, owner) }
+    }
+
+    /// Returns the part of this pass with objects that the garbage collector must not delete with the owner.
+    pub(crate) fn for_marked_objects(&self) -> PassCore<'_> {
+        let naming = if self.owner.is_remote() { OwnerNaming::RemoteMark } else { OwnerNaming::Mark };
+        self.for_part(self.shared, self.owner.named_by(naming))
+    }
+
+    fn for_part<'b>(&'b self, shared: &'b ControllerState, owner: Identity) -> PassCore<'b> {
+        PassCore {
+            shared,
+            owner,
+            is_plan: false,
+            unavailable_since: self.unavailable_since,
+            is_recorded: self.is_recorded,
+            ..self.for_plan()
+        }
+    }
+
+    /// Adds the side effects of a part of this pass.
+    pub(crate) fn add_side_effects(&self, part: PassCore<'_>) {
+        self.side_effects().add(part.into_side_effects());
+    }
+
     /// Returns a pass over the same owner that only computes a plan. It reads the outputs that nodes have produced so far.
     pub(crate) fn for_plan(&self) -> PassCore<'_> {
         PassCore {
@@ -255,6 +198,10 @@ impl<'a> PassCore<'a> {
 
     /// Records that a hand-written node wrote the owner itself, with the status in the answer of the API server.
     pub(crate) fn record_owner_write(&self, version: ResourceVersion, status: Value) {
+        // An object of the same kind and name in another cluster is not the owner.
+        if self.owner.is_remote() {
+            return;
+        }
         self.shared.record_primary_write(&self.owner.key, &self.owner.uid, &version);
         self.side_effects().owner_write = Some(OwnerWrite { version, status });
     }

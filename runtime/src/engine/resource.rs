@@ -99,6 +99,10 @@ impl PassCore<'_> {
     ) -> Result<Readiness> {
         let kind = &children.kind;
         match children.store.get(key) {
+            // Nothing collects in another cluster what a former owner has left there.
+            Some(entry) if self.owner.is_remote() && self.is_of_former_owner(&entry.header) => {
+                self.take_over(children, options, &entry.header.uid, desired).await
+            }
             Some(entry) if self.is_of_former_owner(&entry.header) => {
                 Ok(Readiness::HeldUp("it belongs to a deleted owner and is being garbage collected".into()))
             }

@@ -20,10 +20,12 @@ use crate::{
     engine::{
         child::{Child, child_header},
         desired::{MANAGED_BY_LABEL, add_owner},
+        identity::OwnerNaming,
         owner_state::StrippedChild,
         pass::PassCore,
     },
     error::{Error, Result},
+    scope::is_record,
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -81,7 +83,7 @@ impl PassCore<'_> {
 
     /// Returns whether a cached child takes part in the pass: in the teardown of a deleted owner, an orphan does not.
     pub(crate) fn takes_part(&self, child: &Entry<Child>) -> bool {
-        !self.keeps_orphans || self.is_owner_of(&child.header)
+        !self.keeps_orphans || self.is_owner_of(&child.header) || is_record(&child.header)
     }
 
     /// Restores the label of an object. Returns `false` if the object is gone, being deleted, or released by its owner.
@@ -102,7 +104,8 @@ impl PassCore<'_> {
         }
         let mut change = Map::new();
         change.extend(metadata.remove_entry("ownerReferences"));
-        add_owner(&mut change, &self.owner, child.key.namespace());
+        let owner = if is_record(&header) { self.owner.named_by(OwnerNaming::Mark) } else { self.owner.clone() };
+        add_owner(&mut change, &owner, child.key.namespace());
         self.restore(child, &header, Value::Object(change)).await
     }
 

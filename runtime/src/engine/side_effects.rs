@@ -24,6 +24,21 @@ pub(crate) struct SideEffects {
     pub(crate) owner_write: Option<OwnerWrite>,
 }
 
+impl SideEffects {
+    /// Adds the side effects of a part of the pass.
+    pub(crate) fn add(&mut self, part: Self) {
+        self.requeue.soon |= part.requeue.soon;
+        if let Some(after) = part.requeue.after {
+            self.requeue.request_after(after);
+        }
+        self.report = part.report.or(self.report.take());
+        self.timeouts.extend(part.timeouts);
+        self.added_references.extend(part.added_references);
+        self.owner_deleted |= part.owner_deleted;
+        self.owner_write = part.owner_write.or(self.owner_write.take());
+    }
+}
+
 /// The owner as the API server returned it after a write.
 #[derive(Debug)]
 pub(crate) struct OwnerWrite {

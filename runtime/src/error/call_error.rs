@@ -81,6 +81,12 @@ impl CallError {
         }
     }
 
+    /// Returns whether the API server did not answer, or not with a whole response.
+    pub(crate) fn is_unanswered(&self) -> bool {
+        matches!(self.source.as_ref(), kube::Error::Service(_) | kube::Error::HyperError(_))
+            && !NotLeading::is_cause_of(&self.source)
+    }
+
     /// Returns the paths of the fields that a 422 response reports as duplicate or missing (`spec.ports[1].name`); none for another
     /// error. Two list items with the same value, or without one, are reported so.
     pub(crate) fn duplicate_or_required_fields(&self) -> Vec<&str> {

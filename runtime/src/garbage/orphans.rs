@@ -267,7 +267,7 @@ impl OrphanCollector {
     /// Deletes a child if its owner is gone. It does nothing for a child that is being deleted, and for one whose owner is in the
     /// cache.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
-        if let Some(mark) = OwnerMark::of(&child.header)
+        if let Some(mark) = OwnerMark::of(&child.header).filter(|mark| !mark.is_remote)
             && let Some(kind) = self.uncached_owner_kind(&mark)
             && !child.header.deleting
             && let Some(pass) = self.begin_shard_pass(&mark)

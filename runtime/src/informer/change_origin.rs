@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Change, Header, ObjectKey},
-    engine::pass::ControllerState,
+    engine::controller_state::ControllerState,
     informer::child::OwnerRef,
     kind::Kind,
 };

@@ -32,7 +32,7 @@ impl ChildStores {
         for tree in trees {
             tree.walk(&mut |stop| {
                 let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
-                for kind in stop.shape.applied_kinds() {
+                for kind in stop.local_kinds() {
                     let optional = options.if_api || options.retired;
                     let known = used.entry(kind.clone()).or_insert_with(|| UsedKind { kind: kind.clone(), optional });
                     if known.optional && !optional {
@@ -105,7 +105,7 @@ fn distinct_versions(kinds: impl IntoIterator<Item = Kind>) -> Vec<Kind> {
 /// Returns the kinds of the objects that the nodes of a tree apply.
 fn applied_kinds(tree: &'static Shape) -> Vec<Kind> {
     let mut kinds = Vec::new();
-    tree.walk(&mut |stop| kinds.extend(stop.shape.applied_kinds()));
+    tree.walk(&mut |stop| kinds.extend(stop.local_kinds()));
     kinds
 }
 

@@ -7,9 +7,12 @@ use crate::{
     kind::Kind,
 };
 use parking_lot::Mutex;
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 use tokio::{sync::watch, time::Instant};
 
@@ -149,6 +152,11 @@ impl Health {
         }
     }
 
+    /// Returns how long the watch has not been open; `None` if it is open, or has never failed.
+    pub(crate) fn outage(&self) -> Option<Duration> {
+        self.outage.lock().as_ref().map(|outage| outage.since.elapsed())
+    }
+
     /// Records that the API server has opened a watch, which delivers the changes after `version`.
     pub(crate) fn open(&self, version: &ResourceVersion) {
         self.opened_at.fetch_max(version.number().unwrap_or_default(), Ordering::Relaxed);
@@ -247,7 +255,7 @@ mod tests {
         health.set(WatchState::Following);
         for number in 0..20 {
             health.set(WatchState::Failing(format!("refused, attempt {number}")));
-            tokio::time::advance(std::time::Duration::from_secs(1)).await;
+            tokio::time::advance(Duration::from_secs(1)).await;
         }
         health.set(WatchState::Following);
         health.set(WatchState::Following);

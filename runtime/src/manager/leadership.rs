@@ -124,7 +124,7 @@ impl Leadership {
     }
 
     /// Returns the leads; `None` without leader election and shards.
-    fn leads(&self) -> Option<&Leads> {
+    pub(super) fn leads(&self) -> Option<&Leads> {
         match self {
             Self::Alone => None,
             Self::Elected(elected) => Some(&elected.leads),

@@ -5,6 +5,7 @@
 //! and [`Runnables`] to one run, also while it runs. [`Manager`] runs several operators in one process.
 
 mod checks;
+mod cluster_connector;
 pub(crate) mod conditions;
 mod deadline;
 mod defined_kind;

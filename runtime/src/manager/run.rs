@@ -258,6 +258,7 @@ pub(super) async fn run_until(
     let leadership = Leadership::new(base, election, leads, election_client, &own_namespace);
     let mut leadership = leadership.map_err(RunError::LeaderElection)?;
     let client = base.wrap_client(leadership.guard(client));
+    let connector = base.cluster_connector(&leadership);
     let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
     let runnables = begin_runnables(options.runnables, &extensions, facts, (&leadership, operators));
     let mut runnables = runnables.map_err(|refusal| *refusal)?;
@@ -270,7 +271,7 @@ pub(super) async fn run_until(
     let mut informers = Informers::new(operators);
     let scope = (own_namespace.clone(), namespaces.clone());
     let wire = |operator: &Operator| {
-        operator.wire(client.clone(), scope.clone(), &mut informers, &mut tasks, leadership.shards())
+        operator.wire(client.clone(), scope.clone(), &mut informers, &mut tasks, (leadership.shards(), &connector))
     };
     let wirings: Arc<[_]> = operators.iter().map(wire).collect();
     // The metrics read it as long as the operators run.

@@ -2,9 +2,9 @@
 
 use crate::{
     client::Client,
-    controller::{lister_source::ReadLister, worker::RunningController},
+    controller::{Settings, lister_source::ReadLister, worker::RunningController},
     counters::Counters,
-    engine::{causal_chain::CausalChains, child::Child, pass::ControllerState},
+    engine::{causal_chain::CausalChains, child::Child, controller_state::ControllerState},
     event::EventRecorder,
     garbage::orphans::{OrphanCollector, OrphanRequests, OrphanSearch},
     informer::{
@@ -17,7 +17,7 @@ use crate::{
         projection::ListerHandler,
         reference,
         shared_watch::{HealthRegistry, SharedWatches},
-        source::Source,
+        source::{Selection, Source},
         watch::{Health, WatchedKind, WatchedRevisions},
     },
     kind::Kind,
@@ -30,12 +30,13 @@ use crate::{
     },
     reconcile::control_loop::{Loop, LoopOptions},
     reference::Targets,
+    scope::{ClusterConnector, ClusterEvents},
     shard::gate::Shards,
 };
 use futures::{FutureExt, future::BoxFuture};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
 };
 use tokio::sync::{Mutex, mpsc};
 
@@ -47,7 +48,7 @@ impl Operator {
         (operator_namespace, namespaces): (String, Namespaces),
         informers: &mut Informers,
         tasks: &mut Tasks,
-        shards: Option<&Shards>,
+        (shards, connector): (Option<&Shards>, &ClusterConnector),
     ) -> Wiring {
         let (orphan_requests, searches) = OrphanRequests::new();
         let trees: Vec<_> = self.factories.iter().map(|factory| factory.shape()).collect();
@@ -61,7 +62,7 @@ impl Operator {
         let controllers = self.factories.iter().map(|factory| {
             let name = informers.next_controller_name();
             let settings = self.settings_of(factory.as_ref());
-            let state = ControllerState {
+            let mut state = ControllerState {
                 client: client.clone(),
                 operator: self.name.clone(),
                 namespace: operator_namespace.clone(),
@@ -80,8 +81,10 @@ impl Operator {
                 metrics: self.metrics.controller(&name, settings.workers),
                 watches: OnceLock::new(),
                 shards: shards.cloned(),
+                remote_clusters: None,
                 tree_harness: None,
             };
+            let clusters = connector.add_clusters(&mut state, factory.shape());
             let selection = settings.selection.clone();
             let kind = factory.kind();
             let source = informers.source(&self.name, &kind, &selection, || {
@@ -93,14 +96,13 @@ impl Operator {
                 if is_all { source.with_health(health) } else { source }
             });
             let reconciler = factory.reconciler(source.objects().codec()).0;
-            let options = LoopOptions {
-                finalizer: factory.finalizer(),
-                selection,
-                predicate: settings.predicate.clone(),
-                condition_prefix: settings.condition_prefix.clone(),
-            };
+            let options = loop_options(factory.finalizer(), selection, &settings);
             let control_loop = Loop::new(Arc::new(state), source, reconciler, options);
-            Arc::new(RunningController::new(control_loop, settings, &self.environment))
+            let controller = Arc::new(RunningController::new(control_loop, settings, &self.environment));
+            if let Some(clusters) = clusters {
+                clusters.set_events(Arc::downgrade(&controller) as Weak<dyn ClusterEvents>);
+            }
+            controller
         });
         let controllers: Vec<_> = controllers.collect();
         let (mapped_handlers, lister_handlers) = create_handlers(&controllers, &healths);
@@ -120,6 +122,11 @@ impl Operator {
             shards: shards.cloned(),
         }
     }
+}
+
+fn loop_options(finalizer: String, selection: Selection, settings: &Settings) -> LoopOptions {
+    let (predicate, condition_prefix) = (settings.predicate.clone(), settings.condition_prefix.clone());
+    LoopOptions { finalizer, selection, predicate, condition_prefix }
 }
 
 /// Returns the stores of these kinds.

@@ -61,6 +61,7 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     set.add_installation(project, &definitions)?;
     set.add_components(project)?;
     set.add("finalizer-policy.yaml", &finalizer_policy::documents(project))?;
+    set.add("remote/role.yaml", rbac::remote_role(project).iter())?;
     set.add_text(dashboard::DASHBOARD_PATH, dashboard::render(project));
     for (path, sample) in &samples {
         set.add(path, [sample])?;

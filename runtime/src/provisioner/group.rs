@@ -100,7 +100,7 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::I
 }
 
 /// Runs the code of a node. Reports a panic to the environment, and resumes it.
-async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
+pub(crate) async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
     let outcome = AssertUnwindSafe(run).catch_unwind().await;
     outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
 }

@@ -12,6 +12,7 @@ pub(crate) mod keyed;
 pub(crate) mod manifest;
 pub(crate) mod nested;
 pub(crate) mod output;
+pub(crate) mod remote;
 pub(crate) mod schedule;
 pub(crate) mod tree_harness;
 

@@ -1,6 +1,7 @@
 //! Parks objects, resets backoffs after changes by users, and turns fights with other controllers into errors.
 
 use crate::{
+    engine::controller_state::ControllerState,
     error::{Error, Result},
     reconcile::{Header, Significance, control_loop::Loop},
 };
@@ -24,7 +25,9 @@ impl Loop {
             self.states.unpark(key, uid, ends_backoff);
         }
         if ends_backoff {
-            self.shared.owner_states().reset_repairs(&self.identity(header));
+            let owner = self.identity(header);
+            self.shared.owner_states().reset_repairs(&owner);
+            self.shared.remote_states().iter().for_each(|state| state.owner_states().reset_repairs(&owner));
         }
         if ends_backoff { Significance::Request } else { significance.min(Significance::Accepted) }
     }
@@ -34,6 +37,7 @@ impl Loop {
         let (key, uid) = (&header.key, &header.uid);
         self.states.read(key, uid, |state| state.failures > 0 || state.conflicts > 0)
             || self.shared.owner_states().has_repairs(key, uid)
+            || self.shared.remote_states().iter().any(|state| state.owner_states().has_repairs(key, uid))
     }
 
     /// Turns a fight (the operator and another client repeatedly undo each other's writes) into the error of a pass that has no
@@ -46,7 +50,9 @@ impl Loop {
         outcome: Result<()>,
     ) -> (Result<()>, Option<Duration>) {
         let has_no_error = matches!(outcome, Ok(()) | Err(Error::Yield { .. } | Error::Conflict(_)));
-        let fight = || self.shared.owner_states().fight(&header.key, &header.uid);
+        let fight_in = |state: &ControllerState| state.owner_states().fight(&header.key, &header.uid);
+        let fight =
+            || fight_in(&self.shared).or_else(|| self.shared.remote_states().iter().find_map(|state| fight_in(state)));
         let Some(fight) = has_no_error.then(fight).flatten() else { return (outcome, None) };
         self.shared.counters.count_fight();
         self.shared.metrics.fights.increment();

@@ -46,8 +46,9 @@ pub(crate) mod verdict;
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Uid, WatchProgress},
     engine::{
-        identity::Identity,
-        pass::{ControllerState, PassCore, PassTrigger},
+        controller_state::ControllerState,
+        identity::{Identity, OwnerNaming},
+        pass::{PassCore, PassTrigger},
         repair::RepairReason,
     },
     error::{Error, Result},
@@ -73,10 +74,13 @@ use futures::FutureExt;
 pub(crate) use next::Next;
 use panics::PanicReports;
 use state::ObjectStates;
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use verdict::Direction;
+
+/// How long a pass waits for a watch of another cluster that is closed. The cluster then counts as unreachable.
+const MAX_REMOTE_OUTAGE: Duration = Duration::from_secs(3);
 
 /// The result of a pass.
 pub(crate) struct PassResult {
@@ -356,7 +360,8 @@ impl Loop {
                 None => WatchProgress::Incomparable,
             },
         });
-        stale.is_some()
+        let is_behind = |state: &Arc<ControllerState>| state.is_behind(key, MAX_REMOTE_OUTAGE);
+        stale.is_some() || self.shared.remote_states().iter().any(is_behind)
     }
 
     /// Records a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client
@@ -376,7 +381,12 @@ impl Loop {
     }
 
     fn identity(&self, header: &Header) -> Identity {
-        Identity { kind: self.source.kind().clone(), key: header.key.clone(), uid: header.uid.clone() }
+        Identity {
+            kind: self.source.kind().clone(),
+            key: header.key.clone(),
+            uid: header.uid.clone(),
+            naming: OwnerNaming::Reference,
+        }
     }
 }
 

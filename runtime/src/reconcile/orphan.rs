@@ -13,6 +13,7 @@ use crate::{
     client::{CallError, Target},
     engine::{
         applied_mark::APPLIED_ANNOTATION,
+        deletion::delete_params,
         desired::{MANAGED_BY_LABEL, NODE_ANNOTATION},
         owner_mark::OWNER_ANNOTATION,
     },
@@ -20,6 +21,7 @@ use crate::{
     informer::watch::WatchState,
     kind::Kind,
     reconcile::control_loop::Loop,
+    scope::is_record,
 };
 use serde_json::{Map, Value, json};
 
@@ -52,7 +54,7 @@ impl Loop {
     }
 
     /// Removes the owner and the operator's label and annotations from the children of an object, and records an event if there
-    /// were any. Before, it stores the policy in the object, so that a restarted operator still knows it.
+    /// were any. Children in other clusters stay as they are, without a record. Before, it stores the policy in the object, so that a restarted operator still knows it.
     ///
     /// # Errors
     /// A yield if the store of a kind of children can't be read yet. A conflict if a child has changed meanwhile.
@@ -67,11 +69,17 @@ impl Loop {
             }
             children.readable()?;
             let mut keys = Vec::new();
-            children
-                .store
-                .visit_owned(&header.uid, |entry| keys.push((entry.header.key.clone(), entry.header.uid.clone())));
-            for (key, uid) in keys {
-                released += usize::from(self.release_child(kind, &key, &uid, &header.uid).await?);
+            children.store.visit_owned(&header.uid, |entry| {
+                let Header { key, uid, .. } = &entry.header;
+                keys.push((key.clone(), uid.clone(), is_record(&entry.header)));
+            });
+            for (key, uid, is_record) in keys {
+                if is_record {
+                    let target = Target { kind, namespace: key.namespace(), name: key.name() };
+                    self.shared.client.delete(target, &delete_params(kind, &uid, None)).await?;
+                } else {
+                    released += usize::from(self.release_child(kind, &key, &uid, &header.uid).await?);
+                }
             }
         }
         if released > 0 {

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Header, ObjectKey, PerObject},
-    engine::pass::ControllerState,
+    engine::controller_state::ControllerState,
     error::Error,
     event::{EventType, Regarding},
     kind::Kind,

@@ -5,7 +5,7 @@
 use crate::{
     cache::{Change, Header, ObjectKey},
     client::{Target, selectors::Selectors},
-    engine::pass::ControllerState,
+    engine::controller_state::ControllerState,
     error::{Error, Result, yield_because},
     kind::Kind,
     panic::{Closure, catch},

@@ -101,6 +101,7 @@ impl Loop {
                 }
                 self.states.set_finalizer_removed(header);
                 self.shared.owner_states().forget(&header.key);
+                self.forget_clusters(&header.key);
                 Ok(Next::AwaitChange)
             }
             Err(error) => {
@@ -125,10 +126,18 @@ impl Loop {
         header.deleting && self.states.is_finalizer_removed(header)
     }
 
+    /// Ends the use of other clusters by an object that is gone.
+    fn forget_clusters(&self, key: &ObjectKey) {
+        if let Some(clusters) = &self.shared.remote_clusters {
+            clusters.forget(key);
+        }
+    }
+
     /// Drops all state of a deleted object.
     pub(super) fn forget(&self, key: &ObjectKey) {
         self.states.forget(key);
         self.shared.owner_states().forget(key);
+        self.forget_clusters(key);
         self.panic_reports.forget(key);
         self.shared.own_writes.forget(key);
         self.shared.own_write_events.forget(key);
@@ -160,6 +169,8 @@ async fn delete_children(
 fn collect_applying_nodes(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
     let mut all_apply = true;
     shape.walk(&mut |stop| match stop.shape.node {
+        // The connection to its cluster needs the decoded primary.
+        _ if stop.edge.is_some_and(|edge| edge.remote) => all_apply = false,
         Node::Resource | Node::Manifest(_) | Node::Application(_) => nodes.push((stop.path.to_owned(), stop.shape)),
         Node::Group { .. } => {}
         Node::Custom => all_apply = false,

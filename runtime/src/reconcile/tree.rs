@@ -146,6 +146,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Planner fo
         &P::SHAPE
     }
 
+    fn path(&self) -> String {
+        String::new()
+    }
+
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan> {
         async move {
             let pass = Pass::new(&self.decoded.object, &*self.options, core);

@@ -4,7 +4,7 @@ use super::{ALLOW_FROM, NamedTarget, NamespaceRule, Pointer, PointerTarget, Targ
 use crate::{
     cache::{Entry, Header, ObjectKey},
     client::Target,
-    engine::pass::ControllerState,
+    engine::controller_state::ControllerState,
     error::{Error, Result, yield_because},
     kind::Kind,
     readiness::Readiness,

@@ -11,7 +11,7 @@
 use super::{finalizer_name, is_reference, referrer};
 use crate::{
     cache::{Header, ObjectKey, Uid},
-    engine::pass::ControllerState,
+    engine::controller_state::ControllerState,
     error::Result,
     kind::Kind,
 };

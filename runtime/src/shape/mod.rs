@@ -7,18 +7,18 @@ mod path;
 mod permission;
 pub(crate) mod provisioner;
 mod verb;
+mod walk;
 mod yaml;
 
 pub(crate) use builtin::rank;
 pub use location::SourceLocation;
 pub(crate) use node::duration_text;
-pub use node::{
-    Cardinality, DeletionPropagation, Edge, EmbeddedManifest, Node, NodeVisit, Order, ResourceOptions, Shape,
-};
+pub use node::{Cardinality, DeletionPropagation, Edge, EmbeddedManifest, Node, Order, ResourceOptions, Shape};
 pub use path::Path;
 pub(crate) use path::{key_below, without_keys};
 pub use permission::{Access, AccessTarget};
 pub use provisioner::Provisioner;
 pub use verb::Verb;
+pub use walk::NodeVisit;
 pub use yaml::InvalidManifest;
 pub(crate) use yaml::documents;

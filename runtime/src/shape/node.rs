@@ -4,7 +4,7 @@
 //! no tree adds no permissions.
 
 use crate::{
-    kind::Kind,
+    kind::{Kind, kind_of},
     shape::{
         location::SourceLocation,
         path::without_keys,
@@ -15,6 +15,7 @@ use crate::{
 };
 
 use jiff::SignedDuration;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use std::{fmt, time::Duration};
 
 /// The order in which a group provisions or deprovisions its children.
@@ -103,10 +104,11 @@ pub struct Edge {
     pub resource: ResourceOptions,
     /// The number of objects that a resource node can have.
     pub cardinality: Cardinality,
-    /// The permissions that the attributes of the field add to those of the child: the rights that its roles grant, or read
-    /// access to
-    /// Pods.
+    /// The permissions that the attributes of the field add to those of the child, in the cluster of the group: the rights that its
+    /// roles grant, read access to Pods, or those that a remote child needs.
     pub access: &'static [Access],
+    /// Whether the objects of the child are in another cluster than those of the group.
+    pub remote: bool,
 }
 
 /// The number of objects that a resource node can have.
@@ -120,12 +122,33 @@ pub enum Cardinality {
     Many,
 }
 
+/// The permissions for a remote child: its record is a ConfigMap, and its kubeconfig is in a Secret.
+const REMOTE_ACCESS: &[Access] =
+    &[Access::applied(kind_of::<ConfigMap>), Access::to(kind_of::<Secret>, &[Verb::Get], SourceLocation::UNKNOWN)];
+
 impl Edge {
     /// Returns the edge to a child that is always wanted, with default options.
     pub const fn plain(name: &'static str, shape: &'static Shape, location: SourceLocation) -> Self {
         let resource = ResourceOptions::DEFAULT;
         let cardinality = Cardinality::One;
-        Self { name, shape, location, when: "", each: "", after: &[], reads: &[], resource, cardinality, access: &[] }
+        Self {
+            name,
+            shape,
+            location,
+            when: "",
+            each: "",
+            after: &[],
+            reads: &[],
+            resource,
+            cardinality,
+            access: &[],
+            remote: false,
+        }
+    }
+
+    /// Makes the objects of the child those of another cluster. The group keeps a record of the cluster, and reads its kubeconfig.
+    pub const fn in_remote_cluster(self) -> Self {
+        Self { remote: true, access: REMOTE_ACCESS, ..self }
     }
 }
 
@@ -198,46 +221,10 @@ pub(crate) fn duration_text(duration: Duration) -> String {
     }
 }
 
-/// A node that a walk visits through a tree.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct NodeVisit<'a> {
-    /// The path of the node from the root (`workload/service`); empty for the root.
-    pub path: &'a str,
-    /// The depth of the node in the tree; 0 for the root.
-    pub depth: usize,
-    /// The edge to the node; `None` for the root.
-    pub edge: Option<&'static Edge>,
-    /// The shape of the node.
-    pub shape: &'static Shape,
-}
-
-impl NodeVisit<'_> {
-    /// Returns the permissions of the node, and those that the edge to it adds.
-    pub fn access(&self) -> impl Iterator<Item = &'static Access> + use<> {
-        self.shape.access.iter().chain(self.edge.map_or(&[] as &[Access], |edge| edge.access))
-    }
-}
-
 impl Shape {
     /// Returns the kinds in the permissions of the node, in the order of declaration.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> + use<> {
         self.access.iter().filter_map(Access::kind)
-    }
-
-    /// Calls `visit` for this node and all nodes below it, parents first.
-    pub fn walk(&'static self, visit: &mut dyn FnMut(NodeVisit<'_>)) {
-        visit(NodeVisit { path: "", depth: 0, edge: None, shape: self });
-        self.walk_below("", 1, visit);
-    }
-
-    /// Visits the nodes below this one in pre-order. `path` is the path of this node, and `depth` that of its children.
-    fn walk_below(&'static self, path: &str, depth: usize, visit: &mut dyn FnMut(NodeVisit<'_>)) {
-        for edge in self.children {
-            let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
-            visit(NodeVisit { path: &path, depth, edge: Some(edge), shape: edge.shape });
-            edge.shape.walk_below(&path, depth + 1, visit);
-        }
     }
 
     /// Returns the permissions of the node itself. For a manifest node, they include the kinds in its file.
@@ -278,15 +265,23 @@ impl Shape {
         result
     }
 
-    /// Returns the kinds of the resource nodes that other nodes read.
+    /// Returns the kinds of the resource nodes in the cluster of this node that other nodes read.
     pub fn kinds_read(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         self.walk(&mut |visit| {
+            if !visit.cluster.is_empty() {
+                return;
+            }
             let reads = visit.shape.children.iter().flat_map(|edge| edge.reads.iter());
             let sources = reads.filter_map(|path| visit.shape.find(path)).filter(|shape| shape.node == Node::Resource);
             kinds.extend(sources.flat_map(|shape| shape.kinds()));
         });
         kinds
+    }
+
+    /// Returns whether the tree has nodes in other clusters.
+    pub(crate) fn has_remote_nodes(&'static self) -> bool {
+        self.children.iter().any(|edge| edge.remote || edge.shape.has_remote_nodes())
     }
 
     /// Returns the kinds of the objects that nodes of the tree reference.

@@ -56,11 +56,45 @@ struct Tree {
     workload: Workload,
 }
 
-//# remote is not supported yet
+//# remote with a value
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(remote = "kubeconfig")]
+    workload: Workload,
+    #[provisioner(remote(kubeconfig))]
+    other: Workload,
+}
+
+//# remote and another node
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(remote, resource)]
+    config: ConfigMap,
+    #[provisioner(remote, application(ArgoCd))]
+    agent: Application,
+}
+
+//# remote for each
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(remote, each = |app| app.pools, key = |pool| pool.name)]
+    pools: Pools,
+}
+
+//# remote whose children are read
 #[provisioner(serial, owner = WebApp)]
 struct Tree {
     #[provisioner(remote)]
     workload: Workload,
+    #[provisioner(resource, from(workload.service))]
+    config: ConfigMap,
+}
+
+//# remote that hides a function of every node
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(remote)]
+    provision: Workload,
 }
 
 //# application without a driver

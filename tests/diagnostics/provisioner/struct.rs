@@ -107,7 +107,7 @@ struct Tree {
     workload: Workload,
 }
 
-//# remote is not supported yet
+//# remote above the struct
 #[provisioner(remote, owner = WebApp)]
 struct Tree {
     #[provisioner(resource)]

@@ -36,6 +36,7 @@ mod metrics;
 mod orphan;
 mod pass;
 pub(crate) mod picture;
+mod remote;
 mod repeated;
 pub(crate) mod rest;
 pub(crate) mod right;
@@ -56,6 +57,7 @@ use libtest_mimic::Trial;
 pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         application::cases(),
+        remote::cases(),
         run::cases(),
         runnable::cases(),
         manager::cases(),

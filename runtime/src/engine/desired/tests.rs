@@ -21,6 +21,7 @@ fn owner(namespace: Option<&str>) -> Identity {
         },
         key: ObjectKey::new(namespace, "w"),
         uid: Uid::from("u-1"),
+        naming: OwnerNaming::Reference,
     }
 }
 

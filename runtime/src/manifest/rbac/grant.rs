@@ -267,13 +267,18 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         let source =
             |access| source(GrantReason::Node { path: visit.path.to_owned(), location: location_of(&visit, access) });
         let is_retired = visit.edge.is_some_and(|edge| edge.resource.retired);
-        let permissions = visit.shape.permissions().unwrap_or_default();
+        let is_local = visit.cluster.is_empty();
+        let permissions = if is_local { visit.shape.permissions().unwrap_or_default() } else { Vec::new() };
         grants.extend(permissions.iter().map(|access| {
             let narrowed = Access { verbs: if is_retired { RETIRED_VERBS } else { access.verbs }, ..*access };
             Grant { rule: Rule::of(&narrowed), scope: scope_of_access(project, access), source: source(access) }
         }));
         // A role can grant only rights that its creator holds (RBAC escalation), in the scope of the role.
-        let granted = visit.edge.map_or(&[][..], |edge| edge.access);
+        let granted = visit.edge.filter(|_| visit.group_cluster.is_empty()).map_or(&[][..], |edge| edge.access);
+        if visit.edge.is_some_and(|edge| edge.remote) {
+            grants.extend(granted.iter().flat_map(|access| remote_grants(project, access, &source(access))));
+            return;
+        }
         let scope = visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
         grants.extend(granted.iter().map(|access| Grant {
             rule: Rule::of(access),
@@ -282,6 +287,39 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         }));
     });
     grants
+}
+
+/// Returns the grants for a permission of the edge to a remote node: the watch of the records is that of all ConfigMaps of the operator,
+/// but it writes them in its own namespace only.
+fn remote_grants(project: &Project, access: &'static Access, source: &GrantSource) -> Vec<Grant> {
+    let is_read = |verb: &Verb| matches!(verb, Verb::List | Verb::Watch);
+    let (watched, rest): (Vec<Verb>, Vec<Verb>) = access.verbs.iter().partition(|verb| is_read(verb));
+    let is_record = !watched.is_empty();
+    let kind = access.kind();
+    let grant = |verbs: &[Verb], scope| {
+        let kind = kind.as_ref()?;
+        let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
+        let rule = Rule::on(&kind.group, &kind.plural, &verbs);
+        (!verbs.is_empty()).then(|| Grant { rule, scope, source: source.clone() })
+    };
+    let own = if is_record { RuleScope::OperatorNamespace } else { scope_of_access(project, access) };
+    [grant(&watched, scope_of_access(project, access)), grant(&rest, own)].into_iter().flatten().collect()
+}
+
+/// Returns the rules that the operator needs in the clusters of its remote nodes.
+pub(super) fn remote_rules(project: &Project) -> Vec<Rule> {
+    let mut rules = Vec::new();
+    for controlled in &project.controllers {
+        controlled.shape.walk(&mut |visit| {
+            if !visit.group_cluster.is_empty() {
+                rules.extend(visit.edge.into_iter().flat_map(|edge| edge.access).map(Rule::of));
+            }
+            if !visit.cluster.is_empty() {
+                rules.extend(visit.shape.permissions().unwrap_or_default().iter().map(Rule::of));
+            }
+        });
+    }
+    rules
 }
 
 /// Returns the scope of a permission, by its namespace or its kind.

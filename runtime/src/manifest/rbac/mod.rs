@@ -9,7 +9,7 @@ use crate::{
     access::{Rule, merge},
     kind::Kind,
     manifest::rbac::grant::{grants, grants_without_certificates},
-    shape::{AccessTarget, Node, NodeVisit},
+    shape::{AccessTarget, Node, NodeVisit, Verb},
 };
 use grant::{Grant, GrantReason, GrantSource, RuleScope};
 
@@ -92,6 +92,19 @@ fn documents_of(project: &Project, grants: Vec<Grant>) -> Vec<Value> {
     documents
 }
 
+/// Returns the ClusterRole that the operator needs in the clusters of its remote nodes; `None` if it has no such node. It is for the user
+/// of their kubeconfigs.
+pub(crate) fn remote_role(project: &Project) -> Option<Value> {
+    let rules: Vec<_> = merge(grant::remote_rules(project)).iter().map(Rule::to_value).collect();
+    let role = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"labels": project.labels(), "name": format!("{}-remote", project.cluster_name())},
+        "rules": rules,
+    });
+    (!rules.is_empty()).then_some(role)
+}
+
 /// Returns the rule that shards need in the namespace of the operator.
 pub(crate) fn shard_rule() -> Value {
     grant::shard_rule().to_value()
@@ -111,6 +124,10 @@ pub(crate) fn findings(project: &Project) -> Vec<Finding> {
 /// Reports a namespace on a cluster-scoped kind, and a role node that doesn't declare the rights it grants.
 fn check(visit: &NodeVisit<'_>, findings: &mut Findings) {
     for access in visit.access() {
+        if !visit.cluster.is_empty() && access.verbs.contains(&Verb::Reference) {
+            let problem = format!("`{access}`: an object in another cluster can't be referenced");
+            findings.error(visit.path, problem, "remove it, or reference the object outside of the remote node");
+        }
         if let AccessTarget::Objects { kind, namespace: Some(namespace), .. } = access.target
             && !kind().namespaced
         {

@@ -161,3 +161,41 @@ fn a_namespace_of_what_is_in_none_is_an_error() {
     assert_eq!(found[0].severity, Severity::Error);
     assert_eq!(found[0].problem, "`Node in \"kube-system\": get`: Node is cluster-scoped");
 }
+
+static INSIDE: Shape = group(&[
+    Edge::plain("secret", &leaf(Node::Resource, &[Access::to(kind_of::<Secret>, &[Verb::List], HERE)]), HERE),
+    Edge::plain("nested", &NARROW, HERE).in_remote_cluster(),
+]);
+static REMOTE: Shape = group(&[
+    Edge::plain("local", &leaf(Node::Resource, &[Access::to(kind_of::<ClusterNode>, &[Verb::Get], HERE)]), HERE),
+    Edge::plain("inside", &INSIDE, HERE).in_remote_cluster(),
+]);
+
+#[test]
+fn remote_nodes_need_no_right_here_but_for_their_record_and_their_kubeconfig() {
+    let record = rule("configmaps", &["create", "delete", "get", "list", "patch", "watch"]);
+    let roles = roles(&project(&REMOTE, false));
+    assert_eq!(roles[0].0, "Role demo-system/demo");
+    assert_eq!(roles[0].1, [rule("configmaps", &["create", "delete", "get", "patch"])]);
+    let watched = rule("configmaps", &["list", "watch"]);
+    let read = json!({"apiGroups": [""], "resources": ["nodes", "secrets"], "verbs": ["get"]});
+    assert_eq!(roles[1].1, [watched, read]);
+    let role = remote_role(&project(&REMOTE, false)).unwrap();
+    assert_eq!(role["metadata"]["name"], "demo-remote");
+    let there = role["rules"].as_array().unwrap();
+    // The nested one keeps its record there, and its own nodes need the same role in its cluster.
+    assert!(there.contains(&record), "{role}");
+    assert!(there.contains(&rule("secrets", &["get", "list"])), "{role}");
+    assert!(there.contains(&json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]})), "{role}");
+    assert!(!role.to_string().contains("nodes"), "{role}");
+    assert_eq!(remote_role(&project(&NARROW, false)), None);
+}
+
+#[test]
+fn an_object_in_another_cluster_can_not_be_referenced() {
+    static REFERS: Shape = leaf(Node::Custom, &[Access::to(kind_of::<ConfigMap>, &[Verb::Get, Verb::Reference], HERE)]);
+    static TREE: Shape = group(&[Edge::plain("inside", &REFERS, HERE).in_remote_cluster()]);
+    let findings = findings(&project(&TREE, false));
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(findings[0].severity, Severity::Error);
+}

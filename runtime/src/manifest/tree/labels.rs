@@ -63,6 +63,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     };
     let terms = [
         (!system.is_empty(), "deployed by", system.to_owned()),
+        (edge.remote, "in another cluster", String::new()),
         (!count.is_empty(), count, String::new()),
         (once, "once", String::new()),
         (adopt, "adopts", from),
@@ -70,7 +71,11 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         (delete.is_some(), "deleted in the", propagation.to_owned()),
         (timeout.is_some(), "timeout", timeout.map(duration_text).unwrap_or_default()),
         (retired, "retired", String::new()),
-        (!edge.access.is_empty(), access_label, edge.access.iter().map(permission).collect::<Vec<_>>().join("; ")),
+        (
+            !edge.access.is_empty() && !edge.remote,
+            access_label,
+            edge.access.iter().map(permission).collect::<Vec<_>>().join("; "),
+        ),
     ];
     terms.into_iter().filter(|(is_set, ..)| *is_set).map(|(_, label, value)| EdgeTerm { label, value }).collect()
 }

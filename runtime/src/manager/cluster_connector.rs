@@ -1,0 +1,28 @@
+//! Creates the clients for the clusters of remote nodes.
+
+use crate::{
+    lease::{connection, guard},
+    manager::{leadership::Leadership, operator::Operator},
+    scope::ClusterConnector,
+};
+
+impl Operator {
+    /// Returns the creator of clients for other clusters. They have the layers of the operator's own client, and write only with its
+    /// lead.
+    pub(super) fn cluster_connector(&self, leadership: &Leadership) -> ClusterConnector {
+        let (environment, timeouts, leads) = (self.environment.clone(), self.timeouts, leadership.leads().cloned());
+        let connect = move |config: kube::Config| {
+            let client = match (environment.client_of(&config), &leads) {
+                (Some(client), _) => client,
+                (None, Some(leads)) => connection::client(timeouts.configure(config), leads.clone())?,
+                (None, None) => timeouts.client(config)?,
+            };
+            Ok(match &leads {
+                Some(leads) => guard::wrap(client, leads.clone()),
+                None => client,
+            })
+        };
+        let operator = self.clone();
+        ClusterConnector::new(connect, move |client| operator.wrap_client(client))
+    }
+}

@@ -1,0 +1,200 @@
+//! `Kubeconfig`: where the credentials for another cluster are.
+
+use crate::{
+    cache::Header,
+    dns_name::is_dns_subdomain,
+    error::{Error, Result},
+};
+use http::uri::Scheme;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::{fmt, time::Duration};
+
+/// The annotation of a record with the [`KubeconfigSecret`] as JSON.
+const RECORD_ANNOTATION: &str = "opgen.dev/cluster";
+/// The annotation of a record with the seconds after which a teardown gives up the cluster.
+const ABANDON_ANNOTATION: &str = "opgen.dev/abandon-after";
+
+/// The Secret with the kubeconfig of another cluster, and the key in it: what the function of a field with `#[provisioner(remote)]`
+/// returns. See the [module](crate::scope) for an example.
+///
+/// The current context of the kubeconfig counts. Its credentials are a token, a client certificate, or a user name with a password, as
+/// data; it names neither files nor programs, and no proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kubeconfig {
+    secret: String,
+    namespace: Option<String>,
+    key: String,
+    server: Option<String>,
+    abandon_after: Option<Duration>,
+}
+
+impl Kubeconfig {
+    /// The key `value` of a Secret, as Cluster API names it.
+    pub fn secret(name: impl Into<String>) -> Self {
+        Self { secret: name.into(), namespace: None, key: "value".to_owned(), server: None, abandon_after: None }
+    }
+
+    /// The Secret that Cluster API makes for a cluster: `<cluster>-kubeconfig` in the namespace of the cluster.
+    pub fn cluster_api(cluster: &str) -> Self {
+        Self::secret(format!("{cluster}-kubeconfig"))
+    }
+
+    /// The Secret that vcluster makes: `vc-<name>` in the namespace of the virtual cluster, with the key `config`. Its kubeconfig names
+    /// `localhost`; set the URL of the Service with [`Kubeconfig::server`].
+    pub fn vcluster(name: &str) -> Self {
+        Self::secret(format!("vc-{name}")).key("config")
+    }
+
+    /// Sets the namespace of the Secret. Default: that of the owner; for a cluster-scoped owner, and in another cluster, `default`.
+    #[must_use]
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.namespace = Some(namespace.into());
+        self
+    }
+
+    /// Sets the key of the kubeconfig in the Secret. Default: `value`, or that of the source.
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = key.into();
+        self
+    }
+
+    /// Sets the URL of the API server, instead of the one in the kubeconfig. It has `https`, and the certificate of the
+    /// server is for its host.
+    #[must_use]
+    pub fn server(mut self, url: impl Into<String>) -> Self {
+        self.server = Some(url.into());
+        self
+    }
+
+    /// Gives up the objects in the cluster if it can't be reached for this time while they are to be removed, although its Secret exists.
+    /// They remain there. The time begins again with a restart of the operator. Default: never.
+    #[must_use]
+    pub fn abandon_after(mut self, time: Duration) -> Self {
+        self.abandon_after = Some(time);
+        self
+    }
+
+    /// Returns the record of the cluster. `namespace` is the default of the Secret's namespace.
+    ///
+    /// # Errors
+    /// `InvalidKubeconfig` if a name is not possible, or the URL is none.
+    pub(crate) fn record(self, namespace: Option<&str>) -> Result<ClusterRecord> {
+        let Self { secret, namespace: own, key, server, abandon_after } = self;
+        let namespace = own.or_else(|| namespace.map(str::to_owned)).unwrap_or_else(|| "default".to_owned());
+        let invalid = |what: String| Err(Error::blocked("InvalidKubeconfig", what));
+        for name in [&secret, &namespace] {
+            if !is_dns_subdomain(name) {
+                return invalid(format!(
+                    "{name:?} can't be the name of the Secret with the kubeconfig, or its namespace"
+                ));
+            }
+        }
+        if let Some(url) = server.as_ref().filter(|url| !is_https(url)) {
+            return invalid(format!("{url:?} is not the URL of an API server with https"));
+        }
+        Ok(ClusterRecord { secret: KubeconfigSecret { namespace, name: secret, key, server }, abandon_after })
+    }
+}
+
+/// Returns whether a text is a URL with `https`. Credentials would be sent to any other one in plain text.
+pub(super) fn is_https(url: &str) -> bool {
+    url.parse::<http::Uri>().is_ok_and(|url| url.scheme() == Some(&Scheme::HTTPS) && url.authority().is_some())
+}
+
+/// Returns whether an object is the record of a cluster.
+pub(crate) fn is_record(header: &Header) -> bool {
+    header.annotations.get(RECORD_ANNOTATION).is_some()
+}
+
+/// What the record of a cluster says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ClusterRecord {
+    pub(crate) secret: KubeconfigSecret,
+    /// The time after which a teardown gives up a cluster that can't be reached; `None` for never.
+    pub(crate) abandon_after: Option<Duration>,
+}
+
+impl ClusterRecord {
+    /// Returns the annotations of the record.
+    pub(crate) fn annotations(&self) -> Map<String, Value> {
+        let mut annotations = Map::new();
+        annotations.insert(RECORD_ANNOTATION.to_owned(), self.secret.to_text().into());
+        if let Some(time) = self.abandon_after {
+            annotations.insert(ABANDON_ANNOTATION.to_owned(), time.as_secs().to_string().into());
+        }
+        annotations
+    }
+
+    /// Reads the annotations of a record; `None` if somebody has changed them to something else.
+    pub(crate) fn of(header: &Header) -> Option<Self> {
+        let secret = KubeconfigSecret::parse(header.annotations.get(RECORD_ANNOTATION)?)?;
+        let seconds = header.annotations.get(ABANDON_ANNOTATION).and_then(|seconds| seconds.parse().ok());
+        Some(Self { secret, abandon_after: seconds.map(Duration::from_secs) })
+    }
+}
+
+/// The Secret with the kubeconfig of a cluster, which identifies the cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct KubeconfigSecret {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) server: Option<String>,
+}
+
+impl KubeconfigSecret {
+    /// Returns whether both are of the same cluster. Key and URL may change.
+    pub(crate) fn is_of_same_cluster(&self, other: &Self) -> bool {
+        (&self.namespace, &self.name) == (&other.namespace, &other.name)
+    }
+
+    /// Returns the text of the annotation.
+    fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Parses the text of the annotation; `None` if somebody has changed it to something else.
+    fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+}
+
+/// Displays the Secret.
+impl fmt::Display for KubeconfigSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret {}/{}", self.namespace, self.name)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_record_of_a_cluster_is_read_back_as_it_was_written() {
+        let kubeconfig = Kubeconfig::vcluster("blue").namespace("teams").server("https://blue.teams");
+        let record = kubeconfig.record(Some("default")).unwrap().secret;
+        assert_eq!(record.to_string(), "Secret teams/vc-blue");
+        assert_eq!(KubeconfigSecret::parse(&record.to_text()), Some(record));
+        let record = Kubeconfig::cluster_api("red").record(Some("clusters")).unwrap().secret;
+        assert_eq!(record.to_text(), r#"{"namespace":"clusters","name":"red-kubeconfig","key":"value"}"#);
+        assert_eq!(KubeconfigSecret::parse("{"), None);
+    }
+
+    #[test]
+    fn names_that_are_impossible_are_refused() {
+        let refused = |kubeconfig: Kubeconfig| kubeconfig.record(None).unwrap_err().to_string();
+        assert_eq!(
+            refused(Kubeconfig::secret("../other")),
+            "\"../other\" can't be the name of the Secret with the kubeconfig, or its namespace"
+        );
+        assert_eq!(
+            refused(Kubeconfig::secret("a").server("http://a")),
+            "\"http://a\" is not the URL of an API server with https"
+        );
+    }
+}

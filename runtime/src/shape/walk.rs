@@ -1,0 +1,66 @@
+//! Visits all nodes of a tree, each with its path and the cluster of its objects.
+
+use super::{
+    node::{Edge, Shape},
+    permission::Access,
+};
+use crate::kind::{Kind, kind_of};
+use k8s_openapi::api::core::v1::ConfigMap;
+
+/// A node that a walk visits through a tree.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct NodeVisit<'a> {
+    /// The path of the node from the root (`workload/service`); empty for the root.
+    pub path: &'a str,
+    /// The depth of the node in the tree; 0 for the root.
+    pub depth: usize,
+    /// The edge to the node; `None` for the root.
+    pub edge: Option<&'static Edge>,
+    /// The shape of the node.
+    pub shape: &'static Shape,
+    /// The path of the innermost remote node at or above this one, in whose cluster the objects of the node are; empty for the
+    /// cluster of the root.
+    pub cluster: &'a str,
+    /// The same for the group of the node. The permissions of the edge are for that cluster.
+    pub group_cluster: &'a str,
+}
+
+impl NodeVisit<'_> {
+    /// Returns the permissions of the node, and those that the edge to it adds.
+    pub fn access(&self) -> impl Iterator<Item = &'static Access> + use<> {
+        self.shape.access.iter().chain(self.edge.map_or(&[] as &[Access], |edge| edge.access))
+    }
+
+    /// Returns the kinds of the objects that the node applies and owns in the cluster of the root: none below a remote node, and for
+    /// a remote node that of its record.
+    pub(crate) fn local_kinds(&self) -> Vec<Kind> {
+        let is_remote = self.edge.is_some_and(|edge| edge.remote);
+        let record = (is_remote && self.group_cluster.is_empty()).then(kind_of::<ConfigMap>);
+        let applied = if self.cluster.is_empty() { self.shape.applied_kinds() } else { Vec::new() };
+        record.into_iter().chain(applied).collect()
+    }
+}
+
+impl Shape {
+    /// Calls `visit` for this node and all nodes below it, parents first.
+    pub fn walk(&'static self, visit: &mut dyn FnMut(NodeVisit<'_>)) {
+        visit(NodeVisit { path: "", depth: 0, edge: None, shape: self, cluster: "", group_cluster: "" });
+        self.walk_below(("", ""), 1, visit);
+    }
+
+    /// Visits the nodes below this one in pre-order. `depth` is that of its children.
+    fn walk_below(
+        &'static self,
+        (path, group_cluster): (&str, &str),
+        depth: usize,
+        visit: &mut dyn FnMut(NodeVisit<'_>),
+    ) {
+        for edge in self.children {
+            let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
+            let cluster = if edge.remote { &path } else { group_cluster };
+            visit(NodeVisit { path: &path, depth, edge: Some(edge), shape: edge.shape, cluster, group_cluster });
+            edge.shape.walk_below((&path, cluster), depth + 1, visit);
+        }
+    }
+}

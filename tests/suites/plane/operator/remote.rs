@@ -1,0 +1,358 @@
+//! Nodes whose objects are in another cluster.
+
+mod cluster;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::{Api, api::ObjectMeta};
+use libtest_mimic::Trial;
+use opgen::{prelude::*, scope::Kubeconfig};
+use opgen_tests::{
+    Plane, case,
+    wait::{PATIENCE, until, until_gone, until_object},
+};
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{
+    fight::note_says,
+    kinds::{Note, NoteSpec, available, text},
+    site::Site,
+};
+use cluster::SecondCluster;
+
+pub(crate) fn cases() -> Vec<Trial> {
+    vec![
+        case("remote_m3_children_are_in_the_cluster_of_the_kubeconfig", children),
+        case("remote_m6_a_teardown_removes_the_children_and_then_the_record", teardown),
+        case("remote_m6_a_cluster_whose_secret_is_gone_is_gone_with_its_children", gone),
+        case("remote_an_unreachable_cluster_is_waited_for_and_blocks_nobody_else", unreachable),
+        case("remote_a_cluster_that_can_not_be_reached_is_given_up_if_so_chosen", abandoned),
+        case("remote_another_kubeconfig_moves_the_children", moved),
+        case("remote_another_key_or_url_of_a_secret_keeps_the_children", another_key),
+        case("remote_a_secret_that_names_another_cluster_is_followed", replaced),
+        case("remote_children_of_an_owner_in_another_cluster_are_no_orphans_there", orphans),
+        case("remote_rotated_credentials_are_read_again", rotated),
+        case("remote_a_child_that_names_an_owner_elsewhere_is_not_believed", foreign),
+    ]
+}
+
+/// The time after which a cluster is given up, for a text that ends with `brief`.
+const LIMIT: Duration = Duration::from_secs(25);
+
+/// The text of a note is the name of the Secret with the kubeconfig, and of what is built there, separated by a slash.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Note)]
+struct RemoteTree {
+    #[provisioner(resource)]
+    local: ConfigMap,
+    #[provisioner(remote)]
+    inside: Inside,
+}
+
+impl RemoteTree {
+    fn local(note: &Note) -> ConfigMap {
+        config(&note.name_any(), "local")
+    }
+
+    fn inside(note: &Note) -> Kubeconfig {
+        let kubeconfig = Kubeconfig::secret(note.spec.text.split('/').next().unwrap_or_default());
+        match note.spec.text.split('/').next_back() {
+            Some("brief") => kubeconfig.abandon_after(LIMIT),
+            Some("other") => kubeconfig.key("other").server("https://blue.example.com/"),
+            _ => kubeconfig,
+        }
+    }
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Note)]
+struct Inside {
+    #[provisioner(resource)]
+    first: ConfigMap,
+    #[provisioner(resource)]
+    second: Option<ConfigMap>,
+}
+
+impl Inside {
+    fn first(note: &Note) -> ConfigMap {
+        config(&note.name_any(), &note.spec.text)
+    }
+
+    fn second(note: &Note) -> Option<ConfigMap> {
+        note.spec.text.ends_with("/both").then(|| config("second", "second"))
+    }
+}
+
+fn config(name: &str, text: &str) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        data: Some(BTreeMap::from([("text".to_owned(), text.to_owned())])),
+        ..ConfigMap::default()
+    }
+}
+
+fn note(text: &str) -> Note {
+    Note::new("one", NoteSpec { text: text.to_owned(), ..NoteSpec::default() })
+}
+
+fn operator(site: &Site, clusters: &[&Arc<SecondCluster>]) -> Operator {
+    let environment = SecondCluster::reachable_from(site.environment(), clusters);
+    site.operator().environment(environment).controls::<Note, RemoteTree>()
+}
+
+/// The records of clusters in the namespace of the operator.
+async fn records(site: &Site) -> Vec<String> {
+    let configs = site.api::<ConfigMap>().list(&Default::default()).await.unwrap();
+    configs.iter().map(ResourceExt::name_any).filter(|name| name.starts_with("opgen-cluster-")).collect()
+}
+
+async fn is_gone(configs: &Api<ConfigMap>, name: &str) {
+    until(format!("{name} is gone"), PATIENCE, async || match configs.get_opt(name).await {
+        Ok(None) => Ok(()),
+        found => Err(format!("{found:?}")),
+    })
+    .await;
+}
+
+async fn children(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let running = site.start(&operator).await;
+    site.create(&note("blue/both")).await;
+    let message = note_says(&site, "KubeconfigMissing").await;
+    assert_eq!(message, format!("waiting for Secret {}/blue with the kubeconfig of a cluster", site.namespace));
+    assert!(blue.configs().get_opt("one").await.unwrap().is_none());
+    blue.publish(&site).await;
+    note_says(&site, "Provisioned").await;
+    let first = blue.configs().get("one").await.unwrap();
+    assert_eq!(text(&first), "blue/both");
+    assert_eq!(first.metadata.owner_references, None, "an owner reference names an object of the same cluster");
+    assert!(first.annotations()["opgen.dev/owner"].starts_with("notes.live.example.com/"));
+    assert_eq!(text(&site.api::<ConfigMap>().get("one").await.unwrap()), "local");
+    assert_eq!(records(&site).await.len(), 1);
+    // An edit and a deletion there are repaired.
+    let edit = json!({"data": {"text": "edited"}});
+    blue.configs().patch("one", &Default::default(), &kube::api::Patch::Merge(&edit)).await.unwrap();
+    until_object(&blue.configs(), "one", "is repaired", |config| text(config) == "blue/both").await;
+    blue.configs().delete("second", &Default::default()).await.unwrap();
+    until_object(&blue.configs(), "second", "is made again", |config| text(config) == "second").await;
+    // A child that is no longer wanted is removed.
+    site.patch::<Note>("one", &json!({"spec": {"text": "blue/one"}})).await;
+    is_gone(&blue.configs(), "second").await;
+    until_object(&blue.configs(), "one", "is changed", |config| text(config) == "blue/one").await;
+    note_says(&site, "Provisioned").await;
+    site.settled().await;
+    // A restart writes nothing, here and there.
+    let (before, there) = (site.asked().await.writes().len(), blue.writes().await);
+    running.end_now().await;
+    let _running = site.run(&operator, Default::default()).await;
+    site.settled().await;
+    assert_eq!(site.asked().await.writes().len(), before);
+    assert_eq!(blue.writes().await, there);
+}
+
+async fn teardown(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/both")).await;
+    note_says(&site, "Provisioned").await;
+    // The operator that tears it down knows of the cluster by the record alone.
+    running.end_now().await;
+    site.delete::<Note>("one").await;
+    let _running = site.run(&operator, Default::default()).await;
+    until_gone(&site.api::<Note>(), "one").await;
+    assert!(blue.configs().get_opt("one").await.unwrap().is_none());
+    assert!(blue.configs().get_opt("second").await.unwrap().is_none());
+    assert_eq!(records(&site).await, Vec::<String>::new());
+}
+
+async fn gone(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/one")).await;
+    note_says(&site, "Provisioned").await;
+    blue.cut_off(true);
+    site.api::<Secret>().delete("blue", &Default::default()).await.unwrap();
+    site.delete::<Note>("one").await;
+    until_gone(&site.api::<Note>(), "one").await;
+    assert_eq!(records(&site).await, Vec::<String>::new());
+}
+
+async fn unreachable(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let (blue, green) = (SecondCluster::start(&plane, "blue").await, SecondCluster::start(&plane, "green").await);
+    let operator = operator(&site, &[&blue, &green]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    green.publish(&site).await;
+    site.create(&note("blue/one")).await;
+    note_says(&site, "Provisioned").await;
+    blue.cut_off(true);
+    site.patch::<Note>("one", &json!({"spec": {"text": "blue/two"}})).await;
+    let message = note_says(&site, "ClusterUnreachable").await;
+    assert_eq!(message, format!("the cluster of Secret {}/blue can't be reached", site.namespace));
+    // Others are served meanwhile.
+    site.create(&Note::new("two", NoteSpec { text: "green/one".to_owned(), ..NoteSpec::default() })).await;
+    let is_provisioned =
+        |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned");
+    until_object(&site.api::<Note>(), "two", "is provisioned", is_provisioned).await;
+    // A teardown waits, since the cluster exists.
+    site.delete::<Note>("one").await;
+    let is_waiting = |note: &Note| {
+        note.metadata.deletion_timestamp.is_some()
+            && available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "ClusterUnreachable")
+    };
+    until_object(&site.api::<Note>(), "one", "waits for the cluster", is_waiting).await;
+    blue.cut_off(false);
+    until_gone(&site.api::<Note>(), "one").await;
+    assert!(blue.configs().get_opt("one").await.unwrap().is_none());
+    assert_eq!(text(&green.configs().get("two").await.unwrap()), "green/one");
+}
+
+async fn abandoned(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/brief")).await;
+    note_says(&site, "Provisioned").await;
+    blue.cut_off(true);
+    site.delete::<Note>("one").await;
+    let start = Instant::now();
+    until_gone(&site.api::<Note>(), "one").await;
+    assert!(start.elapsed() >= LIMIT, "given up after {:?}", start.elapsed());
+    assert_eq!(text(&blue.configs().get("one").await.unwrap()), "blue/brief");
+    assert_eq!(records(&site).await, Vec::<String>::new());
+}
+
+async fn moved(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let (blue, green) = (SecondCluster::start(&plane, "blue").await, SecondCluster::start(&plane, "green").await);
+    let operator = operator(&site, &[&blue, &green]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    green.publish(&site).await;
+    site.create(&note("blue/both")).await;
+    note_says(&site, "Provisioned").await;
+    site.patch::<Note>("one", &json!({"spec": {"text": "green/one"}})).await;
+    until_object(&green.configs(), "one", "is in the other cluster", |config| text(config) == "green/one").await;
+    assert!(blue.configs().get_opt("one").await.unwrap().is_none());
+    assert!(blue.configs().get_opt("second").await.unwrap().is_none());
+    note_says(&site, "Provisioned").await;
+    assert_eq!(records(&site).await.len(), 1);
+}
+
+async fn another_key(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/one")).await;
+    note_says(&site, "Provisioned").await;
+    let uid = blue.configs().get("one").await.unwrap().uid();
+    site.patch::<Note>("one", &json!({"spec": {"text": "blue/other"}})).await;
+    until_object(&blue.configs(), "one", "is changed", |config| text(config) == "blue/other").await;
+    assert_eq!(blue.configs().get("one").await.unwrap().uid(), uid, "it is the same object");
+    note_says(&site, "Provisioned").await;
+    assert_eq!(records(&site).await.len(), 1);
+}
+
+async fn replaced(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let (blue, green) = (SecondCluster::start(&plane, "blue").await, SecondCluster::start(&plane, "green").await);
+    let operator = operator(&site, &[&blue, &green]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/both")).await;
+    note_says(&site, "Provisioned").await;
+    green.publish_as(&site, "blue").await;
+    blue.accept("nobody");
+    site.patch::<Note>("one", &json!({"spec": {"text": "blue/one"}})).await;
+    until_object(&green.configs(), "one", "is in the other cluster", |config| text(config) == "blue/one").await;
+    note_says(&site, "Provisioned").await;
+    site.delete::<Note>("one").await;
+    until_gone(&site.api::<Note>(), "one").await;
+    assert!(green.configs().get_opt("one").await.unwrap().is_none());
+}
+
+/// An operator of the same name runs in the other cluster, too.
+async fn orphans(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = operator(&site, &[]);
+    site.install(&operator).await;
+    for (name, end) in [("kept", "/remote"), ("orphan", "")] {
+        let mut child = config(name, "child");
+        child.metadata.labels =
+            Some([("app.kubernetes.io/managed-by".to_owned(), super::site::NAME.to_owned())].into());
+        let mark = format!("notes.live.example.com/{}/gone/no-such-uid{end}", site.namespace);
+        let annotations = [("opgen.dev/owner", mark.as_str()), ("opgen.dev/node", "inside/first")];
+        child.metadata.annotations = Some(annotations.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        site.create(&child).await;
+    }
+    let _running = site.run(&operator, Default::default()).await;
+    until_gone(&site.api::<ConfigMap>(), "orphan").await;
+    site.settled().await;
+    assert_eq!(text(&site.api::<ConfigMap>().get("kept").await.unwrap()), "child");
+}
+
+async fn rotated(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/0")).await;
+    note_says(&site, "Provisioned").await;
+    for number in 1..20 {
+        blue.accept(&format!("token {number}"));
+        blue.publish(&site).await;
+        let wanted = format!("blue/{number}");
+        site.patch::<Note>("one", &json!({"spec": {"text": wanted}})).await;
+        until_object(&blue.configs(), "one", "has the new text", |config| text(config) == wanted).await;
+    }
+    // Credentials that are refused are reported, until there are others.
+    blue.accept("unknown");
+    site.patch::<Note>("one", &json!({"spec": {"text": "blue/last"}})).await;
+    let message = note_says(&site, "ClusterRefused").await;
+    assert_eq!(
+        message,
+        format!("the cluster of Secret {}/blue refuses the credentials of its kubeconfig", site.namespace)
+    );
+    blue.publish(&site).await;
+    until_object(&blue.configs(), "one", "has the last text", |config| text(config) == "blue/last").await;
+    note_says(&site, "Provisioned").await;
+}
+
+/// Somebody in the other cluster makes objects that look like children of owners that have nothing there.
+async fn foreign(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/one")).await;
+    let other = site.create(&Note::new("two", NoteSpec { text: "none".to_owned(), ..NoteSpec::default() })).await;
+    note_says(&site, "Provisioned").await;
+    let is_waiting =
+        |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "KubeconfigMissing");
+    until_object(&site.api::<Note>(), "two", "has no cluster", is_waiting).await;
+    for (name, uid) in [("lie", other.uid().unwrap_or_default()), ("ghost", "no-such-uid".to_owned())] {
+        let mut lie = config(name, "lie");
+        lie.metadata.labels = Some([("app.kubernetes.io/managed-by".to_owned(), super::site::NAME.to_owned())].into());
+        let mark = format!("notes.live.example.com/{}/two/{uid}", site.namespace);
+        let annotations = [("opgen.dev/owner", mark.as_str()), ("opgen.dev/node", "inside/first")];
+        lie.metadata.annotations = Some(annotations.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        blue.configs().create(&Default::default(), &lie).await.unwrap();
+    }
+    site.delete::<Note>("two").await;
+    let start = Instant::now();
+    until_gone(&site.api::<Note>(), "two").await;
+    assert!(start.elapsed() < PATIENCE / 2, "nothing waits for the lie");
+    for name in ["lie", "ghost"] {
+        assert_eq!(text(&blue.configs().get(name).await.unwrap()), "lie");
+    }
+}

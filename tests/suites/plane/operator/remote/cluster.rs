@@ -1,0 +1,115 @@
+//! A second cluster, which an operator reaches by the kubeconfig in a Secret.
+
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
+
+use http::{Request, Response, StatusCode};
+use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use kube::{
+    Api, Client, Config,
+    api::{ObjectMeta, Patch, PatchParams},
+    client::Body,
+};
+use opgen::environment::Environment;
+use opgen_tests::{Form, Options, Plane};
+use serde_json::json;
+
+use super::Site;
+
+/// A second cluster of the same form as the first one. It accepts one token, and can be cut off.
+pub(super) struct SecondCluster {
+    plane: Plane,
+    /// Its name, and that of the Secret.
+    pub(super) name: &'static str,
+    token: Mutex<String>,
+    is_cut_off: AtomicBool,
+}
+
+impl SecondCluster {
+    pub(super) async fn start(home: &Plane, name: &'static str) -> Arc<Self> {
+        let served = home.form() != Form::Sandbox;
+        let options = Options { form: home.form(), served, kubelet: false, ..Options::default() };
+        let plane = Plane::start(options).await.expect("a second plane");
+        let token = Mutex::new("first".to_owned());
+        Arc::new(Self { plane, name, token, is_cut_off: AtomicBool::new(false) })
+    }
+
+    /// Adds these clusters to the environment of an operator.
+    pub(super) fn reachable_from(environment: Environment, clusters: &[&Arc<Self>]) -> Environment {
+        let clusters: Vec<_> = clusters.iter().map(|cluster| Arc::clone(cluster)).collect();
+        environment.clusters(move |config| {
+            let host = config.cluster_url.host()?;
+            clusters.iter().find(|cluster| host == cluster.host()).map(|cluster| cluster.client_of(config))
+        })
+    }
+
+    fn host(&self) -> String {
+        format!("{}.example.com", self.name)
+    }
+
+    /// A client as the operator has it.
+    fn client_of(self: &Arc<Self>, config: &Config) -> Client {
+        use secrecy::ExposeSecret as _;
+        let token = config.auth_info.token.as_ref().map(|token| token.expose_secret().to_owned());
+        let (cluster, client) = (self.clone(), self.plane.client());
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (cluster, client, token) = (cluster.clone(), client.clone(), token.clone());
+            async move {
+                if cluster.is_cut_off.load(Ordering::Relaxed) {
+                    return Err(kube::Error::Service("no route to the host".into()));
+                }
+                if token.as_ref() != Some(&*cluster.token.lock().unwrap_or_else(PoisonError::into_inner)) {
+                    let status = json!({"kind": "Status", "apiVersion": "v1", "code": 401, "reason": "Unauthorized"});
+                    let mut response = Response::new(Body::from(status.to_string().into_bytes()));
+                    *response.status_mut() = StatusCode::UNAUTHORIZED;
+                    return Ok(response);
+                }
+                client.send(request).await
+            }
+        });
+        Client::new(service, "default")
+    }
+
+    pub(super) fn cut_off(&self, is_cut_off: bool) {
+        self.is_cut_off.store(is_cut_off, Ordering::Relaxed);
+    }
+
+    /// Accepts only this token from now on.
+    pub(super) fn accept(&self, token: &str) {
+        token.clone_into(&mut self.token.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Writes the Secret of its name with the kubeconfig for it, under two keys.
+    pub(super) async fn publish(&self, site: &Site) {
+        self.publish_as(site, self.name).await;
+    }
+
+    /// Writes a Secret with the kubeconfig for it.
+    pub(super) async fn publish_as(&self, site: &Site, name: &str) {
+        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kubeconfig = json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "a",
+            "clusters": [{"name": "a", "cluster": {"server": format!("https://{}", self.host())}}],
+            "users": [{"name": "a", "user": {"token": token}}],
+            "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+        });
+        let secret = Secret {
+            metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+            string_data: Some(["value", "other"].map(|key| (key.to_owned(), kubeconfig.to_string())).into()),
+            ..Secret::default()
+        };
+        let api = site.api::<Secret>();
+        api.patch(name, &PatchParams::apply("admin").force(), &Patch::Apply(&secret)).await.unwrap();
+    }
+
+    pub(super) fn configs(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.plane.client(), "default")
+    }
+
+    /// The number of writes of ConfigMaps there so far.
+    pub(super) async fn writes(&self) -> usize {
+        self.plane.audit().await.resource("configmaps").writes().len()
+    }
+}
