@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use http::{Request, Response, StatusCode};
@@ -25,7 +25,11 @@ pub(super) struct SecondCluster {
     pub(super) name: &'static str,
     token: Mutex<String>,
     is_cut_off: AtomicBool,
+    deletions: Mutex<Vec<u64>>,
 }
+
+/// The number of requests of operators to second clusters so far.
+static REQUESTS: AtomicU64 = AtomicU64::new(0);
 
 impl SecondCluster {
     pub(super) async fn start(home: &Plane, name: &'static str) -> Arc<Self> {
@@ -33,7 +37,7 @@ impl SecondCluster {
         let options = Options { form: home.form(), served, kubelet: false, ..Options::default() };
         let plane = Plane::start(options).await.expect("a second plane");
         let token = Mutex::new("first".to_owned());
-        Arc::new(Self { plane, name, token, is_cut_off: AtomicBool::new(false) })
+        Arc::new(Self { plane, name, token, is_cut_off: AtomicBool::new(false), deletions: Mutex::default() })
     }
 
     /// Adds these clusters to the environment of an operator.
@@ -57,6 +61,10 @@ impl SecondCluster {
         let service = tower::service_fn(move |request: Request<Body>| {
             let (cluster, client, token) = (cluster.clone(), client.clone(), token.clone());
             async move {
+                let position = REQUESTS.fetch_add(1, Ordering::Relaxed);
+                if request.method() == http::Method::DELETE {
+                    cluster.deletions.lock().unwrap_or_else(PoisonError::into_inner).push(position);
+                }
                 if cluster.is_cut_off.load(Ordering::Relaxed) {
                     return Err(kube::Error::Service("no route to the host".into()));
                 }
@@ -86,8 +94,17 @@ impl SecondCluster {
         self.publish_as(site, self.name).await;
     }
 
-    /// Writes a Secret with the kubeconfig for it.
+    /// Writes the Secret into another second cluster.
+    pub(super) async fn publish_in(&self, other: &Self) {
+        self.write(&Api::namespaced(other.plane.client(), "default"), self.name).await;
+    }
+
+    /// Writes a Secret of this name with the kubeconfig for it.
     pub(super) async fn publish_as(&self, site: &Site, name: &str) {
+        self.write(&site.api::<Secret>(), name).await;
+    }
+
+    async fn write(&self, secrets: &Api<Secret>, name: &str) {
         let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let kubeconfig = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "a",
@@ -100,12 +117,22 @@ impl SecondCluster {
             string_data: Some(["value", "other"].map(|key| (key.to_owned(), kubeconfig.to_string())).into()),
             ..Secret::default()
         };
-        let api = site.api::<Secret>();
-        api.patch(name, &PatchParams::apply("admin").force(), &Patch::Apply(&secret)).await.unwrap();
+        secrets.patch(name, &PatchParams::apply("admin").force(), &Patch::Apply(&secret)).await.unwrap();
     }
 
     pub(super) fn configs(&self) -> Api<ConfigMap> {
         Api::namespaced(self.plane.client(), "default")
+    }
+
+    /// The times of the deletions of ConfigMaps there, by the audit log. They are empty for a sandbox in the process.
+    pub(super) async fn deletion_times(&self) -> Vec<String> {
+        let deleted = self.plane.audit().await.resource("configmaps").verb("delete");
+        deleted.iter().map(|entry| entry.received.clone()).collect()
+    }
+
+    /// The positions of the deletions among all requests of operators to second clusters.
+    pub(super) fn deletions(&self) -> Vec<u64> {
+        self.deletions.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The number of writes of ConfigMaps there so far.

@@ -1,0 +1,62 @@
+//! What objects in another cluster say is not believed.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use opgen::prelude::*;
+use opgen_tests::{
+    Plane,
+    wait::{PATIENCE, until_gone, until_object},
+};
+use tokio::time::Instant;
+
+use super::{Note, NoteSpec, SecondCluster, Site, available, config, note, note_says, operator, text};
+use crate::operator::site::NAME;
+
+/// An operator of the same name runs in the other cluster, too.
+pub(super) async fn orphans(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = operator(&site, &[]);
+    site.install(&operator).await;
+    for (name, end) in [("kept", "/remote"), ("orphan", "")] {
+        let mut child = config(name, "child");
+        child.metadata.labels = Some([("app.kubernetes.io/managed-by".to_owned(), NAME.to_owned())].into());
+        let mark = format!("notes.live.example.com/{}/gone/no-such-uid{end}", site.namespace);
+        let annotations = [("opgen.dev/owner", mark.as_str()), ("opgen.dev/node", "inside/first")];
+        child.metadata.annotations = Some(annotations.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        site.create(&child).await;
+    }
+    let _running = site.run(&operator, Default::default()).await;
+    until_gone(&site.api::<ConfigMap>(), "orphan").await;
+    site.settled().await;
+    assert_eq!(text(&site.api::<ConfigMap>().get("kept").await.unwrap()), "child");
+}
+
+/// Somebody in the other cluster makes objects that look like children of owners that have nothing there.
+pub(super) async fn foreign(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let operator = operator(&site, &[&blue]);
+    let _running = site.start(&operator).await;
+    blue.publish(&site).await;
+    site.create(&note("blue/one")).await;
+    let other = site.create(&Note::new("two", NoteSpec { text: "none".to_owned(), ..NoteSpec::default() })).await;
+    note_says(&site, "Provisioned").await;
+    let is_waiting =
+        |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "KubeconfigMissing");
+    until_object(&site.api::<Note>(), "two", "has no cluster", is_waiting).await;
+    for (name, uid) in [("lie", other.uid().unwrap_or_default()), ("ghost", "no-such-uid".to_owned())] {
+        let mut lie = config(name, "lie");
+        lie.metadata.labels = Some([("app.kubernetes.io/managed-by".to_owned(), NAME.to_owned())].into());
+        let mark = format!("notes.live.example.com/{}/two/{uid}", site.namespace);
+        let annotations = [("opgen.dev/owner", mark.as_str()), ("opgen.dev/node", "inside/first")];
+        lie.metadata.annotations = Some(annotations.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        blue.configs().create(&Default::default(), &lie).await.unwrap();
+    }
+    site.delete::<Note>("two").await;
+    let start = Instant::now();
+    until_gone(&site.api::<Note>(), "two").await;
+    assert!(start.elapsed() < PATIENCE / 2, "nothing waits for the lie");
+    for name in ["lie", "ghost"] {
+        assert_eq!(text(&blue.configs().get(name).await.unwrap()), "lie");
+    }
+}
