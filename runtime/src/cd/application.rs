@@ -2,12 +2,13 @@
 
 use crate::{
     cd::{
-        driver::{ApplicationSpec, IgnoredDifference, InvalidApplication, Parameter},
+        driver::{ApplicationDestination, ApplicationSpec, IgnoredDifference, InvalidApplication, Parameter},
         source::{ApplicationSource, GitRevision},
     },
     client::strip_nulls,
     dns_name::{is_dns_label, is_dns_subdomain},
     json_order::sort_keys,
+    scope::{Kubeconfig, KubeconfigSecret},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -43,6 +44,14 @@ pub struct Application {
     server_side_apply: bool,
     ignored_differences: Vec<IgnoredDifference>,
     allows_degraded: bool,
+    cluster: Option<ApplicationCluster>,
+}
+
+/// The cluster of an application, if it is not that of the CD system.
+#[derive(Clone)]
+enum ApplicationCluster {
+    Registered(String),
+    Kubeconfig(Kubeconfig),
 }
 
 impl fmt::Debug for Application {
@@ -99,6 +108,7 @@ impl Application {
             server_side_apply: false,
             ignored_differences: Vec::new(),
             allows_degraded: false,
+            cluster: None,
         }
     }
 
@@ -199,6 +209,23 @@ impl Application {
         self
     }
 
+    /// Deploys into the cluster that is registered with Argo CD by this name. Flux can't; see [`Application::kubeconfig`]. Default: the
+    /// cluster in the settings of the driver.
+    #[must_use]
+    pub fn cluster(mut self, name: impl Into<String>) -> Self {
+        self.cluster = Some(ApplicationCluster::Registered(name.into()));
+        self
+    }
+
+    /// Deploys into the cluster of a kubeconfig, for example one that an earlier node has made. Flux reads the Secret from the namespace
+    /// of its objects, which is that of the owner, and uses the server in it. Argo CD can't; see [`Application::cluster`]. Default: the
+    /// cluster of Flux.
+    #[must_use]
+    pub fn kubeconfig(mut self, kubeconfig: Kubeconfig) -> Self {
+        self.cluster = Some(ApplicationCluster::Kubeconfig(kubeconfig));
+        self
+    }
+
     /// Returns the application with its defaults and the name of its objects.
     ///
     /// # Errors
@@ -228,6 +255,22 @@ impl Application {
             }
         }
         let own_namespace = owner.namespace.unwrap_or(DEFAULT_NAMESPACE);
+        let destination = match self.cluster {
+            None => ApplicationDestination::Default,
+            Some(ApplicationCluster::Registered(name)) if name.is_empty() => {
+                return Err(InvalidApplication::new("the name of the cluster is empty"));
+            }
+            Some(ApplicationCluster::Registered(name)) => ApplicationDestination::Registered(name),
+            Some(ApplicationCluster::Kubeconfig(kubeconfig)) => {
+                let record = kubeconfig.record(owner.namespace);
+                let secret = record.map_err(|error| InvalidApplication::new(error.to_string()))?.secret;
+                let KubeconfigSecret { namespace, name, key, server } = secret;
+                if server.is_some() {
+                    return Err(InvalidApplication::new("a CD system uses the server in the kubeconfig"));
+                }
+                ApplicationDestination::Kubeconfig { namespace, name, key }
+            }
+        };
         Ok(ApplicationSpec {
             object_name: object_name(&name, owner),
             name,
@@ -244,6 +287,7 @@ impl Application {
             server_side_apply: self.server_side_apply,
             ignored_differences: self.ignored_differences,
             allows_degraded: self.allows_degraded,
+            destination,
         })
     }
 }

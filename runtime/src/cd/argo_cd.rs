@@ -2,7 +2,7 @@
 
 use crate::{
     cd::{
-        driver::{ApplicationSpec, Driver, InvalidApplication, Parameter},
+        driver::{ApplicationDestination, ApplicationSpec, Driver, InvalidApplication, Parameter},
         source::ApplicationSource,
     },
     kind::Kind,
@@ -84,7 +84,7 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
         let mut spec = json!({
             "project": S::PROJECT,
             "source": source(application)?,
-            "destination": {"name": S::CLUSTER, "namespace": namespace},
+            "destination": {"name": cluster::<S>(application)?, "namespace": namespace},
             "syncPolicy": sync_policy(application)?,
         });
         if !application.ignored_differences.is_empty() {
@@ -111,6 +111,18 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
             },
             "spec": spec,
         })])
+    }
+}
+
+/// Returns the name of the cluster in Argo CD.
+fn cluster<S: ArgoCdSettings>(application: &ApplicationSpec) -> Result<&str, InvalidApplication> {
+    match &application.destination {
+        ApplicationDestination::Default => Ok(S::CLUSTER),
+        ApplicationDestination::Registered(name) => Ok(name),
+        ApplicationDestination::Kubeconfig { .. } => {
+            let problem = "Argo CD reads no kubeconfig; register the cluster with Argo CD, and name it with `cluster`";
+            Err(InvalidApplication::new(problem))
+        }
     }
 }
 

@@ -104,6 +104,27 @@ pub struct ApplicationSpec {
     pub ignored_differences: Vec<IgnoredDifference>,
     /// Whether the application may be degraded.
     pub allows_degraded: bool,
+    /// The cluster into which the application is deployed.
+    pub destination: ApplicationDestination,
+}
+
+/// The cluster into which an application is deployed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ApplicationDestination {
+    /// The cluster in the settings of the driver; without one, that of the CD system.
+    Default,
+    /// A cluster that is registered with the CD system by this name.
+    Registered(String),
+    /// The cluster of a kubeconfig in a Secret.
+    Kubeconfig {
+        /// The namespace of the Secret.
+        namespace: String,
+        /// The name of the Secret.
+        name: String,
+        /// The key of the kubeconfig.
+        key: String,
+    },
 }
 
 impl fmt::Debug for ApplicationSpec {

@@ -20,7 +20,7 @@ mod parameters;
 
 use crate::{
     cd::{
-        driver::{ApplicationSpec, Driver, IgnoredDifference, InvalidApplication},
+        driver::{ApplicationDestination, ApplicationSpec, Driver, IgnoredDifference, InvalidApplication},
         source::{ApplicationSource, GitRevision},
     },
     kind::Kind,
@@ -95,7 +95,7 @@ impl Driver for HelmCharts {
         let source_ref = json!({"kind": "HelmRepository", "name": application.object_name});
         let chart = json!({"chart": {"spec": {"chart": chart, "version": version, "sourceRef": source_ref}}});
         let source = json!({"interval": INTERVAL, "url": repository});
-        Ok(vec![object(&helm_repository(), application, source), release(application, chart)?])
+        Ok(vec![named(&helm_repository(), application, &application.object_name, source), release(application, chart)?])
     }
 }
 
@@ -173,14 +173,35 @@ fn wrong_driver(application: &ApplicationSpec) -> InvalidApplication {
     InvalidApplication::new(format!("use the driver `flux::{driver}` for {source}"))
 }
 
-/// Returns an object of Flux for an application.
-fn object(kind: &Kind, application: &ApplicationSpec, spec: Value) -> Value {
-    named(kind, application, &application.object_name, spec)
+/// Returns the object of Flux that deploys an application, into the cluster of the application.
+fn deploying_object(kind: &Kind, application: &ApplicationSpec, mut spec: Value) -> Result<Value, InvalidApplication> {
+    match &application.destination {
+        ApplicationDestination::Default => {}
+        ApplicationDestination::Registered(_) => {
+            let problem = "Flux has no registered clusters; name the kubeconfig of the cluster with `kubeconfig`";
+            return Err(InvalidApplication::new(problem));
+        }
+        ApplicationDestination::Kubeconfig { namespace, name, key } => {
+            let own = namespace_of(application);
+            if namespace != own {
+                let problem =
+                    format!("Flux reads a kubeconfig from namespace {own} only, and Secret {name} is in {namespace}");
+                return Err(InvalidApplication::new(problem));
+            }
+            spec["kubeConfig"] = json!({"secretRef": {"name": name, "key": key}});
+        }
+    }
+    Ok(named(kind, application, &application.object_name, spec))
+}
+
+/// Returns the namespace of the objects of Flux for an application.
+fn namespace_of(application: &ApplicationSpec) -> &str {
+    application.owner_namespace.as_deref().unwrap_or(NAMESPACE)
 }
 
 /// Returns an object of Flux with a name.
 fn named(kind: &Kind, application: &ApplicationSpec, name: &str, spec: Value) -> Value {
-    let namespace = application.owner_namespace.as_deref().unwrap_or(NAMESPACE);
+    let namespace = namespace_of(application);
     json!({
         "apiVersion": kind.api_version(),
         "kind": kind.kind,
@@ -234,7 +255,7 @@ fn release(application: &ApplicationSpec, chart: Value) -> Result<Value, Invalid
     if let Some(values) = parameters::merge(application.values.clone(), &application.parameters)? {
         spec["values"] = values;
     }
-    Ok(object(&helm_release(), application, spec))
+    deploying_object(&helm_release(), application, spec)
 }
 
 /// Returns the objects whose differences Flux ignores.
@@ -268,7 +289,7 @@ fn manifests(application: &ApplicationSpec, path: &str, source: &str) -> Result<
     if application.has_namespace {
         spec["targetNamespace"] = application.namespace.as_str().into();
     }
-    Ok(object(&kustomization(), application, spec))
+    deploying_object(&kustomization(), application, spec)
 }
 
 /// Returns a path as Flux writes it, relative to the root of the repository.

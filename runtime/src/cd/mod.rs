@@ -15,6 +15,10 @@
 //! application before the node counts as removed. Work after the deployment, or before the removal, is a hand-written node after the
 //! application in a serial group.
 //!
+//! # Other clusters
+//! An application is deployed into the cluster of the CD system, or into the one that [`Application::cluster`] or
+//! [`Application::kubeconfig`] names. Below a remote node (see [`scope`](crate::scope)) the CD system in that cluster deploys it.
+//!
 //! # Changes of a tree
 //! A node removes the objects of its own driver only. If a field is removed or renamed, or gets another driver, keep the old field for one
 //! release with `when = |_| false`, and give the new one another name: then the old application is removed.
@@ -59,7 +63,7 @@ pub mod flux;
 
 pub use application::Application;
 pub use argo_cd::{ArgoCd, ArgoCdSettings, DefaultArgoCd};
-pub use driver::{ApplicationSpec, Driver, IgnoredDifference, InvalidApplication, Parameter};
+pub use driver::{ApplicationDestination, ApplicationSpec, Driver, IgnoredDifference, InvalidApplication, Parameter};
 pub use source::{ApplicationSource, GitRevision};
 
 pub(crate) use application::ApplicationOwner;

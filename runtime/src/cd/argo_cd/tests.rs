@@ -1,19 +1,25 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::cd::{
-    application::{Application, ApplicationOwner},
-    source::GitRevision,
+use crate::{
+    cd::{
+        application::{Application, ApplicationOwner},
+        source::GitRevision,
+    },
+    scope::Kubeconfig,
 };
 
-fn object(application: Application) -> Value {
-    let owner = ApplicationOwner {
+fn owner() -> ApplicationOwner<'static> {
+    ApplicationOwner {
         operator: "demo",
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: Some("shop"),
         node: "cert_manager",
-    };
-    let mut objects = <ArgoCd>::objects(&application.resolve(&owner).unwrap()).unwrap();
+    }
+}
+
+fn object(application: Application) -> Value {
+    let mut objects = <ArgoCd>::objects(&application.resolve(&owner()).unwrap()).unwrap();
     assert_eq!(objects.len(), 1);
     objects.remove(0)
 }
@@ -139,4 +145,18 @@ fn what_argo_cd_would_ignore_is_refused() {
     let git = Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
     assert_eq!(problem(git.parameter("a", "b")), "a release, parameters and values are for charts only");
     assert!(problem(chart().namespace_label("a", "b")).contains("need `create_namespace`"));
+}
+
+#[test]
+fn an_application_goes_into_the_cluster_that_it_names() {
+    let destination = |application: Application| {
+        let objects = <ArgoCd>::objects(&application.resolve(&owner()).unwrap());
+        objects.map(|objects| objects[0]["spec"]["destination"].clone()).map_err(|error| error.to_string())
+    };
+    let expected = json!({"name": "blue", "namespace": "shop"});
+    assert_eq!(destination(chart().cluster("blue")), Ok(expected));
+    let refused = "Argo CD reads no kubeconfig; register the cluster with Argo CD, and name it with `cluster`";
+    assert_eq!(destination(chart().kubeconfig(Kubeconfig::vcluster("blue"))), Err(refused.to_owned()));
+    let unnamed = chart().cluster("").resolve(&owner()).map(drop).map_err(|error| error.to_string());
+    assert_eq!(unnamed, Err("the name of the cluster is empty".to_owned()));
 }

@@ -1,6 +1,9 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
-use crate::cd::application::{Application, ApplicationOwner};
+use crate::{
+    cd::application::{Application, ApplicationOwner},
+    scope::Kubeconfig,
+};
 
 fn result<D: Driver>(application: Application) -> Result<Vec<Value>, InvalidApplication> {
     let owner = ApplicationOwner {
@@ -144,4 +147,19 @@ fn another_version_of_a_registry_or_of_git_has_another_source() {
     assert_eq!(one[1]["metadata"]["name"], two[1]["metadata"]["name"]);
     assert_ne!(one[0]["metadata"]["name"], two[0]["metadata"]["name"]);
     assert_ne!(one[1]["spec"], two[1]["spec"], "the release has a new generation");
+}
+
+#[test]
+fn a_release_goes_into_the_cluster_of_its_kubeconfig() {
+    let release = objects::<HelmCharts>(chart().kubeconfig(Kubeconfig::cluster_api("blue"))).remove(1).1;
+    assert_eq!(release["kubeConfig"], json!({"secretRef": {"name": "blue-kubeconfig", "key": "value"}}));
+    let refused = |application: Application| result::<HelmCharts>(application).unwrap_err().to_string();
+    assert_eq!(
+        refused(chart().kubeconfig(Kubeconfig::vcluster("blue").namespace("clusters"))),
+        "Flux reads a kubeconfig from namespace shop only, and Secret vc-blue is in clusters"
+    );
+    assert_eq!(
+        refused(chart().cluster("blue")),
+        "Flux has no registered clusters; name the kubeconfig of the cluster with `kubeconfig`"
+    );
 }

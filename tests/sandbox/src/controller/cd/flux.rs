@@ -113,6 +113,11 @@ async fn deploy(client: &ControllerClient, release: &Value) -> Result<(Ready, bo
     if ready(&source) != "True" {
         return Ok((("False", "SourceNotReady", "the source is not ready".to_owned()), false));
     }
+    let kubeconfig = object::text(spec, &["kubeConfig", "secretRef", "name"]);
+    let secret = client.kind("secrets").and_then(|kind| client.get(&kind, object::namespace(release), kubeconfig));
+    if !kubeconfig.is_empty() && secret.is_none() {
+        return Ok((("False", "ReconciliationFailed", format!("secrets \"{kubeconfig}\" not found")), false));
+    }
     let release_name = object::text(spec, &["releaseName"]);
     let deployment = Deployment {
         application: release,
