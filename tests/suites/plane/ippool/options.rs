@@ -3,7 +3,7 @@
 use std::{path::Path, process::Stdio, sync::Arc};
 
 use ippool_api::IPPool;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{
     Api,
     api::{DeleteParams, PostParams},
@@ -33,11 +33,15 @@ async fn terminating(plane: Arc<Plane>) {
     for (told, left) in [(vec!["--cleanup-terminating"], 0), (vec![], 1)] {
         let namespace = plane.namespace("told").await;
         let pods = Api::<Pod>::namespaced(plane.client(), &namespace);
+        // The garbage collector of Pods sets the phase of a terminating Pod without a node to Failed.
+        let node = json!({"metadata": {"name": namespace}});
+        let nodes = Api::<Node>::all(plane.client());
+        nodes.create(&PostParams::default(), &serde_json::from_value(node).unwrap()).await.unwrap();
         let pod = json!({
             "metadata": {
                 "name": "leaving", "finalizers": ["example.com/held"], "annotations": {"opgen.test/pod": "pending"},
             },
-            "spec": {"containers": [{"name": "main", "image": "example.com/main:1"}]},
+            "spec": {"nodeName": namespace, "containers": [{"name": "main", "image": "example.com/main:1"}]},
         });
         pods.create(&PostParams::default(), &serde_json::from_value(pod).unwrap()).await.unwrap();
         pods.delete("leaving", &DeleteParams::default().grace_period(0)).await.unwrap();
