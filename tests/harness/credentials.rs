@@ -6,10 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use k8s_openapi::ByteString;
 use kube::{Client, Config, config::AuthInfo};
 use opgen_sandbox::{Sandbox, User};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The users of the token file, all in `system:masters`. Each part of the plane has its own name in the audit log.
 pub(crate) const ADMIN: &str = "admin";
@@ -153,6 +154,20 @@ impl Access {
     /// If the plane has no port: the case needs a plane that is [served](crate::Options::served).
     pub fn kubeconfig(&self) -> &Path {
         &self.https().kubeconfig
+    }
+
+    /// Returns the kubeconfig with the certificate of the authority in it, for a Secret.
+    ///
+    /// # Panics
+    /// If the plane has no port, as for [`Access::kubeconfig`].
+    pub fn embedded_kubeconfig(&self) -> String {
+        let read =
+            |path: &Path| fs::read(path).unwrap_or_else(|error| panic!("{} can't be read: {error}", path.display()));
+        let mut kubeconfig: Value = serde_json::from_slice(&read(self.kubeconfig())).expect("a kubeconfig as JSON");
+        let cluster = &mut kubeconfig["clusters"][0]["cluster"];
+        let authority = read(Path::new(cluster["certificate-authority"].as_str().expect("the path of a certificate")));
+        *cluster = json!({"server": cluster["server"], "certificate-authority-data": ByteString(authority)});
+        kubeconfig.to_string()
     }
 
     /// Returns the address of the API server.

@@ -4,10 +4,13 @@ mod charts;
 
 use std::sync::Arc;
 
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Secret},
+};
 use kube::{
     Api, CustomResource,
-    api::{DynamicObject, Patch, PatchParams},
+    api::{DynamicObject, ObjectMeta, Patch, PatchParams},
     core::GroupVersionKind,
     discovery::ApiResource,
 };
@@ -16,6 +19,7 @@ use opgen::{
     Operator,
     cd::{Application, ArgoCd, ArgoCdSettings, flux},
     prelude::*,
+    scope::Kubeconfig,
 };
 use opgen_tests::{
     Plane, case_with_cd_systems,
@@ -66,6 +70,9 @@ struct Tree {
     flux: Application,
     #[provisioner(application(LocalArgoCd), when = |stack| stack.spec.more)]
     more: Application,
+    /// By a kubeconfig, which is one of the same cluster.
+    #[provisioner(application(flux::HelmCharts), when = |stack| stack.spec.more)]
+    elsewhere: Application,
 }
 
 /// The annotation that makes Argo CD compare an application at once. Argo CD removes it.
@@ -91,6 +98,11 @@ impl Tree {
 
     fn more(stack: &Stack) -> Application {
         web(stack, &stack.spec.by_argo, "more").namespace("more").create_namespace()
+    }
+
+    fn elsewhere(stack: &Stack) -> Application {
+        let kubeconfig = Kubeconfig::secret("elsewhere");
+        web(stack, &stack.spec.by_flux, "elsewhere").namespace("elsewhere").create_namespace().kubeconfig(kubeconfig)
     }
 }
 
@@ -161,12 +173,20 @@ async fn life(plane: Arc<Plane>) {
 
     let web = Web { chart: "web".to_owned(), version: "1.0.0".to_owned(), replicas: 1, extra: true };
     let whole = StackSpec { charts: charts.url.clone(), by_argo: web.clone(), by_flux: web, more: true };
+    let secret = Secret {
+        metadata: ObjectMeta { name: Some("elsewhere".to_owned()), ..ObjectMeta::default() },
+        string_data: Some([("value".to_owned(), plane.admin().embedded_kubeconfig())].into()),
+        ..Secret::default()
+    };
+    site.create(&secret).await;
     site.create(&Stack::new("one", whole)).await;
     is_ready(&site).await;
     for name in ["argo", "flux"] {
         runs(&plane, &site.namespace, name, "1.0.0", 1).await;
     }
-    runs(&plane, "more", "more", "1.0.0", 1).await;
+    for name in ["more", "elsewhere"] {
+        runs(&plane, name, name, "1.0.0", 1).await;
+    }
 
     is_at_rest(&plane, &site).await;
     changes_are_deployed(&plane, &site).await;
@@ -207,7 +227,9 @@ async fn changes_are_deployed(plane: &Plane, site: &Site) {
         wait::until_gone(&site.api::<ConfigMap>(), &format!("{name}-extra")).await;
     }
     is_ready(site).await;
-    wait::until_gone(&Api::<Deployment>::namespaced(plane.client(), "more"), "more").await;
+    for name in ["more", "elsewhere"] {
+        wait::until_gone(&Api::<Deployment>::namespaced(plane.client(), name), name).await;
+    }
 }
 
 /// What the CD systems report is in the conditions of the owner.

@@ -1,6 +1,7 @@
 //! Nodes whose objects are in another cluster.
 
 mod cluster;
+mod connected;
 mod nested;
 mod trust;
 
@@ -11,7 +12,7 @@ use kube::{Api, api::ObjectMeta};
 use libtest_mimic::Trial;
 use opgen::{prelude::*, scope::Kubeconfig};
 use opgen_tests::{
-    Form, Plane, case,
+    Form, Plane, case, case_served,
     wait::{PATIENCE, until, until_gone, until_object},
 };
 use serde_json::json;
@@ -31,6 +32,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("remote_m6_a_cluster_whose_secret_is_gone_is_gone_with_its_children", gone),
         case("remote_an_unreachable_cluster_is_waited_for_and_blocks_nobody_else", unreachable),
         case("remote_m1_a_nested_cluster_is_found_in_the_outer_one_and_removed_before_it", nested::nested),
+        case_served("remote_a_cluster_is_reached_by_its_kubeconfig_over_the_network", connected::connected),
         case("remote_a_cluster_that_can_not_be_reached_is_given_up_if_so_chosen", abandoned),
         case("remote_another_kubeconfig_moves_the_children", moved),
         case("remote_another_key_or_url_of_a_secret_keeps_the_children", another_key),
