@@ -1,10 +1,13 @@
-//! A cluster that is reached over the network, by the kubeconfig of its administrator.
+//! A cluster that is reached over the network, with no rights there but those of the role that is generated for it.
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, Secret},
+    rbac::v1::{ClusterRole, ClusterRoleBinding},
+};
 use kube::{
-    Api,
+    Api, ResourceExt,
     api::{ObjectMeta, Patch},
 };
 use opgen_tests::{
@@ -13,7 +16,7 @@ use opgen_tests::{
 };
 use serde_json::json;
 
-use super::{Note, RemoteTree, Site, note, note_says, records, text};
+use super::{super::install, Note, RemoteTree, Site, note, note_says, records, text};
 
 pub(super) async fn connected(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
@@ -21,7 +24,17 @@ pub(super) async fn connected(plane: Arc<Plane>) {
     let second = Plane::start(options).await.expect("a second plane");
     let operator = site.operator().controls::<Note, RemoteTree>();
     let _running = site.start(&operator).await;
-    let kubeconfig = second.admin().embedded_kubeconfig();
+    let role = install::generated(&operator).text("remote/role.yaml").expect("a role").to_owned();
+    install::apply_quietly(&second, &role).await;
+    let role: ClusterRole = serde_saphyr::from_str(&role).unwrap();
+    let binding = json!({
+        "metadata": {"name": "operator"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role.name_any()},
+        "subjects": [{"kind": "ServiceAccount", "name": "default", "namespace": "default"}],
+    });
+    let bindings = Api::<ClusterRoleBinding>::all(second.client());
+    bindings.create(&Default::default(), &serde_json::from_value(binding).unwrap()).await.unwrap();
+    let kubeconfig = second.account("default", "default").await.embedded_kubeconfig();
     let secret = Secret {
         metadata: ObjectMeta { name: Some("blue".to_owned()), ..ObjectMeta::default() },
         string_data: Some([("value".to_owned(), kubeconfig)].into()),
