@@ -70,7 +70,8 @@ impl Environment {
         self
     }
 
-    /// Uses the clients that `clusters` returns for the kubeconfigs of other clusters, instead of a connection. For tests with several clusters in one process; there are none by default.
+    /// Uses the client that `clusters` returns for the kubeconfig of another cluster; for `None`, the operator connects over the network.
+    /// For tests with several clusters in one process. By default the operator always connects.
     #[must_use]
     pub fn clusters(
         mut self,

@@ -124,6 +124,7 @@ pub mod shape;
 mod shard;
 mod spans;
 pub mod testing;
+mod text_hash;
 pub mod webhook;
 
 pub use access::subresource::Subresource;

@@ -18,7 +18,7 @@ use crate::{
     client::Client,
     context::{Context, Teardown},
     engine::{
-        controller_state::ControllerState,
+        controller_state::{ControllerFacts, ControllerState},
         identity::{Identity, OwnerNaming},
         pass::{Pass, PassCore, status_value},
         tree_harness::FakeCluster,
@@ -93,27 +93,17 @@ where
     /// Returns a harness of a tree with options.
     pub fn with_options(object: O::Object, options: O::Options) -> Self {
         let cluster = Arc::new(FakeCluster::default());
-        let shared = Arc::new(ControllerState {
-            client: Client::disconnected(),
+        let facts = ControllerFacts {
             operator: "tree_harness".to_owned(),
             namespace: "tree_harness-system".to_owned(),
-            namespaces: Default::default(),
             environment: Environment::system(),
             recorder: event::EventRecorder::disabled(),
-            children: Default::default(),
-            targets: Default::default(),
-            graph: Default::default(),
-            referrers: Default::default(),
-            own_writes: Default::default(),
-            own_write_events: Default::default(),
-            chains: Default::default(),
-            owner_states: Default::default(),
             counters: Default::default(),
             metrics: Default::default(),
-            watches: Default::default(),
-            shards: None,
-            remote_clusters: None,
+        };
+        let shared = Arc::new(ControllerState {
             tree_harness: Some(cluster.clone()),
+            ..ControllerState::new(Client::disconnected(), facts)
         });
         Self { object: Mutex::new(object), options, shared, cluster, tree: PhantomData }
     }

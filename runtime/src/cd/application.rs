@@ -9,10 +9,10 @@ use crate::{
     dns_name::{is_dns_label, is_dns_subdomain},
     json_order::sort_keys,
     scope::{Kubeconfig, KubeconfigSecret},
+    text_hash::text_hash,
 };
 use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::{collections::BTreeMap, fmt};
 
 /// The namespace of an application whose owner has none.
@@ -310,13 +310,8 @@ fn release_problem(release: &str) -> Option<&'static str> {
 /// the cluster derives it. An owner that was deleted and created again derives the same one: it waits until the objects of the former owner, which
 /// are marked with its uid, are gone, and the two never deploy the same chart at a time.
 fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
-    let mut hasher = Sha256::new();
     let namespace = owner.namespace.unwrap_or_default();
-    for part in [owner.operator, &*owner.kind, namespace, owner.name, owner.node, name] {
-        hasher.update(part.len().to_le_bytes());
-        hasher.update(part);
-    }
-    let hash: String = hasher.finalize().iter().take(HASH / 2).map(|byte| format!("{byte:02x}")).collect();
+    let hash = text_hash([owner.operator, &*owner.kind, namespace, owner.name, owner.node, name], HASH / 2);
     let lowercase = name.to_ascii_lowercase();
     let label: String = lowercase.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let stem = label.trim_matches('-');

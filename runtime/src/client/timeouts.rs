@@ -153,6 +153,13 @@ pub(crate) enum TimeoutError {
     Watch(Duration),
 }
 
+impl TimeoutError {
+    /// Returns whether this is the cause of an error of a client.
+    pub(crate) fn is_cause_of(error: &kube::Error) -> bool {
+        matches!(error, kube::Error::Service(source) if source.is::<Self>())
+    }
+}
+
 /// The time limit of a response body.
 #[derive(Clone, Copy, Debug)]
 enum BodyLimit {

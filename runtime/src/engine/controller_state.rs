@@ -34,6 +34,19 @@ use std::{
 };
 use tokio::sync::OwnedSemaphorePermit;
 
+/// The facts of a controller that are the same in all clusters.
+#[derive(Clone)]
+pub(crate) struct ControllerFacts {
+    /// Name of the operator.
+    pub(crate) operator: String,
+    /// The namespace the operator runs in.
+    pub(crate) namespace: String,
+    pub(crate) environment: Environment,
+    pub(crate) recorder: EventRecorder,
+    pub(crate) counters: Counters,
+    pub(crate) metrics: Arc<ControllerMetrics>,
+}
+
 /// The state of one controller that all its passes share: client, caches and own writes.
 pub(crate) struct ControllerState {
     pub(crate) client: Client,
@@ -77,7 +90,8 @@ pub(crate) struct ControllerState {
 pub(crate) trait RemoteClusters: Send + Sync {
     /// Returns the state in each cluster to which it is connected.
     fn states(&self) -> Vec<Arc<ControllerState>>;
-    /// Connects a remote node of an owner to its cluster, unless it is connected. `client` is that of the cluster with the kubeconfig. Returns `None` if the Secret with the kubeconfig does not exist.
+    /// Connects a remote node of an owner to its cluster, unless it is connected. `client` is that of the cluster with the kubeconfig.
+    /// Returns `None` if the Secret with the kubeconfig does not exist.
     ///
     /// # Errors
     /// A yield if the Secret has no usable kubeconfig. The error of the call that reads the Secret.
@@ -91,10 +105,6 @@ pub(crate) trait RemoteClusters: Send + Sync {
     /// Ends the use of all clusters by an owner that is gone.
     fn forget(&self, owner: &ObjectKey);
 }
-
-/// The right to use another cluster in a pass.
-#[derive(Debug)]
-pub(crate) struct ClusterPermit(#[expect(dead_code, reason = "its drop ends the use")] pub(crate) OwnedSemaphorePermit);
 
 /// A remote node of an owner, in one cluster.
 #[derive(Clone, Copy)]
@@ -118,15 +128,42 @@ pub(crate) trait RemoteCluster: Send + Sync {
     ///
     /// # Errors
     /// A yield that names the cluster, or a conflict if the pass shall be tried again soon.
-    fn begin(&self) -> BoxFuture<'_, Result<ClusterPermit>>;
-    /// Returns the outcome of the nodes in the cluster. A call that did not reach the cluster becomes a yield that names it, and
-    /// further passes make no call for a while.
-    fn judge(&self, outcome: Result<()>) -> Result<()>;
-    /// Returns how long the cluster can't be reached; `None` if it can, or if nobody has tried.
+    fn begin(&self) -> BoxFuture<'_, Result<OwnedSemaphorePermit>>;
+    /// Converts the outcome of the nodes in the cluster. A call without an answer becomes a yield that names the cluster, and further
+    /// passes make no call for a while.
+    fn convert_outcome(&self, outcome: Result<()>) -> Result<()>;
+    /// Returns how long the cluster has been unreachable; `None` if it can be reached, or if no pass has tried.
     fn unreachable_for(&self) -> Option<Duration>;
 }
 
 impl ControllerState {
+    /// Returns the state of a controller without caches, watches and shards.
+    pub(crate) fn new(client: Client, facts: ControllerFacts) -> Self {
+        let ControllerFacts { operator, namespace, environment, recorder, counters, metrics } = facts;
+        Self {
+            client,
+            operator,
+            namespace,
+            namespaces: Default::default(),
+            environment,
+            recorder,
+            children: Default::default(),
+            targets: Default::default(),
+            graph: Default::default(),
+            referrers: Default::default(),
+            own_writes: Default::default(),
+            own_write_events: Default::default(),
+            chains: Default::default(),
+            owner_states: Default::default(),
+            counters,
+            metrics,
+            watches: OnceLock::new(),
+            shards: None,
+            remote_clusters: None,
+            tree_harness: None,
+        }
+    }
+
     /// Returns the states in other clusters, also in those of those clusters.
     pub(crate) fn remote_states(&self) -> Vec<Arc<Self>> {
         let Some(clusters) = &self.remote_clusters else { return Vec::new() };
@@ -153,8 +190,8 @@ impl ControllerState {
     }
 
     /// Returns whether the caches of another cluster do not show an own write for an owner yet. Nothing waits for the cache of a
-    /// watch that has been closed for longer than `max_outage`.
-    pub(crate) fn is_behind(&self, owner: &ObjectKey, max_outage: Duration) -> bool {
+    /// watch that has failed.
+    pub(crate) fn is_behind(&self, owner: &ObjectKey) -> bool {
         let children = |kind: &Option<Kind>| kind.as_ref().and_then(|kind| self.children.get(kind));
         let progress = |kind: &Option<Kind>| match children(kind) {
             Some(children) => children.health.watch_progress(children.store.watch_progress()),
@@ -162,8 +199,7 @@ impl ControllerState {
         };
         // A write stays recorded until the cache shows it, also after an outage.
         let behind = self.own_writes.behind(owner, progress);
-        let is_short = |outage: Option<Duration>| outage.is_none_or(|outage| outage <= max_outage);
-        behind.is_some_and(|kind| children(&kind).is_some_and(|children| is_short(children.health.outage())))
+        behind.is_some_and(|kind| children(&kind).is_some_and(|children| !children.health.has_failed()))
     }
 
     /// Drops the state of an owner whose children are gone.

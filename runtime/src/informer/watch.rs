@@ -16,6 +16,9 @@ use std::{
 };
 use tokio::{sync::watch, time::Instant};
 
+/// The time that the restart of a watch may take. A watch that expires is open again much sooner.
+pub(crate) const MAX_RESTART: Duration = Duration::from_secs(3);
+
 /// The state of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -152,9 +155,9 @@ impl Health {
         }
     }
 
-    /// Returns how long the watch has not been open; `None` if it is open, or has never failed.
-    pub(crate) fn outage(&self) -> Option<Duration> {
-        self.outage.lock().as_ref().map(|outage| outage.since.elapsed())
+    /// Returns whether the watch has been closed for longer than a restart takes.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.outage.lock().as_ref().is_some_and(|outage| outage.since.elapsed() >= MAX_RESTART)
     }
 
     /// Records that the API server has opened a watch, which delivers the changes after `version`.

@@ -4,7 +4,11 @@ use crate::{
     client::Client,
     controller::{Settings, lister_source::ReadLister, worker::RunningController},
     counters::Counters,
-    engine::{causal_chain::CausalChains, child::Child, controller_state::ControllerState},
+    engine::{
+        causal_chain::CausalChains,
+        child::Child,
+        controller_state::{ControllerFacts, ControllerState, RemoteClusters},
+    },
     event::EventRecorder,
     garbage::orphans::{OrphanCollector, OrphanRequests, OrphanSearch},
     informer::{
@@ -30,13 +34,13 @@ use crate::{
     },
     reconcile::control_loop::{Loop, LoopOptions},
     reference::Targets,
-    scope::{ClusterConnector, ClusterEvents},
+    scope::{ClusterConnector, ClusterEvents, ConnectedClusters},
     shard::gate::Shards,
 };
 use futures::{FutureExt, future::BoxFuture};
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock, Weak},
+    sync::{Arc, Weak},
 };
 use tokio::sync::{Mutex, mpsc};
 
@@ -62,29 +66,25 @@ impl Operator {
         let controllers = self.factories.iter().map(|factory| {
             let name = informers.next_controller_name();
             let settings = self.settings_of(factory.as_ref());
-            let mut state = ControllerState {
-                client: client.clone(),
+            let facts = ControllerFacts {
                 operator: self.name.clone(),
                 namespace: operator_namespace.clone(),
-                namespaces: namespaces.clone(),
                 environment: self.environment.clone(),
                 recorder: if settings.events { recorder.clone() } else { EventRecorder::disabled() },
+                counters: self.counters.clone(),
+                metrics: self.metrics.controller(&name, settings.workers),
+            };
+            let clusters = ConnectedClusters::of_tree(factory.shape(), &facts, connector);
+            let state = ControllerState {
+                namespaces: namespaces.clone(),
                 children: children.of_tree(factory.shape()),
                 targets: stores_of_kinds(&targets, &factory.references()),
                 graph: targets.clone(),
-                referrers: Default::default(),
-                own_writes: Default::default(),
-                own_write_events: Default::default(),
                 chains: chains.clone(),
-                owner_states: Default::default(),
-                counters: self.counters.clone(),
-                metrics: self.metrics.controller(&name, settings.workers),
-                watches: OnceLock::new(),
                 shards: shards.cloned(),
-                remote_clusters: None,
-                tree_harness: None,
+                remote_clusters: clusters.clone().map(|clusters| clusters as Arc<dyn RemoteClusters>),
+                ..ControllerState::new(client.clone(), facts)
             };
-            let clusters = connector.add_clusters(&mut state, factory.shape());
             let selection = settings.selection.clone();
             let kind = factory.kind();
             let source = informers.source(&self.name, &kind, &selection, || {

@@ -8,8 +8,9 @@
 //!
 //! The teardown does the second step for all records. A cluster whose Secret is gone counts as gone.
 
+mod record;
+
 use crate::{
-    cache::Header,
     client::Target,
     context::{Context, Teardown},
     engine::{
@@ -22,7 +23,6 @@ use crate::{
     error::{Error, Result},
     event::EventType,
     informer::watch::WatchState,
-    kind::{Kind, kind_of},
     managed::Owner,
     provisioner::{
         Provision,
@@ -31,17 +31,12 @@ use crate::{
         schedule::{catch_panic, worst_outcome},
     },
     scope::{ClusterRecord, Kubeconfig, KubeconfigSecret},
-    shape::{Edge, Provisioner, ResourceOptions, Shape},
+    shape::{Edge, Provisioner, Shape},
     spans::node::in_span,
 };
 use futures::{FutureExt, future::BoxFuture};
-use k8s_openapi::api::core::v1::ConfigMap;
-use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
+use serde_json::Value;
 use std::sync::Arc;
-
-/// The part of the name of a record that is the same for all.
-const RECORD_PREFIX: &str = "opgen-cluster";
 
 /// Returns the edge to a child in another cluster; `line` is the line of its field.
 #[track_caller]
@@ -108,7 +103,7 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         let deferred = inside.delete_deferred(&outcome).await;
         let restored = inside.restore_labels().await;
         core.add_side_effects(inside);
-        cluster.judge(worst_outcome([outcome, deferred, restored]))
+        cluster.convert_outcome(worst_outcome([outcome, deferred, restored]))
     }
     .boxed()
 }
@@ -201,7 +196,7 @@ async fn deprovision_in<C: Provision<O>, O: Owner, P>(
         outcome => outcome,
     };
     core.add_side_effects(inside);
-    cluster.judge(outcome)
+    cluster.convert_outcome(outcome)
 }
 
 /// Runs the build functions of a child in another cluster.
@@ -240,42 +235,11 @@ fn missing(secret: &KubeconfigSecret) -> Error {
 }
 
 impl PassCore<'_> {
-    /// Returns the records of a node: the clusters in which it may have objects.
-    ///
-    /// # Errors
-    /// A yield if the cache of records can't be read yet.
-    fn records(&self, node: &Arc<str>) -> Result<Vec<Header>> {
-        let children = self.shared.children(&record_kind())?;
-        children.readable()?;
-        let mut records: Vec<_> =
-            self.children_of_node(children, node).into_iter().map(|entry| entry.header.clone()).collect();
-        // Whoever may write in another namespace could name a Secret that is none of his.
-        records.retain(|record| record.key.namespace() == Some(self.record_namespace()));
-        Ok(records)
-    }
-
-    /// Returns the namespace of the records: that of the operator. In another cluster that may not exist.
-    fn record_namespace(&self) -> &str {
-        match self.owner.is_remote() {
-            true => self.owner.default_namespace().unwrap_or_default(),
-            false => &self.shared.namespace,
-        }
-    }
-
-    /// Checks that the operator watches the namespace of its records, so that it finds them again.
-    ///
-    /// # Errors
-    /// An obstacle if it doesn't.
-    fn check_record_namespace(&self) -> Result<()> {
-        let namespace = self.record_namespace();
-        if self.shared.namespaces.contains(namespace) {
-            return Ok(());
-        }
-        let sentence = format!(
-            "the operator keeps records of clusters in its namespace {namespace}, which it does not watch; \
-             add it to the watched namespaces"
-        );
-        Err(Error::blocked("RecordsNotWatched", sentence))
+    async fn connect(&self, node: RemoteNode<'_>) -> Result<Option<Arc<dyn RemoteCluster>>> {
+        let Some(clusters) = &self.shared.remote_clusters else {
+            return Err(Error::terminal("NotConnected", "the operator does not connect to other clusters"));
+        };
+        clusters.connect(node, &self.shared.client).await
     }
 
     /// Confirms with live lists that a node and all nodes below it have no object left in this cluster: the cache may lack one whose
@@ -302,41 +266,4 @@ impl PassCore<'_> {
         }
         Ok(())
     }
-
-    /// Writes the record of a node, and deletes all others of it.
-    ///
-    /// The record has no owner reference: the garbage collector would delete it before the teardown needs it.
-    async fn converge_records(&self, node: &Arc<str>, record: Option<&ClusterRecord>) -> Result<()> {
-        let records = self.for_marked_objects();
-        let objects = record.map(|record| self.record_object(node, record)).into_iter().collect();
-        let outcome = records.converge(node, &record_kind(), ResourceOptions::DEFAULT, None, objects).await;
-        self.add_side_effects(records);
-        outcome
-    }
-
-    fn record_object(&self, node: &str, record: &ClusterRecord) -> Value {
-        let mut hasher = Sha256::new();
-        let KubeconfigSecret { namespace, name, .. } = &record.secret;
-        for text in [&self.owner.kind.full_name(), &self.owner.uid.to_string(), node, namespace, name] {
-            hasher.update(text.len().to_le_bytes());
-            hasher.update(text);
-        }
-        let hash: String = hasher.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        json!({"metadata": {
-            "name": format!("{RECORD_PREFIX}-{hash}"),
-            "namespace": self.record_namespace(),
-            "annotations": record.annotations(),
-        }})
-    }
-
-    async fn connect(&self, node: RemoteNode<'_>) -> Result<Option<Arc<dyn RemoteCluster>>> {
-        let Some(clusters) = &self.shared.remote_clusters else {
-            return Err(Error::terminal("NotConnected", "the operator does not connect to other clusters"));
-        };
-        clusters.connect(node, &self.shared.client).await
-    }
-}
-
-fn record_kind() -> Kind {
-    kind_of::<ConfigMap>()
 }

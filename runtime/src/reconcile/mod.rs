@@ -74,13 +74,10 @@ use futures::FutureExt;
 pub(crate) use next::Next;
 use panics::PanicReports;
 use state::ObjectStates;
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 use verdict::Direction;
-
-/// How long a pass waits for a watch of another cluster that is closed. The cluster then counts as unreachable.
-const MAX_REMOTE_OUTAGE: Duration = Duration::from_secs(3);
 
 /// The result of a pass.
 pub(crate) struct PassResult {
@@ -360,8 +357,7 @@ impl Loop {
                 None => WatchProgress::Incomparable,
             },
         });
-        let is_behind = |state: &Arc<ControllerState>| state.is_behind(key, MAX_REMOTE_OUTAGE);
-        stale.is_some() || self.shared.remote_states().iter().any(is_behind)
+        stale.is_some() || self.shared.remote_states().iter().any(|state| state.is_behind(key))
     }
 
     /// Records a write of a finalizer, on the primary or on an object that it references. If the same write recurs, another client

@@ -17,10 +17,10 @@ pub(super) struct ClientConfig {
 
 /// Why a kubeconfig can't be used. The text has nothing of its content.
 #[derive(Debug, thiserror::Error)]
-#[error("the kubeconfig in key {key} of {record} {problem}")]
+#[error("the kubeconfig in key {key} of {secret} {problem}")]
 pub(super) struct UnusableKubeconfig {
     key: String,
-    record: String,
+    secret: String,
     problem: &'static str,
 }
 
@@ -31,13 +31,13 @@ impl UnusableKubeconfig {
     }
 }
 
-/// Reads the configuration from the Secret of a record.
+/// Reads the configuration from a Secret.
 ///
 /// # Errors
 /// Fails if the kubeconfig can't be used, without any text of it.
-pub(super) async fn read(record: &KubeconfigSecret, secret: &Secret) -> Result<ClientConfig, UnusableKubeconfig> {
-    let unusable = |problem| UnusableKubeconfig { key: record.key.clone(), record: record.to_string(), problem };
-    let bytes = secret.data.as_ref().and_then(|data| data.get(&record.key)).ok_or_else(|| unusable("is missing"))?;
+pub(super) async fn read(secret: &KubeconfigSecret, found: &Secret) -> Result<ClientConfig, UnusableKubeconfig> {
+    let unusable = |problem| UnusableKubeconfig { key: secret.key.clone(), secret: secret.to_string(), problem };
+    let bytes = found.data.as_ref().and_then(|data| data.get(&secret.key)).ok_or_else(|| unusable("is missing"))?;
     let text = std::str::from_utf8(&bytes.0).map_err(|_| unusable("is not text"))?;
     let mut kubeconfig = kube::config::Kubeconfig::from_yaml(text).map_err(|_| unusable("is not a kubeconfig"))?;
     for named in &kubeconfig.auth_infos {
@@ -53,7 +53,7 @@ pub(super) async fn read(record: &KubeconfigSecret, secret: &Secret) -> Result<C
         if cluster.proxy_url.is_some() {
             return Err(unusable("names a proxy"));
         }
-        if let Some(server) = &record.server {
+        if let Some(server) = &secret.server {
             cluster.server = Some(server.clone());
         }
         if !cluster.server.as_deref().is_some_and(is_https) {
@@ -62,7 +62,7 @@ pub(super) async fn read(record: &KubeconfigSecret, secret: &Secret) -> Result<C
     }
     let version = {
         let mut hasher = DefaultHasher::new();
-        (&bytes.0, &record.server).hash(&mut hasher);
+        (&bytes.0, &secret.server).hash(&mut hasher);
         hasher.finish()
     };
     let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
@@ -78,9 +78,9 @@ pub(super) async fn read(record: &KubeconfigSecret, secret: &Secret) -> Result<C
 }
 
 /// Returns the yield of a kubeconfig of which no client can be made.
-pub(super) fn no_client(record: &KubeconfigSecret) -> Error {
+pub(super) fn no_client(secret: &KubeconfigSecret) -> Error {
     let problem = "has a certificate, a key or a URL that can't be used";
-    UnusableKubeconfig { key: record.key.clone(), record: record.to_string(), problem }.into_yield()
+    UnusableKubeconfig { key: secret.key.clone(), secret: secret.to_string(), problem }.into_yield()
 }
 
 /// Returns why the credentials of a user can't be used: they would be files or programs of the operator's container, and who writes the
@@ -119,8 +119,8 @@ mod tests {
     }
 
     async fn read_secret(secret: &Secret) -> Result<ClientConfig, String> {
-        let record = Kubeconfig::secret("blue").record(Some("teams")).unwrap().secret;
-        read(&record, secret).await.map_err(|error| error.to_string())
+        let source = Kubeconfig::secret("blue").record(Some("teams")).unwrap().secret;
+        read(&source, secret).await.map_err(|error| error.to_string())
     }
 
     #[tokio::test]

@@ -6,12 +6,12 @@ use crate::{
     client::timeouts::TimeoutError,
     engine::{
         child::Child,
-        controller_state::{ClusterPermit, ControllerState, RemoteCluster},
+        controller_state::{ControllerState, RemoteCluster},
     },
     error::{BlockedError, CallError, Error, ErrorChain, Result},
     informer::{
         child::{self, ChildEvent, OwnerRef},
-        watch::{WatchState, WatchedKind},
+        watch::{MAX_RESTART, WatchState, WatchedKind},
     },
     kind::Kind,
 };
@@ -23,16 +23,14 @@ use std::{
     time::Duration,
 };
 use tokio::{
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
     task::JoinSet,
-    time::{Instant, sleep, timeout},
+    time::{Instant, timeout},
 };
 use tracing::Instrument as _;
 
 /// How long passes make no call after calls that the cluster did not answer.
 const OUTAGE_PERIOD: Duration = Duration::from_secs(10);
-/// How long a watch may be closed before the cluster counts as unreachable. A watch that expires is open again much sooner.
-const MAX_WATCH_OUTAGE: Duration = Duration::from_secs(3);
 /// How long passes wait for the first lists of a cluster without a report.
 const SYNC_PERIOD: Duration = Duration::from_secs(5);
 /// The number of passes that may use a cluster at a time: the calls to one that does not answer occupy so many workers at most.
@@ -83,8 +81,8 @@ pub(super) struct ConnectedCluster {
 #[derive(Debug, Default)]
 struct CallOutage {
     since: Option<Instant>,
-    /// Until when passes make no call.
-    silent_until: Option<Instant>,
+    /// When the next pass may make a call.
+    retry_at: Option<Instant>,
 }
 
 impl ConnectedCluster {
@@ -108,9 +106,9 @@ impl ConnectedCluster {
         Self { secret, connection, state, users, opened: Instant::now(), passes, outage, _watches: watches }
     }
 
-    /// Records that a node of an owner uses the cluster.
-    pub(super) fn add_user(&self, owner: (&Uid, &ObjectKey), node: &str) {
-        self.users.lock().entry((owner.0.clone(), node.to_owned())).or_insert_with(|| owner.1.clone());
+    /// Records that a node of an owner uses the cluster. Returns whether it did not use it before.
+    pub(super) fn add_user(&self, (uid, owner): (&Uid, &ObjectKey), node: &str) -> bool {
+        self.users.lock().insert((uid.clone(), node.to_owned()), owner.clone()).is_none()
     }
 
     /// Removes users, and drops the state of owners that no longer use the cluster. Returns whether there are other users.
@@ -136,18 +134,18 @@ impl ConnectedCluster {
     }
 
     /// Returns whether the cluster has answered lately, so that it exists whatever its Secret says.
-    pub(super) fn is_proven(&self) -> bool {
+    pub(super) fn has_answered(&self) -> bool {
         self.usable().is_ok() && self.outage.lock().since.is_none()
     }
 
     /// Checks that the caches are filled, and that the cluster could be reached lately.
     fn usable(&self) -> Result<()> {
-        if self.outage.lock().silent_until.is_some_and(|until| Instant::now() < until) {
+        if self.outage.lock().retry_at.is_some_and(|until| Instant::now() < until) {
             return Err(self.unreachable());
         }
         for children in self.state.children.values() {
             match children.health.state() {
-                WatchState::Failing(_) if has_failed(children) => {
+                WatchState::Failing(_) if children.health.has_failed() => {
                     return Err(if self.connection.is_refused() { self.refused() } else { self.unreachable() });
                 }
                 WatchState::Starting | WatchState::Failing(_) if !children.store.synced() => {
@@ -184,15 +182,15 @@ impl ConnectedCluster {
     /// long, so it is tried again soon.
     fn unanswered(&self, call: Box<CallError>) -> Error {
         let mut outage = self.outage.lock();
-        let is_first = outage.since.is_none() && !is_timeout(&call);
+        let is_first = outage.since.is_none() && !TimeoutError::is_cause_of(&call.source);
         outage.since.get_or_insert_with(Instant::now);
-        if is_first && !self.state.children.values().any(|children| has_failed(children)) {
+        if is_first && !self.state.children.values().any(|children| children.health.has_failed()) {
             return Error::Conflict(call);
         }
-        if outage.silent_until.is_none() {
+        if outage.retry_at.is_none() {
             tracing::warn!(kubeconfig = %self.secret, error = %ErrorChain(&*call), "the cluster can't be reached");
         }
-        outage.silent_until = Some(Instant::now() + OUTAGE_PERIOD);
+        outage.retry_at = Some(Instant::now() + OUTAGE_PERIOD);
         drop(outage);
         self.unreachable()
     }
@@ -203,14 +201,14 @@ impl RemoteCluster for ConnectedCluster {
         &self.state
     }
 
-    fn begin(&self) -> BoxFuture<'_, Result<ClusterPermit>> {
+    fn begin(&self) -> BoxFuture<'_, Result<OwnedSemaphorePermit>> {
         async move {
             self.usable()?;
             let permit = timeout(MAX_WAIT, self.passes.clone().acquire_owned()).await;
             // A pass before this one may have found that the cluster can't be reached.
             self.usable()?;
             match permit {
-                Ok(Ok(permit)) => Ok(ClusterPermit(permit)),
+                Ok(Ok(permit)) => Ok(permit),
                 _ => {
                     let sentence = format!("other objects wait for the cluster of {}", self.secret);
                     Err(Error::Conflict(Box::new(BlockedError { reason: "ClusterBusy", sentence })))
@@ -224,7 +222,7 @@ impl RemoteCluster for ConnectedCluster {
         self.outage.lock().since.map(|since| since.elapsed())
     }
 
-    fn judge(&self, outcome: Result<()>) -> Result<()> {
+    fn convert_outcome(&self, outcome: Result<()>) -> Result<()> {
         let call = match outcome {
             Err(Error::Unexpected(source)) => match source.downcast::<CallError>() {
                 Ok(call) => call,
@@ -244,27 +242,7 @@ impl RemoteCluster for ConnectedCluster {
     }
 }
 
-/// Returns whether a watch has been closed for so long that the cluster counts as unreachable.
-fn has_failed(children: &WatchedKind<Child>) -> bool {
-    children.health.outage().is_some_and(|outage| outage >= MAX_WATCH_OUTAGE)
-}
-
-/// Returns whether a call ended because the cluster took too long.
-fn is_timeout(call: &CallError) -> bool {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&*call.source);
-    while let Some(error) = cause {
-        if error.is::<TimeoutError>() {
-            return true;
-        }
-        cause = match error.downcast_ref::<kube::Error>() {
-            Some(kube::Error::Service(source)) => Some(&**source),
-            _ => error.source(),
-        };
-    }
-    false
-}
-
-/// Watches the children of one kind, for ever. The cluster is not trusted: its objects concern only owners that use it.
+/// Watches the children of one kind; it never returns. The cluster is not trusted: its objects concern only owners that use it.
 async fn watch(
     state: Arc<ControllerState>,
     children: Arc<WatchedKind<Child>>,
@@ -280,36 +258,20 @@ async fn watch(
     child::run(&state.client, &children, &state.operator, &state.namespaces, &on_owner, None).await;
 }
 
-/// Enqueues the users of a cluster whenever a watch is open again, and when it has been closed for so long that the cluster counts as
-/// unreachable.
+/// Enqueues the users of a cluster whenever a watch is open again, and when it has failed, so that the cluster counts as unreachable.
 async fn follow_watch(children: Arc<WatchedKind<Child>>, users: Arc<Mutex<ClusterUsers>>, events: EventTarget) {
-    let enqueue_all = || {
+    let mut state = children.health.subscribe();
+    loop {
+        let is_open = *state.borrow_and_update() == WatchState::Following;
+        // A watch that restarts has not failed.
+        if !is_open && timeout(MAX_RESTART, state.wait_for(|state| *state == WatchState::Following)).await.is_ok() {
+            continue;
+        }
         let owners: Vec<_> = users.lock().values().cloned().collect();
         if let Some(events) = events.get() {
             owners.into_iter().for_each(|owner| events.enqueue(owner));
         }
-    };
-    let (mut state, mut is_reported) = (children.health.subscribe(), false);
-    loop {
-        let current = state.borrow_and_update().clone();
-        match current {
-            WatchState::Following => {
-                is_reported = false;
-                enqueue_all();
-            }
-            WatchState::Failing(_) if !is_reported => {
-                if timeout(MAX_WATCH_OUTAGE, state.wait_for(|state| *state == WatchState::Following)).await.is_ok() {
-                    continue;
-                }
-                is_reported = true;
-                // The outage began a moment before this wait.
-                sleep(Duration::from_millis(1)).await;
-                enqueue_all();
-                continue;
-            }
-            _ => {}
-        }
-        if state.changed().await.is_err() {
+        if state.wait_for(|state| (*state == WatchState::Following) != is_open).await.is_err() {
             return;
         }
     }

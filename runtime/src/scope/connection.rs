@@ -30,9 +30,9 @@ const RELOAD_PERIOD: Duration = Duration::from_secs(10);
 
 /// The connection to another cluster.
 pub(super) struct ClusterConnection {
-    record: KubeconfigSecret,
-    /// The client of the cluster with the kubeconfig.
-    source: Client,
+    secret: KubeconfigSecret,
+    /// The client of the cluster with the Secret.
+    secret_client: Client,
     connector: ClusterConnector,
     current: Mutex<CurrentClient>,
     /// Held while the kubeconfig is read again, with the time when it was read last.
@@ -58,35 +58,33 @@ struct CurrentClient {
     version: u64,
 }
 
-/// Reads the kubeconfig of a record; `None` if its Secret does not exist.
-async fn load(record: &KubeconfigSecret, source: &Client) -> Result<Option<ClientConfig>> {
+/// Reads the kubeconfig in a Secret; `None` if the Secret does not exist.
+async fn load(secret: &KubeconfigSecret, client: &Client) -> Result<Option<ClientConfig>> {
     let kind = kind_of::<Secret>();
-    let target = Target { kind: &kind, namespace: Some(&record.namespace), name: &record.name };
-    match source.get::<Secret>(target).await? {
-        Some(secret) => {
-            let config = client_config::read(record, &secret).await;
-            config.map(Some).map_err(UnusableKubeconfig::into_yield)
-        }
-        None => Ok(None),
-    }
+    let target = Target { kind: &kind, namespace: Some(&secret.namespace), name: &secret.name };
+    let Some(found) = client.get::<Secret>(target).await? else { return Ok(None) };
+    let config = client_config::read(secret, &found).await;
+    config.map(Some).map_err(UnusableKubeconfig::into_yield)
 }
 
 impl ClusterConnection {
-    /// Connects to the cluster of a record; `None` if its Secret does not exist. `source` is the client of the cluster with the
+    /// Connects to the cluster of a Secret; `None` if the Secret does not exist. `secret_client` is the client of the cluster with the
     /// Secret.
     ///
     /// # Errors
     /// A yield if the kubeconfig can't be used, and the error of a failed read.
     pub(super) async fn open(
-        record: &KubeconfigSecret,
-        source: &Client,
+        secret: &KubeconfigSecret,
+        secret_client: &Client,
         connector: &ClusterConnector,
     ) -> Result<Option<Arc<Self>>> {
-        let Some(ClientConfig { config, identity, version }) = load(record, source).await? else { return Ok(None) };
-        let client = connector.connect(config).map_err(|_| client_config::no_client(record))?;
+        let Some(ClientConfig { config, identity, version }) = load(secret, secret_client).await? else {
+            return Ok(None);
+        };
+        let client = connector.connect(config).map_err(|_| client_config::no_client(secret))?;
         Ok(Some(Arc::new(Self {
-            record: record.clone(),
-            source: source.clone(),
+            secret: secret.clone(),
+            secret_client: secret_client.clone(),
             connector: connector.clone(),
             current: Mutex::new(CurrentClient { client, version }),
             last_read: tokio::sync::Mutex::new(LastRead { time: Instant::now(), was_unchanged: false }),
@@ -116,17 +114,12 @@ impl ClusterConnection {
         self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// Returns whether this is the connection for a Secret with this key and URL.
-    pub(super) fn is_of(&self, secret: &KubeconfigSecret) -> bool {
-        self.record == *secret
-    }
-
     /// Reads the kubeconfig again. Returns whether its Secret exists.
     ///
     /// # Errors
     /// As [`ClusterConnection::open`].
     pub(super) async fn refresh(&self) -> Result<bool> {
-        let Some(config) = load(&self.record, &self.source).await? else { return Ok(false) };
+        let Some(config) = load(&self.secret, &self.secret_client).await? else { return Ok(false) };
         self.update(config);
         Ok(true)
     }
@@ -137,7 +130,7 @@ impl ClusterConnection {
         let (parts, body) = request.into_parts();
         let body = body.collect_bytes().await?;
         let first = self.current.lock().clone();
-        let response = first.client.send(rebuilt(&parts, &body)).await;
+        let response = first.client.send(rebuilt(&parts, body.clone())).await;
         let is_refused = match &response {
             Ok(response) => response.status() == StatusCode::UNAUTHORIZED,
             // Perhaps the API server has another certificate. Whether it has processed the request is unknown, so it is not repeated.
@@ -148,7 +141,7 @@ impl ClusterConnection {
         };
         let response = if is_refused && self.reload(first.version, Duration::ZERO).await {
             let client = self.current.lock().client.clone();
-            client.send(rebuilt(&parts, &body)).await
+            client.send(rebuilt(&parts, body.clone())).await
         } else {
             response
         };
@@ -164,11 +157,11 @@ impl ClusterConnection {
         let mut last_read = self.last_read.lock().await;
         let period = if last_read.was_unchanged { period.max(REFUSED_PERIOD) } else { period };
         if self.current.lock().version == version && last_read.time.elapsed() >= period {
-            match load(&self.record, &self.source).await {
+            match load(&self.secret, &self.secret_client).await {
                 Ok(Some(config)) => self.update(config),
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::debug!(kubeconfig = %self.record, %error, "the kubeconfig can't be read again");
+                    tracing::debug!(kubeconfig = %self.secret, %error, "the kubeconfig can't be read again");
                 }
             }
             let was_unchanged = self.current.lock().version == version;
@@ -183,12 +176,12 @@ impl ClusterConnection {
         } else if self.current.lock().version != version
             && let Ok(client) = self.connector.connect(config)
         {
-            tracing::info!(kubeconfig = %self.record, "connecting with other credentials");
+            tracing::info!(kubeconfig = %self.secret, "connecting with other credentials");
             *self.current.lock() = CurrentClient { client, version };
         }
     }
 }
 
-fn rebuilt(parts: &Parts, body: &[u8]) -> Request<Body> {
-    Request::from_parts(parts.clone(), Body::from(body.to_vec()))
+fn rebuilt(parts: &Parts, body: impl Into<Body>) -> Request<Body> {
+    Request::from_parts(parts.clone(), body.into())
 }

@@ -18,8 +18,10 @@ const ABANDON_ANNOTATION: &str = "opgen.dev/abandon-after";
 /// The Secret with the kubeconfig of another cluster, and the key in it: what the function of a field with `#[provisioner(remote)]`
 /// returns. See the [module](crate::scope) for an example.
 ///
-/// The current context of the kubeconfig counts. Its credentials are a token, a client certificate, or a user name with a password, as
-/// data; it names neither files nor programs, and no proxy.
+/// The current context of the kubeconfig is used. Its credentials are a token, a client certificate, or a user name with a password, as
+/// data; it names neither files nor programs, and no proxy. While the Secret or the key is missing, or the kubeconfig can't be used, the
+/// node yields with the reason `KubeconfigMissing` or `InvalidKubeconfig`. Impossible names, and a URL without `https`, are errors with
+/// the reason `InvalidKubeconfig`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kubeconfig {
     secret: String,
@@ -35,13 +37,17 @@ impl Kubeconfig {
         Self { secret: name.into(), namespace: None, key: "value".to_owned(), server: None, abandon_after: None }
     }
 
-    /// The Secret that Cluster API makes for a cluster: `<cluster>-kubeconfig` in the namespace of the cluster.
+    /// The Secret that Cluster API makes for a cluster: `<cluster>-kubeconfig` in the namespace of the cluster, with the key `value`.
+    ///
+    /// Source: the contract of Cluster API for control planes, "Kubeconfig management".
     pub fn cluster_api(cluster: &str) -> Self {
         Self::secret(format!("{cluster}-kubeconfig"))
     }
 
     /// The Secret that vcluster makes: `vc-<name>` in the namespace of the virtual cluster, with the key `config`. Its kubeconfig names
     /// `localhost`; set the URL of the Service with [`Kubeconfig::server`].
+    ///
+    /// Source: the documentation of vcluster, "Access and expose".
     pub fn vcluster(name: &str) -> Self {
         Self::secret(format!("vc-{name}")).key("config")
     }
@@ -60,16 +66,17 @@ impl Kubeconfig {
         self
     }
 
-    /// Sets the URL of the API server, instead of the one in the kubeconfig. It has `https`, and the certificate of the
-    /// server is for its host.
+    /// Sets the URL of the API server, with `https`. The certificate of the server must be valid for its host. Default: the URL in the
+    /// kubeconfig.
     #[must_use]
     pub fn server(mut self, url: impl Into<String>) -> Self {
         self.server = Some(url.into());
         self
     }
 
-    /// Gives up the objects in the cluster if it can't be reached for this time while they are to be removed, although its Secret exists.
-    /// They remain there. The time begins again with a restart of the operator. Default: never.
+    /// Gives up the objects in the cluster if they are to be removed, and the cluster could not be reached for this time although its
+    /// Secret exists. The objects remain there, and the owner gets the event `Abandoned`. The time has a precision of seconds, and begins
+    /// again with a restart of the operator. Default: never.
     #[must_use]
     pub fn abandon_after(mut self, time: Duration) -> Self {
         self.abandon_after = Some(time);
@@ -122,7 +129,7 @@ impl ClusterRecord {
         let mut annotations = Map::new();
         annotations.insert(RECORD_ANNOTATION.to_owned(), self.secret.to_text().into());
         if let Some(time) = self.abandon_after {
-            annotations.insert(ABANDON_ANNOTATION.to_owned(), time.as_secs().to_string().into());
+            annotations.insert(ABANDON_ANNOTATION.to_owned(), time.as_secs_f64().ceil().to_string().into());
         }
         annotations
     }

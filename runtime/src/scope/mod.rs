@@ -1,4 +1,4 @@
-//! Other clusters: a tree can have nodes whose objects are in a cluster that the tree itself has made.
+//! Nodes whose objects are in another cluster, for example in one that an earlier node of the tree has made.
 //!
 //! A field with `#[provisioner(remote)]` is such a node. The function of its name returns the [`Kubeconfig`]: the Secret that has the
 //! credentials for the cluster, which an earlier node or another controller has made. The objects of all nodes below the field are in
@@ -24,6 +24,7 @@
 //!   cluster, before the objects in it are removed.
 //! - If a field is removed or renamed, keep the old one for one release with `when = |_| false`. Then its objects are removed.
 //! - Two remote nodes don't know of each other's objects: no object moves from one to the other.
+//! - A trial has no other clusters yet, so an owner with a remote node does not become ready in it.
 //! - A node in another cluster can't reference objects, and its children can't be read from outside; give it an output for that.
 //!
 //! # Security
@@ -76,5 +77,6 @@ mod kubeconfig;
 pub use kubeconfig::Kubeconfig;
 
 pub(crate) use cluster::ClusterEvents;
+pub(crate) use clusters::ConnectedClusters;
 pub(crate) use connector::ClusterConnector;
 pub(crate) use kubeconfig::{ClusterRecord, KubeconfigSecret, is_record};

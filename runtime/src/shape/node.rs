@@ -122,9 +122,13 @@ pub enum Cardinality {
     Many,
 }
 
-/// The permissions for a remote child: its record is a ConfigMap, and its kubeconfig is in a Secret.
-const REMOTE_ACCESS: &[Access] =
-    &[Access::applied(kind_of::<ConfigMap>), Access::to(kind_of::<Secret>, &[Verb::Get], SourceLocation::UNKNOWN)];
+/// The permissions for a remote child. Its record is a ConfigMap, which the watch of all ConfigMaps of the operator shows, and which the
+/// operator writes in its own namespace. Its kubeconfig is in a Secret.
+const REMOTE_ACCESS: &[Access] = &[
+    Access::to(kind_of::<ConfigMap>, &[Verb::List, Verb::Watch], SourceLocation::UNKNOWN),
+    Access::to(kind_of::<ConfigMap>, &[Verb::Get, Verb::Create, Verb::Patch, Verb::Delete], SourceLocation::UNKNOWN),
+    Access::to(kind_of::<Secret>, &[Verb::Get], SourceLocation::UNKNOWN),
+];
 
 impl Edge {
     /// Returns the edge to a child that is always wanted, with default options.

@@ -275,35 +275,19 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         }));
         // A role can grant only rights that its creator holds (RBAC escalation), in the scope of the role.
         let granted = visit.edge.filter(|_| visit.group_cluster.is_empty()).map_or(&[][..], |edge| edge.access);
-        if visit.edge.is_some_and(|edge| edge.remote) {
-            grants.extend(granted.iter().flat_map(|access| remote_grants(project, access, &source(access))));
-            return;
-        }
-        let scope = visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
-        grants.extend(granted.iter().map(|access| Grant {
-            rule: Rule::of(access),
-            scope: scope.clone(),
-            source: source(access),
+        let is_remote = visit.edge.is_some_and(|edge| edge.remote);
+        let role = visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
+        grants.extend(granted.iter().map(|access| {
+            let scope = match is_remote {
+                // The record of a cluster.
+                true if access.verbs.contains(&Verb::Create) => RuleScope::OperatorNamespace,
+                true => scope_of_access(project, access),
+                false => role.clone(),
+            };
+            Grant { rule: Rule::of(access), scope, source: source(access) }
         }));
     });
     grants
-}
-
-/// Returns the grants for a permission of the edge to a remote node: the watch of the records is that of all ConfigMaps of the operator,
-/// but it writes them in its own namespace only.
-fn remote_grants(project: &Project, access: &'static Access, source: &GrantSource) -> Vec<Grant> {
-    let is_read = |verb: &Verb| matches!(verb, Verb::List | Verb::Watch);
-    let (watched, rest): (Vec<Verb>, Vec<Verb>) = access.verbs.iter().partition(|verb| is_read(verb));
-    let is_record = !watched.is_empty();
-    let kind = access.kind();
-    let grant = |verbs: &[Verb], scope| {
-        let kind = kind.as_ref()?;
-        let verbs: Vec<_> = verbs.iter().map(|verb| verb.as_str()).collect();
-        let rule = Rule::on(&kind.group, &kind.plural, &verbs);
-        (!verbs.is_empty()).then(|| Grant { rule, scope, source: source.clone() })
-    };
-    let own = if is_record { RuleScope::OperatorNamespace } else { scope_of_access(project, access) };
-    [grant(&watched, scope_of_access(project, access)), grant(&rest, own)].into_iter().flatten().collect()
 }
 
 /// Returns the rules that the operator needs in the clusters of its remote nodes.

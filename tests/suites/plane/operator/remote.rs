@@ -1,9 +1,10 @@
 //! Nodes whose objects are in another cluster.
 
+mod claims;
 mod cluster;
 mod connected;
 mod nested;
-mod trust;
+mod outage;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -16,30 +17,32 @@ use opgen_tests::{
     wait::{PATIENCE, until, until_gone, until_object},
 };
 use serde_json::json;
-use tokio::time::Instant;
 
 use super::{
     fight::note_says,
     kinds::{Note, NoteSpec, available, text},
-    site::Site,
+    site::{Running, Site},
 };
-use cluster::SecondCluster;
+use cluster::{Network, SecondCluster};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("remote_m3_children_are_in_the_cluster_of_the_kubeconfig", children),
         case("remote_m6_a_teardown_removes_the_children_and_then_the_record", teardown),
         case("remote_m6_a_cluster_whose_secret_is_gone_is_gone_with_its_children", gone),
-        case("remote_an_unreachable_cluster_is_waited_for_and_blocks_nobody_else", unreachable),
+        case("remote_an_unreachable_cluster_is_waited_for_and_blocks_nobody_else", outage::unreachable),
+        case("remote_a_cluster_that_does_not_answer_occupies_few_workers", outage::silent),
         case("remote_m1_a_nested_cluster_is_found_in_the_outer_one_and_removed_before_it", nested::nested),
         case_served("remote_a_cluster_is_reached_by_its_kubeconfig_over_the_network", connected::connected),
-        case("remote_a_cluster_that_can_not_be_reached_is_given_up_if_so_chosen", abandoned),
+        case("remote_a_cluster_that_can_not_be_reached_is_given_up_if_so_chosen", outage::abandoned),
         case("remote_another_kubeconfig_moves_the_children", moved),
         case("remote_another_key_or_url_of_a_secret_keeps_the_children", another_key),
+        case("remote_owners_with_different_urls_of_a_cluster_keep_their_connections", different_urls),
         case("remote_a_secret_that_names_another_cluster_is_followed", replaced),
-        case("remote_children_of_an_owner_in_another_cluster_are_no_orphans_there", trust::orphans),
+        case("remote_children_of_an_owner_in_another_cluster_are_no_orphans_there", claims::orphans),
+        case("remote_a_record_outside_of_the_namespace_of_the_operator_is_ignored", claims::forged_record),
         case("remote_rotated_credentials_are_read_again", rotated),
-        case("remote_a_child_that_names_an_owner_elsewhere_is_not_believed", trust::foreign),
+        case("remote_an_object_that_names_an_owner_without_children_there_is_ignored", claims::foreign),
     ]
 }
 
@@ -107,6 +110,34 @@ fn operator(site: &Site, clusters: &[&Arc<SecondCluster>]) -> Operator {
     site.operator().environment(environment).controls::<Note, RemoteTree>()
 }
 
+/// A note that is provisioned, and what it is provisioned with.
+struct Scene<const N: usize> {
+    site: Site,
+    clusters: [Arc<SecondCluster>; N],
+    operator: Operator,
+    running: Running,
+}
+
+impl<const N: usize> Scene<N> {
+    /// Starts second clusters with these names and the operator, publishes the kubeconfigs, and creates the note `one`.
+    async fn provisioned(plane: &Arc<Plane>, names: [&'static str; N], text: &str) -> Self {
+        let site = Site::new(plane).await;
+        let mut clusters = Vec::new();
+        for name in names {
+            clusters.push(SecondCluster::start(plane, name).await);
+        }
+        let clusters: [_; N] = clusters.try_into().unwrap_or_else(|_| panic!("{N} clusters"));
+        let operator = operator(&site, &clusters.each_ref());
+        let running = site.start(&operator).await;
+        for cluster in &clusters {
+            cluster.publish(&site).await;
+        }
+        site.create(&note(text)).await;
+        note_says(&site, "Provisioned").await;
+        Self { site, clusters, operator, running }
+    }
+}
+
 /// The records of clusters in the namespace of the operator.
 async fn records(site: &Site) -> Vec<String> {
     let configs = site.api::<ConfigMap>().list(&Default::default()).await.unwrap();
@@ -152,19 +183,22 @@ async fn children(plane: Arc<Plane>) {
     // A restart writes nothing, here and there.
     let (before, there) = (site.asked().await.writes().len(), blue.writes().await);
     running.end_now().await;
+    let (asked_here, asked_there) = (site.asked().await.len(), blue.requests());
     let _running = site.run(&operator, Default::default()).await;
+    until("the second process has caches here and there", PATIENCE, async || {
+        let (here, there) = (site.asked().await.len(), blue.requests());
+        // The lists and the watches of its ConfigMaps there, and more here.
+        let has_begun = here >= asked_here + 4 && there >= asked_there + 2;
+        if has_begun { Ok(()) } else { Err(format!("{here} requests here, {there} there")) }
+    })
+    .await;
     site.settled().await;
     assert_eq!(site.asked().await.writes().len(), before);
     assert_eq!(blue.writes().await, there);
 }
 
 async fn teardown(plane: Arc<Plane>) {
-    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
-    let operator = operator(&site, &[&blue]);
-    let running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/both")).await;
-    note_says(&site, "Provisioned").await;
+    let Scene { site, clusters: [blue], operator, running } = Scene::provisioned(&plane, ["blue"], "blue/both").await;
     // The operator that tears it down knows of the cluster by the record alone.
     running.end_now().await;
     site.delete::<Note>("one").await;
@@ -176,75 +210,18 @@ async fn teardown(plane: Arc<Plane>) {
 }
 
 async fn gone(plane: Arc<Plane>) {
-    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
-    let operator = operator(&site, &[&blue]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/one")).await;
-    note_says(&site, "Provisioned").await;
-    blue.cut_off(true);
+    let Scene { site, clusters: [blue], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue"], "blue/one").await;
+    blue.set_network(Network::Refused);
     site.api::<Secret>().delete("blue", &Default::default()).await.unwrap();
     site.delete::<Note>("one").await;
     until_gone(&site.api::<Note>(), "one").await;
     assert_eq!(records(&site).await, Vec::<String>::new());
 }
 
-async fn unreachable(plane: Arc<Plane>) {
-    let site = Site::new(&plane).await;
-    let (blue, green) = (SecondCluster::start(&plane, "blue").await, SecondCluster::start(&plane, "green").await);
-    let operator = operator(&site, &[&blue, &green]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    green.publish(&site).await;
-    site.create(&note("blue/one")).await;
-    note_says(&site, "Provisioned").await;
-    blue.cut_off(true);
-    site.patch::<Note>("one", &json!({"spec": {"text": "blue/two"}})).await;
-    let message = note_says(&site, "ClusterUnreachable").await;
-    assert_eq!(message, format!("the cluster of Secret {}/blue can't be reached", site.namespace));
-    // Others are served meanwhile.
-    site.create(&Note::new("two", NoteSpec { text: "green/one".to_owned(), ..NoteSpec::default() })).await;
-    let is_provisioned =
-        |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned");
-    until_object(&site.api::<Note>(), "two", "is provisioned", is_provisioned).await;
-    // A teardown waits, since the cluster exists.
-    site.delete::<Note>("one").await;
-    let is_waiting = |note: &Note| {
-        note.metadata.deletion_timestamp.is_some()
-            && available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "ClusterUnreachable")
-    };
-    until_object(&site.api::<Note>(), "one", "waits for the cluster", is_waiting).await;
-    blue.cut_off(false);
-    until_gone(&site.api::<Note>(), "one").await;
-    assert!(blue.configs().get_opt("one").await.unwrap().is_none());
-    assert_eq!(text(&green.configs().get("two").await.unwrap()), "green/one");
-}
-
-async fn abandoned(plane: Arc<Plane>) {
-    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
-    let operator = operator(&site, &[&blue]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/brief")).await;
-    note_says(&site, "Provisioned").await;
-    blue.cut_off(true);
-    site.delete::<Note>("one").await;
-    let start = Instant::now();
-    until_gone(&site.api::<Note>(), "one").await;
-    assert!(start.elapsed() >= LIMIT, "given up after {:?}", start.elapsed());
-    assert_eq!(text(&blue.configs().get("one").await.unwrap()), "blue/brief");
-    assert_eq!(records(&site).await, Vec::<String>::new());
-}
-
 async fn moved(plane: Arc<Plane>) {
-    let site = Site::new(&plane).await;
-    let (blue, green) = (SecondCluster::start(&plane, "blue").await, SecondCluster::start(&plane, "green").await);
-    let operator = operator(&site, &[&blue, &green]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    green.publish(&site).await;
-    site.create(&note("blue/both")).await;
-    note_says(&site, "Provisioned").await;
+    let Scene { site, clusters: [blue, green], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue", "green"], "blue/both").await;
     site.patch::<Note>("one", &json!({"spec": {"text": "green/one"}})).await;
     until_object(&green.configs(), "one", "is in the other cluster", |config| text(config) == "green/one").await;
     assert!(blue.configs().get_opt("one").await.unwrap().is_none());
@@ -254,12 +231,8 @@ async fn moved(plane: Arc<Plane>) {
 }
 
 async fn another_key(plane: Arc<Plane>) {
-    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
-    let operator = operator(&site, &[&blue]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/one")).await;
-    note_says(&site, "Provisioned").await;
+    let Scene { site, clusters: [blue], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue"], "blue/one").await;
     let uid = blue.configs().get("one").await.unwrap().uid();
     site.patch::<Note>("one", &json!({"spec": {"text": "blue/other"}})).await;
     until_object(&blue.configs(), "one", "is changed", |config| text(config) == "blue/other").await;
@@ -268,14 +241,30 @@ async fn another_key(plane: Arc<Plane>) {
     assert_eq!(records(&site).await.len(), 1);
 }
 
+/// Two owners name the Secret of one cluster, with different keys and URLs.
+async fn different_urls(plane: Arc<Plane>) {
+    let Scene { site, clusters: [blue], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue"], "blue/one").await;
+    site.create(&Note::new("two", NoteSpec { text: "blue/other".to_owned(), ..NoteSpec::default() })).await;
+    until_object(&blue.configs(), "two", "is made", |config| text(config) == "blue/other").await;
+    site.settled().await;
+    let lists = blue.lists().await;
+    for number in 0..5 {
+        let wanted = format!("blue/{number}");
+        site.patch::<Note>("one", &json!({"spec": {"text": wanted}})).await;
+        until_object(&blue.configs(), "one", "has the new text", |config| text(config) == wanted).await;
+        site.patch::<Note>("two", &json!({"spec": {"text": format!("blue/{number}/other")}})).await;
+        until_object(&blue.configs(), "two", "has the new text", |config| {
+            text(config) == format!("blue/{number}/other")
+        })
+        .await;
+    }
+    assert_eq!(blue.lists().await, lists, "a connection that is opened again lists all objects");
+}
+
 async fn replaced(plane: Arc<Plane>) {
-    let site = Site::new(&plane).await;
-    let (blue, green) = (SecondCluster::start(&plane, "blue").await, SecondCluster::start(&plane, "green").await);
-    let operator = operator(&site, &[&blue, &green]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/both")).await;
-    note_says(&site, "Provisioned").await;
+    let Scene { site, clusters: [blue, green], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue", "green"], "blue/both").await;
     green.publish_as(&site, "blue").await;
     blue.accept("nobody");
     site.patch::<Note>("one", &json!({"spec": {"text": "blue/one"}})).await;
@@ -287,12 +276,7 @@ async fn replaced(plane: Arc<Plane>) {
 }
 
 async fn rotated(plane: Arc<Plane>) {
-    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
-    let operator = operator(&site, &[&blue]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/0")).await;
-    note_says(&site, "Provisioned").await;
+    let Scene { site, clusters: [blue], running: _running, .. } = Scene::provisioned(&plane, ["blue"], "blue/0").await;
     // With a paused clock many are cheap.
     let rotations = if plane.form() == Form::Sandbox { 1000 } else { 20 };
     for number in 1..rotations {

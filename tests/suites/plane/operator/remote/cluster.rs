@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicU64, Ordering},
 };
 
 use http::{Request, Response, StatusCode};
@@ -24,8 +24,20 @@ pub(super) struct SecondCluster {
     /// Its name, and that of the Secret.
     pub(super) name: &'static str,
     token: Mutex<String>,
-    is_cut_off: AtomicBool,
+    network: Mutex<Network>,
+    /// The number of requests of operators to it.
+    requests: AtomicU64,
     deletions: Mutex<Vec<u64>>,
+}
+
+/// What happens to a request on its way to a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Network {
+    Open,
+    /// The connection is refused.
+    Refused,
+    /// The request is lost, and there is no answer.
+    Silent,
 }
 
 /// The number of requests of operators to second clusters so far.
@@ -37,7 +49,8 @@ impl SecondCluster {
         let options = Options { form: home.form(), served, kubelet: false, ..Options::default() };
         let plane = Plane::start(options).await.expect("a second plane");
         let token = Mutex::new("first".to_owned());
-        Arc::new(Self { plane, name, token, is_cut_off: AtomicBool::new(false), deletions: Mutex::default() })
+        let network = Mutex::new(Network::Open);
+        Arc::new(Self { plane, name, token, network, requests: AtomicU64::new(0), deletions: Mutex::default() })
     }
 
     /// Adds these clusters to the environment of an operator.
@@ -65,8 +78,12 @@ impl SecondCluster {
                 if request.method() == http::Method::DELETE {
                     cluster.deletions.lock().unwrap_or_else(PoisonError::into_inner).push(position);
                 }
-                if cluster.is_cut_off.load(Ordering::Relaxed) {
-                    return Err(kube::Error::Service("no route to the host".into()));
+                cluster.requests.fetch_add(1, Ordering::Relaxed);
+                let network = *cluster.network.lock().unwrap_or_else(PoisonError::into_inner);
+                match network {
+                    Network::Open => {}
+                    Network::Refused => return Err(kube::Error::Service("connection refused".into())),
+                    Network::Silent => std::future::pending().await,
                 }
                 if token.as_ref() != Some(&*cluster.token.lock().unwrap_or_else(PoisonError::into_inner)) {
                     let status = json!({"kind": "Status", "apiVersion": "v1", "code": 401, "reason": "Unauthorized"});
@@ -80,8 +97,13 @@ impl SecondCluster {
         Client::new(service, "default")
     }
 
-    pub(super) fn cut_off(&self, is_cut_off: bool) {
-        self.is_cut_off.store(is_cut_off, Ordering::Relaxed);
+    pub(super) fn set_network(&self, network: Network) {
+        *self.network.lock().unwrap_or_else(PoisonError::into_inner) = network;
+    }
+
+    /// The number of requests of operators to it so far.
+    pub(super) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
     }
 
     /// Accepts only this token from now on.
@@ -96,12 +118,17 @@ impl SecondCluster {
 
     /// Writes the Secret into another second cluster.
     pub(super) async fn publish_in(&self, other: &Self) {
-        self.write(&Api::namespaced(other.plane.client(), "default"), self.name).await;
+        self.publish_to(&Api::namespaced(other.plane.client(), "default")).await;
     }
 
     /// Writes a Secret of this name with the kubeconfig for it.
     pub(super) async fn publish_as(&self, site: &Site, name: &str) {
         self.write(&site.api::<Secret>(), name).await;
+    }
+
+    /// Writes the Secret of its name with this client.
+    pub(super) async fn publish_to(&self, secrets: &Api<Secret>) {
+        self.write(secrets, self.name).await;
     }
 
     async fn write(&self, secrets: &Api<Secret>, name: &str) {
@@ -133,6 +160,11 @@ impl SecondCluster {
     /// The positions of the deletions among all requests of operators to second clusters.
     pub(super) fn deletions(&self) -> Vec<u64> {
         self.deletions.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The number of lists of ConfigMaps there so far.
+    pub(super) async fn lists(&self) -> usize {
+        self.plane.audit().await.resource("configmaps").verb("list").len()
     }
 
     /// The number of writes of ConfigMaps there so far.

@@ -1,4 +1,4 @@
-//! A cluster that is reached over the network, with no rights there but those of the role that is generated for it.
+//! An operator that reaches a second cluster over the network, with the generated role only.
 
 use std::sync::Arc;
 

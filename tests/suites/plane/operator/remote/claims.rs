@@ -1,16 +1,18 @@
-//! What objects in another cluster say is not believed.
+//! Objects whose annotations name an owner or a cluster, although the operator has not made them.
 
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::Api;
 use opgen::prelude::*;
 use opgen_tests::{
     Plane,
     wait::{PATIENCE, until_gone, until_object},
 };
+use serde_json::json;
 use tokio::time::Instant;
 
-use super::{Note, NoteSpec, SecondCluster, Site, available, config, note, note_says, operator, text};
+use super::{Note, NoteSpec, Scene, SecondCluster, Site, available, config, note, operator, text};
 use crate::operator::site::NAME;
 
 /// An operator of the same name runs in the other cluster, too.
@@ -34,13 +36,9 @@ pub(super) async fn orphans(plane: Arc<Plane>) {
 
 /// Somebody in the other cluster makes objects that look like children of owners that have nothing there.
 pub(super) async fn foreign(plane: Arc<Plane>) {
-    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
-    let operator = operator(&site, &[&blue]);
-    let _running = site.start(&operator).await;
-    blue.publish(&site).await;
-    site.create(&note("blue/one")).await;
+    let Scene { site, clusters: [blue], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue"], "blue/one").await;
     let other = site.create(&Note::new("two", NoteSpec { text: "none".to_owned(), ..NoteSpec::default() })).await;
-    note_says(&site, "Provisioned").await;
     let is_waiting =
         |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "KubeconfigMissing");
     until_object(&site.api::<Note>(), "two", "has no cluster", is_waiting).await;
@@ -59,4 +57,33 @@ pub(super) async fn foreign(plane: Arc<Plane>) {
     for name in ["lie", "ghost"] {
         assert_eq!(text(&blue.configs().get(name).await.unwrap()), "lie");
     }
+}
+
+/// A tenant makes a ConfigMap that looks like a record of the owner, and names the Secret of somebody else.
+pub(super) async fn forged_record(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let environment = SecondCluster::reachable_from(site.environment(), &[&blue]);
+    let operator = Operator::new(NAME).namespace(&site.namespace).environment(environment);
+    let operator = operator.controls::<Note, super::RemoteTree>();
+    let _running = site.start(&operator).await;
+    let tenant = plane.namespace("tenant").await;
+    let notes = Api::<Note>::namespaced(plane.client(), &tenant);
+    let configs = Api::<ConfigMap>::namespaced(plane.client(), &tenant);
+    let created = notes.create(&Default::default(), &note("blue/one")).await.unwrap();
+    blue.publish_to(&Api::namespaced(plane.client(), &tenant)).await;
+    let is_provisioned =
+        |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned");
+    until_object(&notes, "one", "is provisioned", is_provisioned).await;
+    let mut forged = config("forged", "forged");
+    forged.metadata.labels = Some([("app.kubernetes.io/managed-by".to_owned(), NAME.to_owned())].into());
+    let owner = format!("notes.live.example.com/{tenant}/one/{}", created.uid().unwrap_or_default());
+    let secret = json!({"namespace": site.namespace, "name": "foreign", "key": "value"}).to_string();
+    let annotations =
+        [("opgen.dev/owner", owner), ("opgen.dev/node", "inside".to_owned()), ("opgen.dev/cluster", secret)];
+    forged.metadata.annotations = Some(annotations.map(|(name, value)| (name.to_owned(), value)).into());
+    configs.create(&Default::default(), &forged).await.unwrap();
+    // It is an unwanted object of the node, and nothing more.
+    until_gone(&configs, "forged").await;
+    let read = site.asked().await.resource("secrets").name("foreign");
+    assert!(read.is_empty(), "{read}");
 }

@@ -1,0 +1,83 @@
+//! Keeps records of the clusters in which a remote node has objects: a ConfigMap for each cluster, next to the operator.
+
+use crate::{
+    cache::Header,
+    engine::pass::PassCore,
+    error::{Error, Result},
+    kind::{Kind, kind_of},
+    scope::{ClusterRecord, KubeconfigSecret},
+    shape::ResourceOptions,
+    text_hash::text_hash,
+};
+use k8s_openapi::api::core::v1::ConfigMap;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The part of the name of a record that is the same for all.
+const RECORD_PREFIX: &str = "opgen-cluster";
+
+impl PassCore<'_> {
+    /// Returns the records of a node: the clusters in which it may have objects.
+    ///
+    /// # Errors
+    /// A yield if the cache of records can't be read yet.
+    pub(super) fn records(&self, node: &Arc<str>) -> Result<Vec<Header>> {
+        let children = self.shared.children(&record_kind())?;
+        children.readable()?;
+        let mut records: Vec<_> =
+            self.children_of_node(children, node).into_iter().map(|entry| entry.header.clone()).collect();
+        // Whoever may write in another namespace could name a Secret that is none of his.
+        records.retain(|record| record.key.namespace() == Some(self.record_namespace()));
+        Ok(records)
+    }
+
+    /// Returns the namespace of the records: that of the operator. In another cluster that may not exist.
+    fn record_namespace(&self) -> &str {
+        match self.owner.is_remote() {
+            true => self.owner.default_namespace().unwrap_or_default(),
+            false => &self.shared.namespace,
+        }
+    }
+
+    /// Checks that the operator watches the namespace of its records, so that it finds them again.
+    ///
+    /// # Errors
+    /// An obstacle if it doesn't.
+    pub(super) fn check_record_namespace(&self) -> Result<()> {
+        let namespace = self.record_namespace();
+        if self.shared.namespaces.contains(namespace) {
+            return Ok(());
+        }
+        let sentence = format!(
+            "the operator keeps records of clusters in its namespace {namespace}, which it does not watch; \
+             add it to the watched namespaces"
+        );
+        Err(Error::blocked("RecordsNotWatched", sentence))
+    }
+
+    /// Writes the record of a node, and deletes all others of it.
+    ///
+    /// The record has no owner reference: the garbage collector would delete it before the teardown needs it.
+    pub(super) async fn converge_records(&self, node: &Arc<str>, record: Option<&ClusterRecord>) -> Result<()> {
+        let records = self.for_marked_objects();
+        let objects = record.map(|record| self.record_object(node, record)).into_iter().collect();
+        let outcome = records.converge(node, &record_kind(), ResourceOptions::DEFAULT, None, objects).await;
+        self.add_side_effects(records);
+        outcome
+    }
+
+    fn record_object(&self, node: &str, record: &ClusterRecord) -> Value {
+        let KubeconfigSecret { namespace, name, .. } = &record.secret;
+        let (kind, uid) = (self.owner.kind.full_name(), self.owner.uid.to_string());
+        let hash = text_hash([&*kind, &*uid, node, &**namespace, &**name], 8);
+        json!({"metadata": {
+            "name": format!("{RECORD_PREFIX}-{hash}"),
+            "namespace": self.record_namespace(),
+            "annotations": record.annotations(),
+        }})
+    }
+}
+
+fn record_kind() -> Kind {
+    kind_of::<ConfigMap>()
+}
