@@ -65,7 +65,8 @@ impl Site {
         install::apply_quietly(&self.plane, install::generated(operator).text("base/rbac.yaml").expect("a role")).await;
     }
 
-    /// Installs and runs it.
+    /// Installs and runs it. One that watches all namespaces works on the objects of other cases where they share a plane:
+    /// it is installed and then run with [`RunOptions::namespaces`].
     pub(crate) async fn start(&self, operator: &Operator) -> Running {
         self.install(operator).await;
         self.run(operator, RunOptions::default()).await

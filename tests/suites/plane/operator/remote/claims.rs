@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Api;
-use opgen::prelude::*;
+use opgen::{RunOptions, prelude::*};
 use opgen_tests::{
     Plane,
     wait::{PATIENCE, until_gone, until_object},
@@ -65,8 +65,11 @@ pub(super) async fn forged_record(plane: Arc<Plane>) {
     let environment = SecondCluster::reachable_from(site.environment(), &[&blue]);
     let operator = Operator::new(NAME).namespace(&site.namespace).environment(environment);
     let operator = operator.controls::<Note, super::RemoteTree>();
-    let _running = site.start(&operator).await;
+    site.install(&operator).await;
     let tenant = plane.namespace("tenant").await;
+    // Other cases may run on the same plane.
+    let options = RunOptions::default().namespaces([&site.namespace, &tenant]);
+    let _running = site.run(&operator, options).await;
     let notes = Api::<Note>::namespaced(plane.client(), &tenant);
     let configs = Api::<ConfigMap>::namespaced(plane.client(), &tenant);
     let created = notes.create(&Default::default(), &note("blue/one")).await.unwrap();
