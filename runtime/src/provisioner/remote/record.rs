@@ -68,8 +68,9 @@ impl PassCore<'_> {
 
     fn record_object(&self, node: &str, record: &ClusterRecord) -> Value {
         let KubeconfigSecret { namespace, name, .. } = &record.secret;
-        let (kind, uid) = (self.owner.kind.full_name(), self.owner.uid.to_string());
-        let hash = text_hash([&*kind, &*uid, node, &**namespace, &**name], 8);
+        // By the name of the owner: a new owner of that name takes over the record with the objects.
+        let (kind, owner) = (self.owner.kind.full_name(), self.owner.key.to_string());
+        let hash = text_hash([&*kind, &*owner, node, &**namespace, &**name], 8);
         json!({"metadata": {
             "name": format!("{RECORD_PREFIX}-{hash}"),
             "namespace": self.record_namespace(),
