@@ -22,7 +22,14 @@ impl Sandbox {
     /// a new life, as a restart of the process does: calls of earlier clients get no response any more.
     #[must_use]
     pub fn client_through(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
-        client_with_faults(self.clone(), user, faults)
+        client_with_faults(self.clone(), user, (faults, faults.begin()))
+    }
+
+    /// Returns a client as [`Sandbox::client_through`] does, for a further sandbox that the same process uses: it continues the
+    /// current life.
+    #[must_use]
+    pub fn client_beside(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
+        client_with_faults(self.clone(), user, (faults, faults.life()))
     }
 }
 
@@ -40,10 +47,9 @@ fn client_without_faults(sandbox: Sandbox, user: User) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// Returns a client whose calls pass through faults. It starts a new life: earlier clients of the same faults get no
-/// response any more.
-fn client_with_faults(sandbox: Sandbox, user: User, faults: &crate::fault::Faults) -> kube::Client {
-    let (faults, life) = (faults.clone(), faults.begin());
+/// Returns a client whose calls pass through faults, as those of a life.
+fn client_with_faults(sandbox: Sandbox, user: User, (faults, life): (&crate::fault::Faults, u32)) -> kube::Client {
+    let faults = faults.clone();
     let namespace = user.home().unwrap_or("default").to_owned();
     let service = service_fn(move |request: Request<kube::client::Body>| {
         let (sandbox, user, faults) = (sandbox.clone(), user.clone(), faults.clone());

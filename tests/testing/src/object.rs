@@ -29,9 +29,23 @@ pub(crate) fn namespaced_name(object: &Value) -> String {
     }
 }
 
-/// Returns the kind, namespace and name of an object for messages.
+/// Returns the kind, namespace and name of an object for messages, and its cluster if that is another one.
 pub(crate) fn label(object: &Value) -> String {
-    format!("{} {}", text(object, "/kind"), namespaced_name(object))
+    let place = cluster_of(object).map(|cluster| format!(" in {cluster}")).unwrap_or_default();
+    format!("{} {}{place}", text(object, "/kind"), namespaced_name(object))
+}
+
+/// The pointer to the name of the cluster in an object of another cluster. A snapshot adds it.
+const CLUSTER: &str = "/metadata/opgenCluster";
+
+/// Returns the name of the cluster that an object of a snapshot is in; `None` for that of the program.
+pub(crate) fn cluster_of(object: &Value) -> Option<&str> {
+    object.pointer(CLUSTER).and_then(Value::as_str)
+}
+
+/// Adds the name of its cluster to an object.
+pub(crate) fn set_cluster(object: &mut Value, cluster: &str) {
+    object["metadata"]["opgenCluster"] = cluster.into();
 }
 
 /// Returns the kind, namespace and name of an object, and the tree node that applied it if an annotation names one.
@@ -41,9 +55,17 @@ pub(crate) fn label_with_node(object: &Value) -> String {
     format!("{}{node}", label(object))
 }
 
-/// Returns whether two objects have the same kind, namespace and name.
+/// The annotation of an opgen operator's record of a cluster: the Secret with its kubeconfig, as JSON.
+pub(crate) const CLUSTER_RECORD: &str = "opgen.dev/cluster";
+
+/// Returns whether an object is a record of a cluster.
+pub(crate) fn is_cluster_record(object: &Value) -> bool {
+    object["metadata"]["annotations"].get(CLUSTER_RECORD).is_some()
+}
+
+/// Returns whether two objects have the same cluster, kind, namespace and name.
 pub(crate) fn is_same_object(one: &Value, other: &Value) -> bool {
-    ["/kind", "/metadata/name", "/metadata/namespace"].iter().all(|at| one.pointer(at) == other.pointer(at))
+    [CLUSTER, "/kind", "/metadata/name", "/metadata/namespace"].iter().all(|at| one.pointer(at) == other.pointer(at))
 }
 
 /// Returns the owner references of an object.

@@ -216,6 +216,11 @@ impl Faults {
         *self.ended.borrow() < life
     }
 
+    /// Returns the number of the current life.
+    pub(crate) fn life(&self) -> u32 {
+        self.state().life
+    }
+
     /// Begins the next life, which also ends the previous one, and returns its number.
     pub(crate) fn begin(&self) -> u32 {
         let mut state = self.state();

@@ -76,6 +76,8 @@ async fn execute(
             Fault::Silence { done: false } => std::future::pending().await,
             Fault::Older { changes } => {
                 let version = sandbox.version().saturating_sub(changes);
+                // One version for all sandboxes of a process may be later than any of this one.
+                let version = version.min(sandbox.version());
                 if let Some(older) = stale_read::read(sandbox, user.clone(), &request, version).await {
                     return complete(older);
                 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{baseline::Baseline, case::Case};
 use crate::{
-    object::{NODE, owner_references, text},
+    object::{NODE, cluster_of, is_cluster_record, owner_references, text},
     path::object_path,
     report::Finding,
     snapshot::Snapshot,
@@ -25,7 +25,9 @@ pub(super) fn orphaned_children(case: &Case<'_>, baseline: &Baseline) -> Option<
         let hint = "after a deletion with `propagationPolicy: Orphan`, keep the children and remove only the finalizer; remember the policy, since the finalizer `orphan` may be gone before";
         return Some(case.finding(problem, hint, lost.into_iter().map(|path| format!("- {path}")).collect()));
     }
-    let owned = after_delete.objects.iter().filter(|(_, entry)| names_a_sample(case.target, &entry.raw));
+    // An object in another cluster keeps its mark: `Orphan` is a policy of the cluster of its owner.
+    let here = after_delete.objects.iter().filter(|(_, entry)| cluster_of(&entry.raw).is_none());
+    let owned = here.filter(|(_, entry)| names_a_sample(case.target, &entry.raw));
     let lines: Vec<String> = owned.map(|(key, _)| format!("+ {key}")).collect();
     let problem =
         "objects still reference their deleted owner after a deletion with `propagationPolicy: Orphan`".to_owned();
@@ -43,6 +45,13 @@ fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) 
     if case.schedule.delete_at.is_none() {
         let children = outcome.after_create.iter().flat_map(|snapshot| snapshot.children(name, &manifests.samples));
         created.extend(children.map(|entry| path(&entry.raw)));
+    }
+    // A record of a cluster goes with its owner.
+    let snapshots = outcome.after_create.iter().chain([&baseline.after_create]);
+    let records =
+        snapshots.flat_map(|snapshot| snapshot.objects.values()).filter(|entry| is_cluster_record(&entry.raw));
+    for record in records {
+        created.remove(&path(&record.raw));
     }
     let existing: BTreeSet<String> = after_delete.objects.values().map(|entry| path(&entry.raw)).collect();
     let samples: BTreeSet<String> = manifests.samples.iter().map(path).collect();

@@ -22,7 +22,8 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, which: usize) -> Result<(), F
     let children: Vec<&Value> =
         children.filter(|(_, number)| which == 0 || which == *number).map(|(entry, _)| &entry.raw).collect();
     for child in &children {
-        let added = admin::add_finalizer(&cluster.sandbox, child, &manifests.install, FOREIGN_FINALIZER).await;
+        let added =
+            admin::add_finalizer(&cluster.sandbox_of(child), child, &manifests.install, FOREIGN_FINALIZER).await;
         added.map_err(|error| Failure::setup("failed to add a finalizer", error))?;
     }
     cluster.rest("another client added finalizers").await?;
@@ -73,6 +74,7 @@ async fn remove_finalizer(cluster: &Cluster<'_>, object: &Value) -> Result<(), F
     let snapshot = cluster.snapshot();
     let Some(current) = snapshot.find(object) else { return Ok(()) };
     let others: Vec<&str> = finalizers(current).filter(|finalizer| *finalizer != FOREIGN_FINALIZER).collect();
-    let removed = admin::set_finalizers(&cluster.sandbox, object, &cluster.target.manifests.install, &others).await;
+    let removed =
+        admin::set_finalizers(&cluster.sandbox_of(object), object, &cluster.target.manifests.install, &others).await;
     removed.map_err(|error| Failure::setup("failed to remove a finalizer", error))
 }

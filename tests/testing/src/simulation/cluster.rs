@@ -23,11 +23,12 @@ use tokio::{
 use super::{
     fault_plan,
     foreign_object::ForeignObjects,
-    observer::{object_of, record_nodes, record_passes},
+    observer::{object_of, record_passes},
     optional_webhook::{optional_webhooks, without_query},
     outcome::{Failure, Outcome},
     panic_hook,
     recreation::recreations,
+    remote_clusters::{self, RemoteClusters},
     write_log::WriteLog,
 };
 use crate::{
@@ -70,6 +71,7 @@ pub(crate) struct Cluster<'a> {
     /// Records the reads of webhooks, which belong to another replica than the program that the faults stop.
     webhook_reads: Faults,
     log: WriteLog,
+    remote_clusters: RemoteClusters,
     foreign_objects: ForeignObjects,
     started: Instant,
     seed: u64,
@@ -129,6 +131,7 @@ impl<'a> Cluster<'a> {
             .start();
         let faults = fault_plan::faults(target, &sandbox, schedule);
         *webhook_faults.lock().unwrap_or_else(PoisonError::into_inner) = Some(faults.clone());
+        let remote_clusters = RemoteClusters::new(seed, log.clone());
         let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
         let started = Instant::now();
         Self {
@@ -137,6 +140,7 @@ impl<'a> Cluster<'a> {
             faults,
             webhook_reads: Faults::none(),
             log,
+            remote_clusters,
             foreign_objects,
             started,
             seed,
@@ -263,17 +267,20 @@ impl<'a> Cluster<'a> {
     fn spawn_process(&mut self) -> JoinHandle<Result<(), String>> {
         let (namespace, name) = (&self.target.namespace, &self.target.name);
         let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.faults);
-        let client = record_nodes(client, self.log.clone());
+        let clusters = self.remote_clusters.clone();
+        let client = clusters.observe(client, &self.sandbox, None);
         let (faults, started) = (self.faults.clone(), self.started);
         let now = move || {
             let ahead = SignedDuration::from_secs(faults.clock_lead());
             let start = Timestamp::from_second(START_TIME).unwrap_or(Timestamp::UNIX_EPOCH);
             start.checked_add(started.elapsed()).and_then(|now| now.checked_add(ahead)).unwrap_or(start)
         };
+        let process_faults = self.faults.clone();
         let random = Seeded::new(self.seed ^ self.faults.calls() << 32);
         let environment = Environment::new(now, move || random.bits())
             .observed(record_passes(self.faults.clone()))
-            .panics_observed(|pass, node| panic_hook::locate(&object_of(pass), node));
+            .panics_observed(|pass, node| panic_hook::locate(&object_of(pass), node))
+            .clusters(move |config| clusters.client(config, &process_faults));
         tokio::spawn(self.target.program.run(client, environment))
     }
 
@@ -291,7 +298,14 @@ impl<'a> Cluster<'a> {
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut objects = self.sandbox.objects(self.base_version);
         objects.retain(|object| !self.installed.iter().any(|installed| is_same_object(installed, object)));
+        objects.extend(self.remote_clusters.objects());
+        objects.retain(|object| !remote_clusters::is_kubeconfig(object));
         Snapshot::of(objects)
+    }
+
+    /// Returns the sandbox that an object of a snapshot is in.
+    pub(crate) fn sandbox_of(&self, object: &Value) -> Sandbox {
+        self.remote_clusters.sandbox_of(object).unwrap_or_else(|| self.sandbox.clone())
     }
 
     /// Deletes samples.
@@ -345,7 +359,7 @@ impl<'a> Cluster<'a> {
         phase: &'static str,
         outcome: &mut Outcome,
     ) {
-        let recreations = recreations(&self.sandbox, self.target, snapshots, deleted, phase).await;
+        let recreations = recreations(|object| self.sandbox_of(object), self.target, snapshots, deleted, phase).await;
         outcome.recreations.extend(recreations);
     }
 

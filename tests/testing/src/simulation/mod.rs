@@ -9,6 +9,7 @@ mod optional_webhook;
 mod outcome;
 mod panic_hook;
 mod recreation;
+mod remote_clusters;
 mod write_log;
 
 pub(crate) use cluster::{Cluster, WAIT_PAUSES};

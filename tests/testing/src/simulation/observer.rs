@@ -7,16 +7,21 @@ use opgen_sandbox::fault::Faults;
 
 use super::write_log::WriteLog;
 
-/// Returns a client that records the tree node in the annotation of each object that it writes.
-pub(super) fn record_nodes(client: kube::Client, writes: WriteLog) -> kube::Client {
+/// Returns a client that records the tree node in the annotation of each object that it writes, and passes each object to `observe`.
+pub(super) fn record_nodes(
+    client: kube::Client,
+    writes: WriteLog,
+    observe: impl Fn(&[u8]) + Clone + Send + Sync + 'static,
+) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
-        let (client, writes) = (client.clone(), writes.clone());
+        let (client, writes, observe) = (client.clone(), writes.clone(), observe.clone());
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect_bytes().await?;
             if matches!(head.method, Method::POST | Method::PUT | Method::PATCH) {
                 writes.record_node(head.uri.path(), &body);
+                observe(&body);
             }
             client.send(Request::from_parts(head, Body::from(body))).await
         }

@@ -31,7 +31,7 @@ pub(crate) struct Recreation {
 /// Returns the children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its
 /// dependents, and objects that the server does not allow to update.
 pub(crate) async fn recreations(
-    sandbox: &Sandbox,
+    sandbox_of: impl Fn(&Value) -> Sandbox,
     target: &Target,
     (before, now): (&Snapshot, &Snapshot),
     deleted: Option<&Value>,
@@ -49,7 +49,7 @@ pub(crate) async fn recreations(
             continue;
         }
         let lost_data = KINDS_WITH_DATA.contains(&text(old, "/kind"));
-        if lost_data || is_update_allowed(sandbox, target, old, new).await {
+        if lost_data || is_update_allowed(&sandbox_of(old), target, old, new).await {
             recreations.push(Recreation { object: label_with_node(old), phase, lost_data });
         }
     }
@@ -63,6 +63,7 @@ async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new:
     if let Some(metadata) = object["metadata"].as_object_mut() {
         metadata.remove("managedFields");
         metadata.remove("creationTimestamp");
+        metadata.remove("opgenCluster");
     }
     for field in ["uid", "resourceVersion"] {
         object["metadata"][field] = new["metadata"][field].clone();
