@@ -24,7 +24,7 @@
 //!   cluster, before the objects in it are removed.
 //! - If a field is removed or renamed, keep the old one for one release with `when = |_| false`. Then its objects are removed.
 //! - Two remote nodes don't know of each other's objects: no object moves from one to the other.
-//! - In a trial each Secret that a remote node names gets the kubeconfig of a cluster of its own soon after; that cluster does not end.
+//! - A trial simulates the cluster of each kubeconfig, but neither its end nor a loss of the connection to it alone.
 //! - A node in another cluster can't reference objects, and its children can't be read from outside; give it an output for that.
 //!
 //! # Security

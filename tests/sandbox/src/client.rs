@@ -25,10 +25,10 @@ impl Sandbox {
         client_with_faults(self.clone(), user, (faults, faults.begin()))
     }
 
-    /// Returns a client as [`Sandbox::client_through`] does, for a further sandbox that the same process uses: it continues the
-    /// current life.
+    /// Returns a client as [`Sandbox::client_through`] does, for a further sandbox that the same process uses: it starts no new
+    /// life, so that the earlier clients of the current life still get responses.
     #[must_use]
-    pub fn client_beside(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
+    pub fn client_in_same_life(&self, user: User, faults: &crate::fault::Faults) -> kube::Client {
         client_with_faults(self.clone(), user, (faults, faults.life()))
     }
 }

@@ -35,17 +35,22 @@ pub(crate) fn label(object: &Value) -> String {
     format!("{} {}{place}", text(object, "/kind"), namespaced_name(object))
 }
 
-/// The pointer to the name of the cluster in an object of another cluster. A snapshot adds it.
-const CLUSTER: &str = "/metadata/opgenCluster";
+/// The field of the metadata with the name of the cluster, in the objects of another cluster. A snapshot adds it.
+const CLUSTER_FIELD: &str = "opgenCluster";
 
 /// Returns the name of the cluster that an object of a snapshot is in; `None` for that of the program.
 pub(crate) fn cluster_of(object: &Value) -> Option<&str> {
-    object.pointer(CLUSTER).and_then(Value::as_str)
+    object["metadata"][CLUSTER_FIELD].as_str()
 }
 
 /// Adds the name of its cluster to an object.
 pub(crate) fn set_cluster(object: &mut Value, cluster: &str) {
-    object["metadata"]["opgenCluster"] = cluster.into();
+    object["metadata"][CLUSTER_FIELD] = cluster.into();
+}
+
+/// Removes the name of its cluster from an object, before it is sent to a server.
+pub(crate) fn remove_cluster(object: &mut Value) {
+    object["metadata"].as_object_mut().map(|metadata| metadata.remove(CLUSTER_FIELD));
 }
 
 /// Returns the kind, namespace and name of an object, and the tree node that applied it if an annotation names one.
@@ -65,7 +70,8 @@ pub(crate) fn is_cluster_record(object: &Value) -> bool {
 
 /// Returns whether two objects have the same cluster, kind, namespace and name.
 pub(crate) fn is_same_object(one: &Value, other: &Value) -> bool {
-    [CLUSTER, "/kind", "/metadata/name", "/metadata/namespace"].iter().all(|at| one.pointer(at) == other.pointer(at))
+    cluster_of(one) == cluster_of(other)
+        && ["/kind", "/metadata/name", "/metadata/namespace"].iter().all(|at| one.pointer(at) == other.pointer(at))
 }
 
 /// Returns the owner references of an object.

@@ -76,13 +76,13 @@ async fn execute(
             Fault::Silence { done: false } => std::future::pending().await,
             Fault::Older { changes } => {
                 let version = sandbox.version().saturating_sub(changes);
-                // One version for all sandboxes of a process may be later than any of this one.
-                let version = version.min(sandbox.version());
                 if let Some(older) = stale_read::read(sandbox, user.clone(), &request, version).await {
                     return complete(older);
                 }
             }
             Fault::AsOf { version } => {
+                // The version is that of the first sandbox of a process; another one may not have it yet.
+                let version = version.min(sandbox.version());
                 if let Some(older) = stale_read::read(sandbox, user.clone(), &request, version).await {
                     return complete(older);
                 }

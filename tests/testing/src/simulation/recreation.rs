@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{
     admin,
-    object::{label_with_node, owner_references, text, uid},
+    object::{label_with_node, owner_references, remove_cluster, text, uid},
     path::object_path,
     snapshot::Snapshot,
     target::Target,
@@ -63,8 +63,8 @@ async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new:
     if let Some(metadata) = object["metadata"].as_object_mut() {
         metadata.remove("managedFields");
         metadata.remove("creationTimestamp");
-        metadata.remove("opgenCluster");
     }
+    remove_cluster(&mut object);
     for field in ["uid", "resourceVersion"] {
         object["metadata"][field] = new["metadata"][field].clone();
     }

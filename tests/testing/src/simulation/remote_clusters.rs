@@ -1,5 +1,5 @@
-//! `RemoteClusters`: the clusters of the remote nodes of a program. Each is a sandbox, which a kubeconfig names soon after the program
-//! has written its record of that cluster.
+//! `RemoteClusters`: simulates the clusters of the remote nodes of a program. When the program writes the record of a cluster, a
+//! sandbox is started, and a second later the Secret with its kubeconfig is created.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,8 +25,10 @@ const LABEL: &str = "testing.opgen.dev/kubeconfig";
 /// The end of the host names of all clusters.
 const DOMAIN: &str = "clusters.test";
 
-/// The time until a new cluster can be used, and until the creation of a Secret is repeated.
+/// The time until a new cluster can be used.
 const START: Duration = Duration::from_secs(1);
+
+/// The time until the creation of a Secret is repeated.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// How often the creation of a Secret is repeated, such as while its namespace does not exist.
@@ -80,7 +82,7 @@ impl RemoteClusters {
         let is_new = !self.lock().contains_key(&host);
         if is_new {
             let log = self.log.clone();
-            // With one seed, objects of two clusters had the same UID.
+            // With the same seed, objects of two clusters would have the same UID.
             let mut hasher = DefaultHasher::new();
             host.hash(&mut hasher);
             let sandbox = Sandbox::builder().seed(self.seed ^ hasher.finish()).workloads(true).cd_systems(true);
@@ -123,7 +125,7 @@ impl RemoteClusters {
         let host = config.cluster_url.host()?;
         let sandbox = self.lock().get(host)?.sandbox.clone();
         // The rights of the program are those of the kubeconfig.
-        let client = sandbox.client_beside(User::admin("program"), faults);
+        let client = sandbox.client_in_same_life(User::admin("program"), faults);
         Some(self.observe(client, &sandbox, Some(host)))
     }
 
