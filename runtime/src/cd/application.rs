@@ -3,10 +3,12 @@
 use crate::{
     cd::{
         driver::{ApplicationDestination, ApplicationSpec, IgnoredDifference, InvalidApplication, Parameter},
+        registered_cluster::RegisteredCluster,
+        release_name::{MAX_RELEASE_NAME, release_problem},
         source::{ApplicationSource, GitRevision},
     },
     client::strip_nulls,
-    dns_name::{is_dns_label, is_dns_subdomain},
+    dns_name::is_dns_label,
     json_order::sort_keys,
     scope::{Kubeconfig, KubeconfigSecret},
     text_hash::text_hash,
@@ -17,8 +19,6 @@ use std::{collections::BTreeMap, fmt};
 
 /// The namespace of an application whose owner has none.
 const DEFAULT_NAMESPACE: &str = "default";
-/// The maximum length of a release of Helm. The object name is its default.
-const MAX_NAME: usize = 53;
 /// The length of the hash in an object name.
 const HASH: usize = 10;
 
@@ -67,10 +67,15 @@ pub(crate) struct ApplicationOwner<'a> {
     /// The kind with its group: `webapps.demo.example.com`.
     pub(crate) kind: String,
     pub(crate) name: &'a str,
-    /// The namespace of the owner, or the owner itself if it is a Namespace.
+    /// The default of the namespace into which the application is deployed: that of the owner, or the owner itself if it is a
+    /// Namespace.
     pub(crate) namespace: Option<&'a str>,
+    /// The same for the objects that deploy it, which may be in another cluster.
+    pub(crate) object_namespace: Option<&'a str>,
     /// The path of the node, with keys.
     pub(crate) node: &'a str,
+    /// The cluster of the remote node that it is below; empty for the operator's cluster. Another cluster gives another name.
+    pub(crate) cluster: &'a str,
 }
 
 impl Application {
@@ -141,14 +146,14 @@ impl Application {
         self
     }
 
-    /// Adds a label to the namespace that the CD system creates. Flux can't set one.
+    /// Adds a label to the namespace that the CD system creates. Flux and Helm can't set one.
     #[must_use]
     pub fn namespace_label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.namespace_labels.insert(name.into(), value.into());
         self
     }
 
-    /// Adds an annotation to the namespace that the CD system creates. Flux can't set one.
+    /// Adds an annotation to the namespace that the CD system creates. Flux and Helm can't set one.
     #[must_use]
     pub fn namespace_annotation(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.namespace_annotations.insert(name.into(), value.into());
@@ -181,7 +186,8 @@ impl Application {
         self
     }
 
-    /// Lets the CD system use server-side apply. Flux uses it for manifests in any case, and for charts as it is configured.
+    /// Lets the CD system use server-side apply. Flux uses it for manifests in any case, and for charts as it is configured; Helm
+    /// always uses it.
     #[must_use]
     pub fn server_side_apply(mut self) -> Self {
         self.server_side_apply = true;
@@ -189,7 +195,7 @@ impl Application {
     }
 
     /// Lets the CD system ignore differences of fields of a kind: `ignore_difference("apps", "Deployment", ["/spec/replicas"])`.
-    /// The fields are JSON pointers.
+    /// The fields are JSON pointers. Helm can't, since it repairs no differences.
     #[must_use]
     pub fn ignore_difference(
         mut self,
@@ -209,28 +215,33 @@ impl Application {
         self
     }
 
-    /// Deploys into the cluster that is registered with Argo CD by this name. Flux can't; see [`Application::kubeconfig`]. Default: the
-    /// cluster in the settings of the driver.
+    /// Deploys into the cluster that is registered with Argo CD by this name. Flux and Helm can't; see [`Application::kubeconfig`].
+    /// Default: the cluster in the settings of the driver.
     #[must_use]
     pub fn cluster(mut self, name: impl Into<String>) -> Self {
         self.cluster = Some(ApplicationCluster::Registered(name.into()));
         self
     }
 
-    /// Deploys into the cluster of a kubeconfig, for example one that an earlier node has made. Flux reads the Secret from the namespace
-    /// of its objects, which is that of the owner, and uses the server in it. Argo CD can't; see [`Application::cluster`]. Default: the
-    /// cluster of Flux.
+    /// Deploys into the cluster of a kubeconfig, for example one that an earlier node has made. Flux and Helm read the Secret from the
+    /// namespace of their objects, which is that of the owner, and use the server in it. Argo CD can't; see [`Application::cluster`].
+    /// Default: the cluster of Flux, or of the operator with Helm.
     #[must_use]
     pub fn kubeconfig(mut self, kubeconfig: Kubeconfig) -> Self {
         self.cluster = Some(ApplicationCluster::Kubeconfig(kubeconfig));
         self
     }
 
-    /// Returns the application with its defaults and the name of its objects.
+    /// Returns the application with its defaults and the name of its objects. `registered` is the cluster of the remote node that it is
+    /// below.
     ///
     /// # Errors
     /// If a part of it is invalid.
-    pub(crate) fn resolve(self, owner: &ApplicationOwner<'_>) -> Result<ApplicationSpec, InvalidApplication> {
+    pub(crate) fn resolve(
+        self,
+        owner: &ApplicationOwner<'_>,
+        registered: Option<&RegisteredCluster>,
+    ) -> Result<ApplicationSpec, InvalidApplication> {
         for (field, value) in self.source.required_fields() {
             if value.is_empty() {
                 return Err(InvalidApplication::new(format!("the {field} is empty")));
@@ -256,7 +267,11 @@ impl Application {
         }
         let own_namespace = owner.namespace.unwrap_or(DEFAULT_NAMESPACE);
         let destination = match self.cluster {
-            None => ApplicationDestination::Default,
+            None => registered.map_or(ApplicationDestination::Default, RegisteredCluster::destination),
+            Some(_) if registered.is_some() => {
+                let problem = "below a remote node, an application is deployed into the cluster of that node";
+                return Err(InvalidApplication::new(problem));
+            }
             Some(ApplicationCluster::Registered(name)) if name.is_empty() => {
                 return Err(InvalidApplication::new("the name of the cluster is empty"));
             }
@@ -274,7 +289,7 @@ impl Application {
         Ok(ApplicationSpec {
             object_name: object_name(&name, owner),
             name,
-            owner_namespace: owner.namespace.map(str::to_owned),
+            owner_namespace: owner.object_namespace.map(str::to_owned),
             source: self.source,
             release,
             has_namespace: namespace.is_some(),
@@ -297,25 +312,20 @@ fn field_name(node: &str) -> String {
     node.rsplit('/').next().unwrap_or(node).replace('_', "-")
 }
 
-/// Returns why Helm refuses the name of a release; `None` if it does not.
-fn release_problem(release: &str) -> Option<&'static str> {
-    if release.len() > MAX_NAME {
-        return Some("the name of the release is longer than 53 characters");
-    }
-    let is_valid = is_dns_subdomain(release);
-    (!is_valid).then_some("the name of the release is not a DNS name of lower-case letters, digits, hyphens and dots")
-}
-
-/// Returns the name of the objects of an application: its name, and a hash of the operator, the owner and the node. No other owner of
-/// the cluster derives it. An owner that was deleted and created again derives the same one: it waits until the objects of the former owner, which
-/// are marked with its uid, are gone, and the two never deploy the same chart at a time.
+/// Returns the name of the objects of an application, which is the default name of its release: its name, and a hash of the operator, the
+/// owner and the node. No other owner of the cluster derives it. An owner that was deleted and created again derives the same one: it
+/// waits until the objects of the former owner, which are marked with its uid, are gone, and the two never deploy the same chart at a
+/// time.
 fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
-    let namespace = owner.namespace.unwrap_or_default();
-    let hash = text_hash([owner.operator, &*owner.kind, namespace, owner.name, owner.node, name], HASH / 2);
+    let namespace = owner.object_namespace.unwrap_or_default();
+    let texts = [owner.operator, &*owner.kind, namespace, owner.name, owner.node, name];
+    // Without a cluster, the name is that of earlier releases.
+    let cluster = Some(owner.cluster).filter(|cluster| !cluster.is_empty());
+    let hash = text_hash(texts.into_iter().chain(cluster), HASH / 2);
     let lowercase = name.to_ascii_lowercase();
     let label: String = lowercase.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let stem = label.trim_matches('-');
-    let stem = stem[..stem.len().min(MAX_NAME - HASH - 1)].trim_end_matches('-');
+    let stem = stem[..stem.len().min(MAX_RELEASE_NAME - HASH - 1)].trim_end_matches('-');
     // A name that begins with a digit is no name of a Service, and some charts derive one.
     match stem.chars().next() {
         Some(first) if first.is_ascii_lowercase() => format!("{stem}-{hash}"),

@@ -1,5 +1,8 @@
 //! `ArgoCd`: deploys applications with Argo CD.
 
+mod registration;
+mod settings;
+
 use crate::{
     cd::{
         driver::{ApplicationDestination, ApplicationSpec, Driver, InvalidApplication, Parameter},
@@ -8,15 +11,21 @@ use crate::{
     kind::Kind,
     label_value::label_value,
     readiness::ALLOW_DEGRADED,
-    shape::Access,
+    shape::{Access, Registration},
 };
+use registration::registration;
 use serde_json::{Map, Value, json};
+pub use settings::{ArgoCdSettings, DefaultArgoCd};
 use std::{fmt, marker::PhantomData};
 
 /// Deploys applications with Argo CD: each is an `Application`, with automated sync, self-healing, pruning and retries without limit.
 ///
 /// The `Application` has the finalizer of Argo CD from the beginning, so its deletion waits until Argo CD has removed what it deployed,
 /// whoever deletes it.
+///
+/// Below a remote node (see [`scope`](crate::scope)), Argo CD deploys into the cluster of that node. The operator registers the cluster by a
+/// Secret in the namespace of Argo CD, which all applications share that are deployed there, and deletes it after the last of them. The
+/// credentials are those of the kubeconfig, so they need the rights for all objects in the charts.
 ///
 /// The type parameter has the settings of the installation of Argo CD:
 ///
@@ -41,23 +50,6 @@ impl<S> fmt::Debug for ArgoCd<S> {
     }
 }
 
-/// The settings of an installation of Argo CD.
-pub trait ArgoCdSettings: 'static {
-    /// The namespace of Argo CD, where its applications are. Default: `argocd`.
-    const NAMESPACE: &'static str = "argocd";
-    /// The project of the applications. Default: `default`.
-    const PROJECT: &'static str = "default";
-    /// The name of the cluster in Argo CD into which the applications are deployed. Default: `in-cluster`, the cluster of Argo CD.
-    const CLUSTER: &'static str = "in-cluster";
-}
-
-/// The settings of Argo CD as its manifests install it.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct DefaultArgoCd;
-
-impl ArgoCdSettings for DefaultArgoCd {}
-
 /// The label with the name of the application.
 const NAME_LABEL: &str = "opgen.dev/application";
 /// The finalizer with which Argo CD removes what it deployed, before the `Application` is gone.
@@ -78,6 +70,7 @@ fn application_kind() -> Kind {
 impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
     const NAME: &'static str = "Argo CD";
     const ACCESS: &'static [Access] = &[Access::applied(application_kind)];
+    const REGISTRATION: Option<Registration> = Some(registration::<S>());
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSpec { name, object_name, namespace, .. } = application;

@@ -1,8 +1,12 @@
 //! `Driver`: writes applications as objects of a CD system.
 
-use crate::{cd::source::ApplicationSource, error::Error, shape::Access};
+use crate::{
+    cd::source::ApplicationSource,
+    error::Error,
+    shape::{Access, Registration},
+};
 use serde_json::Value;
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, marker::PhantomData};
 
 /// A CD system that deploys applications.
 ///
@@ -13,13 +17,19 @@ use std::{collections::BTreeMap, fmt};
 /// # Rules
 /// - The names of the objects derive from [`ApplicationSpec::object_name`], which no other application has.
 /// - The same application gives the same objects, so that nothing is written without a difference.
+/// - Each application has an object of the last kind of [`ACCESS`](Driver::ACCESS), which deploys it. Another version changes this object
+///   and keeps its name: the CD system upgrades the application, and the object is not ready with the version before.
+/// - Each part of the application is in the objects, or the application is refused. An option without an effect would mislead.
 /// - If the CD system removes what it deployed only on request, as by a finalizer of Argo CD, the object has that request from the
 ///   beginning.
+///
+/// The crate `opgen-testing` has a suite that checks these rules and more, in a test of the driver:
+/// `opgen_testing::driver::conformance::<K3s>().check()`.
 ///
 /// # Example
 ///
 /// ```
-/// use opgen::cd::{ApplicationSource, ApplicationSpec, Driver, InvalidApplication};
+/// use opgen::cd::{ApplicationDestination, ApplicationSource, ApplicationSpec, Driver, InvalidApplication};
 /// use opgen::{Kind, shape::Access};
 /// use serde_json::{Value, json};
 ///
@@ -40,11 +50,33 @@ use std::{collections::BTreeMap, fmt};
 ///         let ApplicationSource::Chart { repository, chart, version } = &application.source else {
 ///             return Err(InvalidApplication::new("K3s deploys charts of a repository only"));
 ///         };
+///         let is_unsupported = repository.starts_with("oci://")
+///             || application.release.is_some()
+///             || !application.namespace_labels.is_empty()
+///             || !application.namespace_annotations.is_empty()
+///             || !application.parameters.is_empty()
+///             || application.server_side_apply
+///             || !application.ignored_differences.is_empty()
+///             || application.allows_degraded
+///             || application.destination != ApplicationDestination::Default;
+///         if is_unsupported {
+///             let problem = "K3s deploys charts of a repository with a namespace and values, and without other options";
+///             return Err(InvalidApplication::new(problem));
+///         }
+///         // Fields that are null are left out. JSON is YAML.
+///         let values = application.values.as_ref().map(Value::to_string);
 ///         Ok(vec![json!({
 ///             "apiVersion": "helm.cattle.io/v1",
 ///             "kind": "HelmChart",
 ///             "metadata": {"name": application.object_name, "namespace": "kube-system"},
-///             "spec": {"repo": repository, "chart": chart, "version": version, "targetNamespace": application.namespace},
+///             "spec": {
+///                 "repo": repository,
+///                 "chart": chart,
+///                 "version": version,
+///                 "targetNamespace": application.namespace,
+///                 "createNamespace": application.create_namespace,
+///                 "valuesContent": values,
+///             },
 ///         })])
 ///     }
 /// }
@@ -52,7 +84,7 @@ use std::{collections::BTreeMap, fmt};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a driver of applications",
     label = "does not implement `Driver`",
-    note = "use `cd::ArgoCd`, a driver of `cd::flux`, or a type that implements `cd::Driver`"
+    note = "use `cd::ArgoCd`, a driver of `cd::flux`, `cd::helm::Helm`, or a type that implements `cd::Driver`"
 )]
 pub trait Driver: 'static {
     /// The name of the CD system, for diagrams.
@@ -60,6 +92,13 @@ pub trait Driver: 'static {
     /// The permissions for the kinds of the objects, by [`Access::applied`]. The kinds are applied in this order, each when the
     /// objects before it are ready, and removed in the reverse order.
     const ACCESS: &'static [Access];
+    /// How the CD system in the operator's cluster gets access to the cluster of a remote node, so that it deploys the applications below
+    /// the node. Default: `None`, for a CD system that can't: then the objects of these applications are in that cluster, for a CD system
+    /// there.
+    ///
+    /// The clusters of applications that [`ArgoCd`](crate::cd::ArgoCd), the drivers of [`flux`](crate::cd::flux) and
+    /// [`Helm`](crate::cd::helm::Helm) deploy are registered.
+    const REGISTRATION: Option<Registration> = None;
 
     /// Returns the objects that deploy an application, with `apiVersion`, `kind` and `metadata`. An object without a namespace gets
     /// that of the owner.
@@ -67,6 +106,20 @@ pub trait Driver: 'static {
     /// # Errors
     /// If the CD system can't deploy such an application.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication>;
+}
+
+/// Deploys an application below a remote node with the CD system in the cluster of that node, instead of the one in the operator's
+/// cluster. There is no difference for other applications.
+#[derive(Debug)]
+pub struct InCluster<D>(PhantomData<fn() -> D>);
+
+impl<D: Driver> Driver for InCluster<D> {
+    const NAME: &'static str = D::NAME;
+    const ACCESS: &'static [Access] = D::ACCESS;
+
+    fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
+        D::objects(application)
+    }
 }
 
 /// An application with all defaults, as a driver deploys it.
@@ -78,7 +131,7 @@ pub struct ApplicationSpec {
     /// The name for objects of the CD system: the name with a hash of the owner and the path of the node. It is a DNS
     /// label of at most 53 characters, the limit of a release of Helm.
     pub object_name: String,
-    /// The namespace of the owner; `None` if the owner has none.
+    /// The namespace of objects that name none: that of the owner. `None` if the owner has none.
     pub owner_namespace: Option<String>,
     /// Where the application comes from.
     pub source: ApplicationSource,

@@ -14,23 +14,29 @@
 //! Manifests in git keep their namespaces, unless the application [names one](crate::cd::Application::namespace): then all of them are
 //! in that namespace. Flux reads the folders below theirs, too, unlike Argo CD.
 //!
-//! Flux has no labels and annotations of namespaces that it creates. It has no parameters: they are added to the values.
+//! Below a remote node, Flux deploys into the cluster of that node, by a copy of the kubeconfig in the namespace of its objects, which the
+//! operator writes and deletes.
+//!
+//! Flux has no labels and annotations of namespaces that it creates. It has no parameters: they are added to the values. It ignores
+//! [`server_side_apply`](crate::cd::Application::server_side_apply): it uses server-side apply for manifests in any case, and for charts as
+//! it is configured.
 
 mod parameters;
+mod registration;
 
 use crate::{
     cd::{
         driver::{ApplicationDestination, ApplicationSpec, Driver, IgnoredDifference, InvalidApplication},
         source::{ApplicationSource, GitRevision},
     },
+    engine::desired::digest,
     kind::Kind,
-    shape::Access,
+    shape::{Access, Registration},
+    text_hash::text_hash,
 };
+use registration::{KUSTOMIZATIONS, NAMESPACE, RELEASES};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
-/// The namespace of the objects for an owner without one.
-const NAMESPACE: &str = "flux-system";
 /// The media type of the layer with the chart in an image of a registry.
 const CHART_LAYER: &str = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 /// How often Flux looks for new versions and for drift.
@@ -83,6 +89,7 @@ pub struct GitManifests;
 
 impl Driver for HelmCharts {
     const NAME: &'static str = "Flux";
+    const REGISTRATION: Option<Registration> = Some(RELEASES);
     const ACCESS: &'static [Access] = &[Access::applied(helm_repository), Access::applied(helm_release)];
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
@@ -92,15 +99,17 @@ impl Driver for HelmCharts {
         if is_registry(repository) {
             return Err(wrong_driver(application));
         }
-        let source_ref = json!({"kind": "HelmRepository", "name": application.object_name});
-        let chart = json!({"chart": {"spec": {"chart": chart, "version": version, "sourceRef": source_ref}}});
         let source = json!({"interval": INTERVAL, "url": repository});
-        Ok(vec![named(&helm_repository(), application, &application.object_name, source), release(application, chart)?])
+        let name = source_name(application, &source);
+        let source_ref = json!({"kind": "HelmRepository", "name": name});
+        let chart = json!({"chart": {"spec": {"chart": chart, "version": version, "sourceRef": source_ref}}});
+        Ok(vec![named(&helm_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
 impl Driver for OciCharts {
     const NAME: &'static str = "Flux";
+    const REGISTRATION: Option<Registration> = Some(RELEASES);
     const ACCESS: &'static [Access] = &[Access::applied(oci_repository), Access::applied(helm_release)];
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
@@ -114,8 +123,8 @@ impl Driver for OciCharts {
         // A tag has no `+`; Helm writes an underscore in its place. A signed chart has another layer.
         let layer = json!({"mediaType": CHART_LAYER, "operation": "copy"});
         let reference = json!({"tag": version.replace('+', "_")});
-        let name = source_name(application, &reference);
         let source = json!({"interval": INTERVAL, "url": url, "ref": reference, "layerSelector": layer});
+        let name = source_name(application, &source);
         let chart = json!({"chartRef": {"kind": "OCIRepository", "name": name}});
         Ok(vec![named(&oci_repository(), application, &name, source), release(application, chart)?])
     }
@@ -123,35 +132,35 @@ impl Driver for OciCharts {
 
 impl Driver for GitCharts {
     const NAME: &'static str = "Flux";
+    const REGISTRATION: Option<Registration> = Some(RELEASES);
     const ACCESS: &'static [Access] = &[Access::applied(git_repository), Access::applied(helm_release)];
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::GitChart { repository, revision, path } = &application.source else {
             return Err(wrong_driver(application));
         };
-        let reference = git_reference(revision);
-        let name = source_name(application, &reference);
+        let source = json!({"interval": INTERVAL, "url": repository, "ref": git_reference(revision)});
+        let name = source_name(application, &source);
         let source_ref = json!({"kind": "GitRepository", "name": name});
         // Each commit is deployed, whether or not the version of the chart changes.
         let chart = json!({"chart": {"spec": {
             "chart": relative_path(path), "sourceRef": source_ref, "reconcileStrategy": "Revision",
         }}});
-        let source = json!({"interval": INTERVAL, "url": repository, "ref": reference});
         Ok(vec![named(&git_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
 impl Driver for GitManifests {
     const NAME: &'static str = "Flux";
+    const REGISTRATION: Option<Registration> = Some(KUSTOMIZATIONS);
     const ACCESS: &'static [Access] = &[Access::applied(git_repository), Access::applied(kustomization)];
 
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::GitManifests { repository, revision, path } = &application.source else {
             return Err(wrong_driver(application));
         };
-        let reference = git_reference(revision);
-        let name = source_name(application, &reference);
-        let source = json!({"interval": INTERVAL, "url": repository, "ref": reference});
+        let source = json!({"interval": INTERVAL, "url": repository, "ref": git_reference(revision)});
+        let name = source_name(application, &source);
         Ok(vec![named(&git_repository(), application, &name, source), manifests(application, path, &name)?])
     }
 }
@@ -219,19 +228,15 @@ fn git_reference(revision: &GitRevision) -> Value {
     }
 }
 
-/// Returns the name of a source with a reference. Another reference gives another name, so that what deploys the source has a new
-/// generation: else it would still be ready with the version before.
-fn source_name(application: &ApplicationSpec, reference: &Value) -> String {
-    let hash: String = Sha256::digest(reference.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("{}-{hash}", application.object_name)
+/// Returns the name of a source with a spec. Another repository or revision gives another name, so that what deploys the source has a new
+/// generation: else it would still be ready with the one before.
+fn source_name(application: &ApplicationSpec, spec: &Value) -> String {
+    format!("{}-{}", application.object_name, text_hash([&*digest(spec)], 4))
 }
 
 /// Returns the `HelmRelease` of a chart; `chart` has the fields that name the chart.
 fn release(application: &ApplicationSpec, chart: Value) -> Result<Value, InvalidApplication> {
-    if !application.namespace_labels.is_empty() || !application.namespace_annotations.is_empty() {
-        let problem = "Flux can't set labels or annotations of a namespace; add the Namespace to the tree";
-        return Err(InvalidApplication::new(problem));
-    }
+    refuse_namespace_metadata(application)?;
     let mut spec = json!({
         "interval": INTERVAL,
         "releaseName": application.release.as_deref().unwrap_or(&application.object_name),
@@ -258,6 +263,15 @@ fn release(application: &ApplicationSpec, chart: Value) -> Result<Value, Invalid
     deploying_object(&helm_release(), application, spec)
 }
 
+/// Refuses an application with labels or annotations of the namespace.
+fn refuse_namespace_metadata(application: &ApplicationSpec) -> Result<(), InvalidApplication> {
+    if application.namespace_labels.is_empty() && application.namespace_annotations.is_empty() {
+        return Ok(());
+    }
+    let problem = "Flux can't set labels or annotations of a namespace; add the Namespace to the tree";
+    Err(InvalidApplication::new(problem))
+}
+
 /// Returns the objects whose differences Flux ignores.
 fn target(ignored: &IgnoredDifference) -> Value {
     match &*ignored.group {
@@ -272,6 +286,7 @@ fn manifests(application: &ApplicationSpec, path: &str, source: &str) -> Result<
     if release.is_some() || !parameters.is_empty() || values.is_some() {
         return Err(InvalidApplication::new("a release, parameters and values are for charts only"));
     }
+    refuse_namespace_metadata(application)?;
     if application.create_namespace {
         let problem = "Flux can't create the namespace of manifests; add the Namespace to the tree";
         return Err(InvalidApplication::new(problem));

@@ -1,4 +1,4 @@
-//! Applications: charts, and manifests in git, that a tree deploys through a CD system.
+//! Applications: charts, and manifests in git, that a tree deploys through a CD system or with Helm.
 //!
 //! A field with `#[provisioner(application(ArgoCd))]` is such a node. The function of its name returns the [`Application`], and the
 //! [`Driver`] in the parentheses writes it as objects of the CD system, which the node owns like the objects of any other node: they
@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`ArgoCd`] | an `Application` in the namespace of Argo CD |
 //! | those of [`flux`] | a source (`HelmRepository`, `OCIRepository`, `GitRepository`), and a `HelmRelease` or `Kustomization` of it |
+//! | [`helm::Helm`] | a `HelmDeployment`, which the operator itself deploys with the program `helm` |
 //!
 //! The node is done when the CD system reports that the application is in sync and healthy. Until then the conditions of the owner
 //! say what the CD system says, for example `Degraded: Deployment web: …`, where Argo CD names the object only if its setting
@@ -17,7 +18,19 @@
 //!
 //! # Other clusters
 //! An application is deployed into the cluster of the CD system, or into the one that [`Application::cluster`] or
-//! [`Application::kubeconfig`] names. Below a remote node (see [`scope`](crate::scope)) the CD system in that cluster deploys it.
+//! [`Application::kubeconfig`] names.
+//!
+//! Below a remote node (see [`scope`](crate::scope)) it is deployed into the cluster of that node, by the CD system in the operator's
+//! cluster. The operator registers the cluster with the CD system before, by a Secret:
+//! - All applications share it that are deployed into the same cluster, also those of other owners and operators. It is deleted after
+//!   the last of them.
+//! - It has the credentials of the kubeconfig, and gets changed ones within a minute. Two kubeconfigs with different credentials for one
+//!   server would overwrite each other in it. A kubeconfig that impersonates another user, or gets its credentials from a program, can't
+//!   be used by a CD system.
+//! - Its deletion by another client is repaired.
+//! - If the cluster is gone, the applications are deleted without their finalizers.
+//!
+//! With the driver [`InCluster<ArgoCd>`](InCluster), the CD system in the cluster of the remote node deploys the application.
 //!
 //! # Changes of a tree
 //! A node removes the objects of its own driver only. If a field is removed or renamed, or gets another driver, keep the old field for one
@@ -56,14 +69,24 @@
 mod application;
 mod argo_cd;
 mod driver;
+pub(crate) mod harness;
+mod kubeconfig;
+mod registered_cluster;
+mod release_name;
 mod source;
 
 pub mod catalog;
 pub mod flux;
+pub mod helm;
 
 pub use application::Application;
 pub use argo_cd::{ArgoCd, ArgoCdSettings, DefaultArgoCd};
-pub use driver::{ApplicationDestination, ApplicationSpec, Driver, IgnoredDifference, InvalidApplication, Parameter};
+pub use driver::{
+    ApplicationDestination, ApplicationSpec, Driver, IgnoredDifference, InCluster, InvalidApplication, Parameter,
+};
 pub use source::{ApplicationSource, GitRevision};
 
+pub use crate::shape::{ClusterCredentials, Registration};
+
 pub(crate) use application::ApplicationOwner;
+pub(crate) use registered_cluster::{REGISTRATION_LABEL, RegisteredCluster};

@@ -113,6 +113,15 @@ pub const ALERTS: &[Alert] = &[
         runbook: "If it is forbidden, apply the generated roles again. Otherwise search the logs for \"the watch failed\".",
     },
     Alert {
+        name: "OpgenRemoteClusterUnreachable",
+        severity: AlertSeverity::Warning,
+        expression: "min by (kubeconfig) (opgen_remote_cluster_reachable{$operator}) == 0",
+        minutes: 10,
+        summary: "Another cluster does not answer $operator, or refuses its credentials",
+        description: "The cluster of Secret {{ $labels.kubeconfig }} has been unreachable for 10 minutes, and its owners wait.",
+        runbook: "If its owners have the reason ClusterRefused, renew the Secret. Otherwise check the cluster and the network to it.",
+    },
+    Alert {
         name: "OpgenQueueBacklog",
         severity: AlertSeverity::Warning,
         expression: "sum by (controller) (workqueue_depth{$operator}) > 100",

@@ -21,12 +21,46 @@ use tokio::time::Instant;
 const MAX_TARGETS: usize = 200;
 
 /// The code of a request without a response.
-const NO_RESPONSE: &str = "<error>";
+pub(super) const NO_RESPONSE: &str = "<error>";
 
 /// The name that replaces the resource of a path like `/version`.
 const NO_RESOURCE: &str = "nonresource";
 
-/// The calls of one operator. Clones share the values.
+/// A call of an API server that has ended.
+#[derive(Debug)]
+pub(super) struct FinishedCall {
+    method: Method,
+    /// The verb of RBAC.
+    verb: &'static str,
+    /// The full name of the resource, with its subresource.
+    resource: String,
+    /// `None` if there was no response.
+    pub(super) status: Option<StatusCode>,
+    start: Instant,
+}
+
+/// Wraps a client so that `observe` gets each call when it has ended, and that calls have spans within a recorded pass.
+pub(super) fn observe_calls(
+    client: kube::Client,
+    observe: impl Fn(&FinishedCall) + Clone + Send + Sync + 'static,
+) -> kube::Client {
+    let namespace = client.default_namespace().to_owned();
+    let service = tower::service_fn(move |mut request: Request<Body>| {
+        let (observe, client) = (observe.clone(), client.clone());
+        async move {
+            let (method, start) = (request.method().clone(), Instant::now());
+            let (verb, resource) = verb_and_resource(&method, request.uri().path(), request.uri().query());
+            let span = CallSpan::begin(&mut request, verb, &resource);
+            let response = span.run(client.send(request)).await;
+            let status = response.as_ref().ok().map(http::Response::status);
+            observe(&FinishedCall { method, verb, resource, status, start });
+            response
+        }
+    });
+    kube::Client::new(service, namespace)
+}
+
+/// The calls of one operator in its own cluster. Clones share the values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallMetrics(Arc<CallCounts>);
 
@@ -44,26 +78,14 @@ struct CallCounts {
 impl CallMetrics {
     /// Wraps a client so that its calls are counted, and have spans within a recorded pass.
     pub(crate) fn wrap(&self, client: kube::Client) -> kube::Client {
-        let (calls, namespace) = (self.clone(), client.default_namespace().to_owned());
-        let service = tower::service_fn(move |mut request: Request<Body>| {
-            let (calls, client) = (calls.clone(), client.clone());
-            async move {
-                let (method, start) = (request.method().clone(), Instant::now());
-                let (verb, resource) = verb_and_resource(&method, request.uri().path(), request.uri().query());
-                let span = CallSpan::begin(&mut request, verb, &resource);
-                let response = span.run(client.send(request)).await;
-                let status = response.as_ref().ok().map(http::Response::status);
-                calls.observe(&method, verb, &resource, status, start);
-                response
-            }
-        });
-        kube::Client::new(service, namespace)
+        let calls = self.clone();
+        observe_calls(client, move |call| calls.observe(call))
     }
 
-    /// Counts a call that began at `start`; `status` is `None` if there was no response.
-    fn observe(&self, method: &Method, verb: &'static str, resource: &str, status: Option<StatusCode>, start: Instant) {
-        let (duration, method) = (start.elapsed(), method_name(method));
-        let code = match status {
+    /// Counts a call.
+    fn observe(&self, call: &FinishedCall) {
+        let (duration, method) = (call.start.elapsed(), method_name(&call.method));
+        let code = match call.status {
             None => NO_RESPONSE,
             Some(status) if status.canonical_reason().is_none() => OTHER,
             Some(ref status) => status.as_str(),
@@ -75,7 +97,7 @@ impl CallMetrics {
         let trace = current_context().filter(|context| context.is_sampled);
         let observe = |histogram: &Histogram| histogram.observe_traced(duration, trace.as_ref());
         with_entry(&self.0.methods, method.to_owned(), histogram, observe);
-        let mut target = (verb, resource.to_owned());
+        let mut target = (call.verb, call.resource.clone());
         let targets = self.0.targets.read();
         if targets.len() >= MAX_TARGETS && !targets.contains_key(&target) {
             target.1 = OTHER.to_owned();
@@ -200,7 +222,9 @@ mod tests {
         assert_eq!(counted, ["GET 200 1", "GET 404 1"]);
         assert_eq!(calls.methods().first().map(|(method, values)| (method.as_str(), values.sum)), Some(("GET", 2.0)));
         for number in 0..MAX_TARGETS {
-            calls.observe(&Method::GET, "get", &format!("kind-{number}"), None, Instant::now());
+            let resource = format!("kind-{number}");
+            let call = FinishedCall { method: Method::GET, verb: "get", resource, status: None, start: Instant::now() };
+            calls.observe(&call);
         }
         assert!(calls.targets().len() <= MAX_TARGETS + 1);
         assert!(calls.targets().iter().any(|((_, resource), _)| resource == OTHER));

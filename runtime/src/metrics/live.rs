@@ -1,5 +1,6 @@
-//! Defines the values that the registry reads from a running operator at each scrape: queues, caches and watches.
+//! Defines the values that the registry reads from a running operator at each scrape: queues, caches, watches and clusters.
 
+use super::clusters::ClusterValues;
 use crate::{kind::Kind, queue::Stats};
 use std::{collections::BTreeMap, time::Duration};
 
@@ -15,6 +16,8 @@ pub(crate) trait LiveOperator: Send + Sync {
     fn watches(&self) -> BTreeMap<String, WatchValues>;
     /// Returns the kinds of the children that resource nodes apply.
     fn children(&self) -> Vec<Kind>;
+    /// Returns the values of each connection to another cluster.
+    fn clusters(&self) -> Vec<ClusterValues>;
 }
 
 /// The queue and the objects of one controller.

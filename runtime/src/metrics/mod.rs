@@ -5,6 +5,7 @@
 
 mod alert;
 pub(crate) mod calls;
+pub(crate) mod clusters;
 pub(crate) mod controller;
 mod cpu_profile;
 mod exemplar;
@@ -12,6 +13,7 @@ pub(crate) mod handler;
 pub(crate) mod histogram;
 pub(crate) mod label;
 pub(crate) mod live;
+mod metric;
 pub(crate) mod panel;
 mod process;
 mod profiling;
@@ -23,7 +25,8 @@ mod table;
 mod text;
 
 pub use alert::{ALERTS, Alert, AlertSeverity};
+pub use metric::{Metric, MetricKind};
 pub use prometheus_client::registry::Registry;
 pub use registry::Metrics;
 pub use server::{MetricsError, MetricsServer};
-pub use table::{Metric, MetricKind, TABLE};
+pub use table::TABLE;

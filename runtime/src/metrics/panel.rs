@@ -1,12 +1,16 @@
 //! `panels` derives the panels of the dashboard from the table of metrics: their titles, units and queries.
 
-use super::table::{
-    ACTIVE_WORKERS, CACHE_BYTES, CACHE_OBJECTS, CALL_DURATION, CALLS_AVOIDED, ERRORS, FIGHTS, LONGEST_RUNNING,
-    MASTER_STATUS, MAX_CONCURRENT, Metric, MetricKind, ORPHANS, PANICS, PROCESS_CPU, PROCESS_FDS, PROCESS_MAX_FDS,
-    PROCESS_RESIDENT, PROCESS_START, PROCESS_VIRTUAL, QUEUE_ADDS, QUEUE_DEPTH, QUEUE_DURATION, QUEUE_RETRIES,
-    RECONCILE_ERRORS, RECONCILE_PANICS, RECONCILE_TIME, RECONCILE_TOTAL, REST_DURATION, REST_REQUESTS, SHARDS_HELD,
-    SKIPPED, TASK_RESTARTS, TASKS, TERMINAL_ERRORS, THROTTLED, TIMEOUTS, UNCONVERGED, UNCONVERGED_OBJECTS,
-    UNCONVERTED_FIELDS, UNFINISHED_WORK, WATCH_RESTARTS, WATCHES, WORK_DURATION, YIELDS,
+use super::{
+    metric::{Metric, MetricKind},
+    table::{
+        ACTIVE_WORKERS, CACHE_BYTES, CACHE_OBJECTS, CALL_DURATION, CALLS_AVOIDED, CLUSTER_OBJECTS, CLUSTER_OWNERS,
+        CLUSTER_REACHABLE, CLUSTER_REQUESTS, CLUSTER_THROTTLED, CLUSTER_TIMEOUTS, ERRORS, FIGHTS, LONGEST_RUNNING,
+        MASTER_STATUS, MAX_CONCURRENT, ORPHANS, PANICS, PROCESS_CPU, PROCESS_FDS, PROCESS_MAX_FDS, PROCESS_RESIDENT,
+        PROCESS_START, PROCESS_VIRTUAL, QUEUE_ADDS, QUEUE_DEPTH, QUEUE_DURATION, QUEUE_RETRIES, RECONCILE_ERRORS,
+        RECONCILE_PANICS, RECONCILE_TIME, RECONCILE_TOTAL, REST_DURATION, REST_REQUESTS, SHARDS_HELD, SKIPPED,
+        TASK_RESTARTS, TASKS, TERMINAL_ERRORS, THROTTLED, TIMEOUTS, UNCONVERGED, UNCONVERGED_OBJECTS,
+        UNCONVERTED_FIELDS, UNFINISHED_WORK, WATCH_RESTARTS, WATCHES, WORK_DURATION, YIELDS,
+    },
 };
 
 /// The label that the dashboard has a variable for.
@@ -44,6 +48,10 @@ const ROWS: &[(&str, &[Metric])] = &[
     ),
     ("Calls of the API server", &[REST_REQUESTS, REST_DURATION, CALL_DURATION, TIMEOUTS, THROTTLED]),
     ("Watches and caches", &[WATCHES, WATCH_RESTARTS, CACHE_OBJECTS, CACHE_BYTES]),
+    (
+        "Other clusters",
+        &[CLUSTER_REACHABLE, CLUSTER_REQUESTS, CLUSTER_TIMEOUTS, CLUSTER_THROTTLED, CLUSTER_OBJECTS, CLUSTER_OWNERS],
+    ),
     (
         "Process",
         &[
@@ -112,9 +120,14 @@ fn panel(metric: &'static Metric, matchers: &str) -> Panel {
             vec![Query { expression, legend: "{{instance}}".to_owned() }]
         }
         MetricKind::Counter => vec![Query { expression: format!("sum by ({by}) ({})", rate("")), legend }],
-        // Durations of several replicas have no meaningful sum.
         MetricKind::Gauge => {
-            let aggregate = if metric.unit == "seconds" { "max" } else { "sum" };
+            let aggregate = match metric.unit {
+                // Durations of several replicas have no meaningful sum.
+                "seconds" => "max",
+                // Each replica has connections of its own.
+                _ if metric.name == CLUSTER_REACHABLE.name => "min",
+                _ => "sum",
+            };
             vec![Query { expression: format!("{aggregate} by ({by}) ({value})"), legend }]
         }
     };
@@ -158,6 +171,7 @@ mod tests {
             )
         );
         assert_eq!(of(&CACHE_BYTES), some("sum by (resource) (opgen_cache_bytes{job=\"a\"})"));
+        assert_eq!(of(&CLUSTER_REACHABLE), some("min by (kubeconfig) (opgen_remote_cluster_reachable{job=\"a\"})"));
         assert_eq!(of(&PROCESS_FDS), some("process_open_fds{job=\"a\"}"));
         assert_eq!(of(&PROCESS_START), some("time() - process_start_time_seconds{job=\"a\"}"));
         assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::{
     calls::CallMetrics,
+    clusters::{self, ClusterMetrics},
     controller::{ControllerMetrics, PassKind},
     exemplar,
     live::{ControllerValues, LiveOperator, WATCH_STATES},
@@ -49,6 +50,7 @@ struct Values {
     operator: String,
     counters: Counters,
     calls: CallMetrics,
+    clusters: ClusterMetrics,
     host: Mutex<Option<String>>,
     controllers: Mutex<BTreeMap<String, Arc<ControllerMetrics>>>,
     /// Whether this process leads, by the name of the lock.
@@ -66,6 +68,7 @@ impl Metrics {
             operator: operator.to_owned(),
             counters,
             calls: CallMetrics::default(),
+            clusters: ClusterMetrics::default(),
             host: Mutex::default(),
             controllers: Mutex::default(),
             leaderships: Mutex::default(),
@@ -119,8 +122,13 @@ impl Metrics {
         &self.0.counters
     }
 
+    /// Returns the metrics of the calls in the operator's own cluster.
     pub(crate) fn calls(&self) -> &CallMetrics {
         &self.0.calls
+    }
+
+    pub(crate) fn clusters(&self) -> &ClusterMetrics {
+        &self.0.clusters
     }
 
     /// Returns the metrics of a controller, which are those of an earlier run if there was one.
@@ -150,8 +158,8 @@ impl Metrics {
         *self.0.live.lock() = Some(Arc::downgrade(operator));
     }
 
-    /// Collects the current values of all metrics. Those of queues, caches, watches and the lead exist only while an operator
-    /// runs.
+    /// Collects the current values of all metrics. Those of queues, caches, watches, other clusters and the lead exist only while an
+    /// operator runs.
     fn samples(&self) -> MetricSamples {
         let mut samples = MetricSamples::default();
         let live = self.0.live.lock().as_ref().and_then(Weak::upgrade);
@@ -161,6 +169,7 @@ impl Metrics {
         if let Some(live) = &live {
             live.controllers().iter().for_each(|values| add_queue(&mut samples, values));
             add_watches(&mut samples, live.as_ref());
+            clusters::add(&mut samples, live.clusters());
             self.add_leaderships(&mut samples);
         }
         self.add_calls(&mut samples);

@@ -3,7 +3,8 @@
 use super::{
     exemplar::SeriesExemplars,
     histogram::HistogramValues,
-    table::{Metric, MetricKind, TABLE},
+    metric::{Metric, MetricKind},
+    table::TABLE,
 };
 use prometheus_client::{
     collector::Collector,

@@ -87,6 +87,19 @@ impl MetricsServer {
         self
     }
 
+    /// Returns whether it serves HTTPS, and lets the API server review the tokens of clients.
+    fn is_secure(&self) -> bool {
+        self.secure.unwrap_or(!self.address.ip().is_loopback())
+    }
+
+    /// Checks that it can serve in an operator without Kubernetes, where nothing reviews tokens.
+    ///
+    /// # Errors
+    /// [`MetricsError::NoReviews`] if it needs reviews.
+    pub(crate) fn check_without_kubernetes(&self) -> Result<(), MetricsError> {
+        if self.is_secure() { Err(MetricsError::NoReviews { address: self.address }) } else { Ok(()) }
+    }
+
     /// Loads or creates the certificate, and binds the address, before anything of the operator starts.
     ///
     /// # Errors
@@ -94,7 +107,7 @@ impl MetricsServer {
     pub(crate) async fn bind(&self, names: Vec<String>) -> Result<BoundServer, MetricsError> {
         let address = self.address;
         let is_loopback = address.ip().is_loopback();
-        let certificate = match (self.secure.unwrap_or(!is_loopback), &self.files) {
+        let certificate = match (self.is_secure(), &self.files) {
             (false, _) if !is_loopback => return Err(MetricsError::Insecure { address }),
             (false, _) => None,
             (true, Some(files)) => {
@@ -103,7 +116,7 @@ impl MetricsServer {
             (true, None) => Some(Certificate::self_signed("metrics", names).map_err(MetricsError::Certificate)?),
         };
         let listener = connection::bind(address).await.map_err(|source| MetricsError::Listen { address, source })?;
-        let address = BoundAddress { listener, server: "metrics", max_connections: MAX_CONNECTIONS };
+        let address = BoundAddress::new(listener, "metrics", MAX_CONNECTIONS);
         Ok(BoundServer { address, certificate: certificate.map(Arc::new), profiling: self.profiling })
     }
 }
@@ -133,6 +146,12 @@ pub enum MetricsError {
         /// The address.
         address: SocketAddr,
     },
+    /// The tokens of clients need an API server that reviews them, and the operator runs without Kubernetes.
+    #[error("metrics over HTTPS on {address} need Kubernetes, which reviews the tokens of their clients")]
+    NoReviews {
+        /// The address.
+        address: SocketAddr,
+    },
     /// The certificate can't be loaded or created.
     #[error("failed to load the certificate of the metrics")]
     Certificate(#[source] io::Error),
@@ -145,6 +164,10 @@ impl MetricsError {
             Self::Listen { .. } => "choose another `--metrics-bind-address`, or 0 for none",
             Self::Insecure { .. } => {
                 "remove `--metrics-secure=false`, or choose a loopback address such as 127.0.0.1:8080"
+            }
+            Self::NoReviews { .. } => {
+                "choose a loopback address such as `--metrics-bind-address=127.0.0.1:8080`, which a proxy beside the operator can \
+                 read, or 0 for none"
             }
             Self::Certificate(_) => {
                 "check `--metrics-cert-path`, `--metrics-cert-name` and `--metrics-cert-key`, or remove them for a self-signed certificate"

@@ -1,79 +1,11 @@
 //! `TABLE` lists every metric with its type, labels, unit and meaning.
 
-/// The type of a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MetricKind {
-    /// A number that only grows while the process runs. Its name ends with `_total`.
-    Counter,
-    /// A number that grows and shrinks.
-    Gauge,
-    /// Durations in buckets. Its series have the suffixes `_bucket`, `_sum` and `_count`.
-    Histogram,
-}
-
-impl MetricKind {
-    /// Returns the name of the type in the exposition formats.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::Gauge => "gauge",
-            Self::Histogram => "histogram",
-        }
-    }
-}
-
-/// One metric of an operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Metric {
-    /// The name of its series, without the suffixes of a histogram.
-    pub name: &'static str,
-    /// The title of its panel in the dashboard.
-    pub title: &'static str,
-    /// The type.
-    pub kind: MetricKind,
-    /// The names of its labels.
-    pub labels: &'static [&'static str],
-    /// The unit of its values; empty for plain numbers.
-    pub unit: &'static str,
-    /// The meaning, which is also its HELP text.
-    pub help: &'static str,
-}
-
-const fn counter(
-    name: &'static str,
-    title: &'static str,
-    labels: &'static [&'static str],
-    help: &'static str,
-) -> Metric {
-    Metric { name, title, kind: MetricKind::Counter, labels, unit: "", help }
-}
-
-const fn gauge(name: &'static str, title: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
-    Metric { name, title, kind: MetricKind::Gauge, labels, unit: "", help }
-}
-
-/// Defines a histogram of durations in seconds.
-const fn histogram(
-    name: &'static str,
-    title: &'static str,
-    labels: &'static [&'static str],
-    help: &'static str,
-) -> Metric {
-    Metric { name, title, kind: MetricKind::Histogram, labels, unit: "seconds", help }
-}
-
-impl Metric {
-    /// Sets the unit of the metric, such as `seconds`.
-    const fn unit(self, unit: &'static str) -> Self {
-        Self { unit, ..self }
-    }
-}
+use super::metric::{Metric, counter, gauge, histogram};
 
 const CONTROLLER: &[&str] = &["controller"];
 const QUEUE: &[&str] = &["name", "controller"];
 const RESOURCE: &[&str] = &["resource"];
+const KUBECONFIG: &[&str] = &["kubeconfig"];
 
 pub(super) const RECONCILE_TOTAL: Metric = counter(
     "controller_runtime_reconcile_total",
@@ -286,7 +218,7 @@ pub(super) const TIMEOUTS: Metric = counter(
     "opgen_call_timeouts_total",
     "Call timeouts",
     &[],
-    "Calls and watches that a timeout of the operator ended",
+    "Calls and watches of the operator's cluster that a timeout of the operator ended",
 );
 pub(super) const UNCONVERTED_FIELDS: Metric = counter(
     "opgen_unconverted_fields_total",
@@ -298,7 +230,7 @@ pub(super) const THROTTLED: Metric = counter(
     "opgen_throttled_total",
     "Throttled calls",
     &[],
-    "Responses after which the client sent nothing for a while (Retry-After)",
+    "Responses of the operator's cluster after which the client sent nothing for a while (Retry-After)",
 );
 pub(super) const ORPHANS: Metric = counter(
     "opgen_orphans_total",
@@ -306,8 +238,37 @@ pub(super) const ORPHANS: Metric = counter(
     &["resource", "result"],
     "Children whose owner is gone: deleted, or failed to be read or deleted",
 );
+pub(super) const CLUSTER_REACHABLE: Metric = gauge(
+    "opgen_remote_cluster_reachable",
+    "Reachable clusters",
+    KUBECONFIG,
+    "Whether another cluster can be used: 1 if its caches are filled, and it answers and accepts the credentials, else 0",
+);
+pub(super) const CLUSTER_REQUESTS: Metric = counter(
+    "opgen_remote_cluster_requests_total",
+    "Requests by cluster",
+    &["kubeconfig", "code"],
+    "Requests to another cluster by class of status code: 2xx, 3xx, 4xx, 5xx, or <error> if there was no response",
+);
+pub(super) const CLUSTER_TIMEOUTS: Metric = counter(
+    "opgen_remote_cluster_timeouts_total",
+    "Timeouts by cluster",
+    KUBECONFIG,
+    "Calls and watches of another cluster that a timeout of the operator ended",
+);
+pub(super) const CLUSTER_THROTTLED: Metric = counter(
+    "opgen_remote_cluster_throttled_total",
+    "Throttled calls by cluster",
+    KUBECONFIG,
+    "Responses of another cluster after which the client sent nothing for a while (Retry-After)",
+);
+pub(super) const CLUSTER_OBJECTS: Metric =
+    gauge("opgen_remote_cluster_objects", "Objects by cluster", KUBECONFIG, "Objects in the caches of another cluster");
+pub(super) const CLUSTER_OWNERS: Metric =
+    gauge("opgen_remote_cluster_owners", "Owners by cluster", KUBECONFIG, "Owners with nodes in another cluster");
 
-/// All metrics of an operator, in the order of the exposition. The metrics of the process exist on Linux only.
+/// All metrics of an operator, in the order of the exposition. The metrics of the process exist on Linux only, and those of another
+/// cluster while the operator is connected to it.
 pub const TABLE: &[Metric] = &[
     RECONCILE_TOTAL,
     RECONCILE_ERRORS,
@@ -352,11 +313,18 @@ pub const TABLE: &[Metric] = &[
     UNCONVERTED_FIELDS,
     THROTTLED,
     ORPHANS,
+    CLUSTER_REACHABLE,
+    CLUSTER_REQUESTS,
+    CLUSTER_TIMEOUTS,
+    CLUSTER_THROTTLED,
+    CLUSTER_OBJECTS,
+    CLUSTER_OWNERS,
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::MetricKind;
     use std::collections::BTreeSet;
 
     #[test]

@@ -1,48 +1,97 @@
-//! Reads the client configuration of another cluster from a Secret, without files and programs of this container.
+//! Reads the client configuration of another cluster from a Secret. It uses no files of this container, and only programs that the operator
+//! allows.
 
-use super::kubeconfig::{KubeconfigSecret, is_https};
-use crate::error::Error;
-use k8s_openapi::api::core::v1::Secret;
-use kube::config::{AuthInfo, KubeConfigOptions};
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use super::{
+    exec_runner::ExecRunner,
+    kubeconfig::{KubeconfigSecret, is_https},
+};
+use crate::{environment::Environment, error::Error, shape::ClusterCredentials};
+use k8s_openapi::{api::core::v1::Secret, jiff::Timestamp};
+use kube::config::{AuthInfo, Cluster, Context, ExecConfig, KubeConfigOptions, Kubeconfig};
+use secrecy::{ExposeSecret as _, SecretString};
+use std::{
+    borrow::Cow,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+};
+
+/// Why a CD system can't use credentials that a program issues.
+const ISSUED_CREDENTIALS: &str = "gets its credentials from a program, which a CD system can't run";
 
 /// The configuration of a client for another cluster.
 pub(super) struct ClientConfig {
     pub(super) config: kube::Config,
     /// Hash of what identifies the cluster: the URL and the authority of its API server.
     pub(super) identity: u64,
-    /// Hash of the whole kubeconfig.
+    /// Hash of the kubeconfig.
+    pub(super) kubeconfig: u64,
+    /// Hash of the kubeconfig and of the credentials that its program has issued.
     pub(super) version: u64,
+    /// The credentials for a CD system, or why it can't use them.
+    pub(super) credentials: Result<ClusterCredentials, &'static str>,
+    /// Whether a program has issued the credentials.
+    pub(super) is_issued: bool,
+    /// When the program is to be run again; `None` if the credentials don't expire.
+    pub(super) renew_at: Option<Timestamp>,
+    /// When the credentials expire; `None` if they don't.
+    pub(super) expire_at: Option<Timestamp>,
 }
 
-/// Why a kubeconfig can't be used. The text has nothing of its content.
+/// Why a kubeconfig can't be used. The text has nothing of its content, except short names of programs and variables.
 #[derive(Debug, thiserror::Error)]
 #[error("the kubeconfig in key {key} of {secret} {problem}")]
 pub(super) struct UnusableKubeconfig {
     key: String,
     secret: String,
-    problem: &'static str,
+    problem: Cow<'static, str>,
 }
 
 impl UnusableKubeconfig {
+    fn new(secret: &KubeconfigSecret, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self { key: secret.key.clone(), secret: secret.to_string(), problem: problem.into() }
+    }
+
     /// Returns a yield: whoever writes the Secret may write another one.
     pub(super) fn into_yield(self) -> Error {
         Error::yielding("InvalidKubeconfig", self.to_string())
     }
 }
 
-/// Reads the configuration from a Secret.
+/// A kubeconfig that names no files, and no programs that the operator does not allow.
+pub(super) struct CheckedKubeconfig {
+    secret: KubeconfigSecret,
+    kubeconfig: Kubeconfig,
+    /// Hash of its text.
+    pub(super) hash: u64,
+}
+
+/// The reason why an operator does not allow the program of a user.
+type ProgramProblem = Option<Cow<'static, str>>;
+
+/// Checks the kubeconfig in a Secret, whose programs `runner` must allow.
 ///
 /// # Errors
-/// Fails if the kubeconfig can't be used, without any text of it.
-pub(super) async fn read(secret: &KubeconfigSecret, found: &Secret) -> Result<ClientConfig, UnusableKubeconfig> {
-    let unusable = |problem| UnusableKubeconfig { key: secret.key.clone(), secret: secret.to_string(), problem };
+/// Fails if the kubeconfig can't be used.
+pub(super) fn check(
+    secret: &KubeconfigSecret,
+    found: &Secret,
+    runner: &ExecRunner,
+) -> Result<CheckedKubeconfig, UnusableKubeconfig> {
+    check_with(secret, found, &|exec| runner.check(exec).err())
+}
+
+/// Checks the kubeconfig in a Secret. `problem_of_program` returns why a program is not allowed.
+fn check_with(
+    secret: &KubeconfigSecret,
+    found: &Secret,
+    problem_of_program: &dyn Fn(&ExecConfig) -> ProgramProblem,
+) -> Result<CheckedKubeconfig, UnusableKubeconfig> {
+    let unusable = |problem: &'static str| UnusableKubeconfig::new(secret, problem);
     let bytes = found.data.as_ref().and_then(|data| data.get(&secret.key)).ok_or_else(|| unusable("is missing"))?;
     let text = std::str::from_utf8(&bytes.0).map_err(|_| unusable("is not text"))?;
-    let mut kubeconfig = kube::config::Kubeconfig::from_yaml(text).map_err(|_| unusable("is not a kubeconfig"))?;
+    let mut kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| unusable("is not a kubeconfig"))?;
     for named in &kubeconfig.auth_infos {
-        if let Some(problem) = named.auth_info.as_ref().and_then(problem_of_user) {
-            return Err(unusable(problem));
+        if let Some(problem) = named.auth_info.as_ref().and_then(|user| problem_of_user(user, problem_of_program)) {
+            return Err(UnusableKubeconfig::new(secret, problem));
         }
     }
     for named in &mut kubeconfig.clusters {
@@ -60,114 +109,141 @@ pub(super) async fn read(secret: &KubeconfigSecret, found: &Secret) -> Result<Cl
             return Err(unusable("names a server without https"));
         }
     }
-    let version = {
+    let hash = {
         let mut hasher = DefaultHasher::new();
         (&bytes.0, &secret.server).hash(&mut hasher);
         hasher.finish()
     };
-    let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-    let mut config = config.map_err(|_| unusable("has no complete current context"))?;
-    // Not that of the environment either: the deadline of the lead is checked at the socket.
-    config.proxy_url = None;
-    let identity = {
-        let mut hasher = DefaultHasher::new();
-        (config.cluster_url.to_string(), &config.root_cert, &config.tls_server_name).hash(&mut hasher);
-        hasher.finish()
-    };
-    Ok(ClientConfig { config, identity, version })
+    Ok(CheckedKubeconfig { secret: secret.clone(), kubeconfig, hash })
+}
+
+/// Reads the credentials for a cluster from a Secret, for a CD system. A kubeconfig that runs a program for them is refused. No program is
+/// run, so it does not matter which ones the operator allows.
+///
+/// # Errors
+/// A yield if the kubeconfig can't be used, without any text of it.
+pub(crate) async fn read_credentials(secret: &KubeconfigSecret, found: &Secret) -> Result<ClusterCredentials, Error> {
+    let mut kubeconfig = check_with(secret, found, &|_| None).map_err(UnusableKubeconfig::into_yield)?;
+    if user_of(&mut kubeconfig.kubeconfig).is_some_and(|user| user.exec.is_some()) {
+        return Err(no_credentials(secret, ISSUED_CREDENTIALS));
+    }
+    let runner = ExecRunner::new(&[], &Environment::system());
+    let config = kubeconfig.into_config(&runner).await.map_err(UnusableKubeconfig::into_yield)?;
+    config.credentials.map_err(|problem| no_credentials(secret, problem))
+}
+
+impl CheckedKubeconfig {
+    /// Returns the configuration of a client. It runs the program of the current user, if there is one.
+    ///
+    /// # Errors
+    /// Fails if the current context is not complete, or if the program fails. The text has nothing of the kubeconfig.
+    pub(super) async fn into_config(self, runner: &ExecRunner) -> Result<ClientConfig, UnusableKubeconfig> {
+        let Self { secret, mut kubeconfig, hash } = self;
+        let (mut version, mut renew_at, mut expire_at) = (hash, None, None);
+        let cluster = cluster_of(&kubeconfig).cloned();
+        let exec = user_of(&mut kubeconfig).and_then(|user| user.exec.take());
+        if let (Some(exec), Some(cluster)) = (&exec, &cluster) {
+            let issued = runner.run(exec, cluster).await;
+            let issued = issued.map_err(|problem| UnusableKubeconfig::new(&secret, problem))?;
+            (version, renew_at, expire_at) = (issued.version(hash), issued.renew_at, issued.expire_at);
+            if let Some(user) = user_of(&mut kubeconfig) {
+                issued.apply_to(user);
+            }
+        }
+        let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
+        let mut config = config.map_err(|_| UnusableKubeconfig::new(&secret, "has no complete current context"))?;
+        // Not that of the environment either: the deadline of the lead is checked at the socket.
+        config.proxy_url = None;
+        let identity = {
+            let mut hasher = DefaultHasher::new();
+            (config.cluster_url.to_string(), &config.root_cert, &config.tls_server_name).hash(&mut hasher);
+            hasher.finish()
+        };
+        let (authority, is_issued) = (cluster.and_then(|cluster| cluster.certificate_authority_data), exec.is_some());
+        let credentials = credentials(&config, authority, is_issued);
+        Ok(ClientConfig { config, identity, kubeconfig: hash, version, credentials, is_issued, renew_at, expire_at })
+    }
+}
+
+/// Returns the current context.
+fn context_of(kubeconfig: &Kubeconfig) -> Option<&Context> {
+    let current = kubeconfig.current_context.as_ref()?;
+    kubeconfig.contexts.iter().find(|context| context.name == *current)?.context.as_ref()
+}
+
+/// Returns the cluster of the current context.
+fn cluster_of(kubeconfig: &Kubeconfig) -> Option<&Cluster> {
+    let name = &context_of(kubeconfig)?.cluster;
+    kubeconfig.clusters.iter().find(|cluster| cluster.name == *name)?.cluster.as_ref()
+}
+
+/// Returns the user of the current context.
+fn user_of(kubeconfig: &mut Kubeconfig) -> Option<&mut AuthInfo> {
+    let name = context_of(kubeconfig)?.user.clone()?;
+    kubeconfig.auth_infos.iter_mut().find(|user| user.name == name)?.auth_info.as_mut()
+}
+
+/// Returns the credentials of a configuration.
+///
+/// # Errors
+/// Fails with the reason if a CD system can't use them.
+fn credentials(
+    config: &kube::Config,
+    authority: Option<String>,
+    is_issued: bool,
+) -> Result<ClusterCredentials, &'static str> {
+    let user = &config.auth_info;
+    if user.impersonate.is_some() || user.impersonate_groups.is_some() {
+        return Err("impersonates another user, which a CD system can't");
+    }
+    if is_issued {
+        return Err(ISSUED_CREDENTIALS);
+    }
+    let text = |secret: &Option<SecretString>| secret.as_ref().map(|secret| secret.expose_secret().to_owned());
+    Ok(ClusterCredentials {
+        server: config.cluster_url.to_string().trim_end_matches('/').to_owned(),
+        tls_server_name: config.tls_server_name.clone(),
+        insecure_skip_tls_verify: config.accept_invalid_certs,
+        certificate_authority_data: authority,
+        client_certificate_data: user.client_certificate_data.clone(),
+        client_key_data: text(&user.client_key_data),
+        token: text(&user.token),
+        username: user.username.clone(),
+        password: text(&user.password),
+    })
 }
 
 /// Returns the yield of a kubeconfig of which no client can be made.
 pub(super) fn no_client(secret: &KubeconfigSecret) -> Error {
-    let problem = "has a certificate, a key or a URL that can't be used";
-    UnusableKubeconfig { key: secret.key.clone(), secret: secret.to_string(), problem }.into_yield()
+    UnusableKubeconfig::new(secret, "has a certificate, a key or a URL that can't be used").into_yield()
+}
+
+/// Returns the yield of credentials that a CD system can't use.
+pub(super) fn no_credentials(secret: &KubeconfigSecret, problem: &'static str) -> Error {
+    UnusableKubeconfig::new(secret, problem).into_yield()
 }
 
 /// Returns why the credentials of a user can't be used: they would be files or programs of the operator's container, and who writes the
 /// Secret would get at them.
-fn problem_of_user(user: &AuthInfo) -> Option<&'static str> {
-    if user.exec.is_some() {
-        Some("runs a program for its credentials")
-    } else if user.auth_provider.is_some() {
-        Some("has an auth provider")
-    } else if user.token_file.is_some() || user.client_certificate.is_some() || user.client_key.is_some() {
-        Some("names files of credentials")
-    } else {
-        None
+fn problem_of_user(
+    user: &AuthInfo,
+    problem_of_program: &dyn Fn(&ExecConfig) -> ProgramProblem,
+) -> Option<Cow<'static, str>> {
+    if user.auth_provider.is_some() {
+        return Some("has an auth provider".into());
     }
+    if user.token_file.is_some() || user.client_certificate.is_some() || user.client_key.is_some() {
+        return Some("names files of credentials".into());
+    }
+    if let Some(problem) = problem_of_program(user.exec.as_ref()?) {
+        return Some(problem);
+    }
+    let has_password = user.username.is_some() || user.password.is_some();
+    let has_certificate = user.client_certificate_data.is_some() || user.client_key_data.is_some();
+    let has_others = has_password || has_certificate || user.token.is_some();
+    has_others.then(|| "has credentials beside those of its program".into())
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::scope::Kubeconfig;
-    use k8s_openapi::ByteString;
-    use serde_json::{Value, json};
-
-    fn secret(user: Value, cluster: Value) -> Secret {
-        let kubeconfig = json!({
-            "apiVersion": "v1", "kind": "Config", "current-context": "a",
-            "contexts": [{"name": "a", "context": {"cluster": "c", "user": "u"}}],
-            "clusters": [{"name": "c", "cluster": cluster}],
-            "users": [{"name": "u", "user": user}],
-        });
-        Secret {
-            data: Some([("value".to_owned(), ByteString(kubeconfig.to_string().into_bytes()))].into()),
-            ..Secret::default()
-        }
-    }
-
-    async fn read_secret(secret: &Secret) -> Result<ClientConfig, String> {
-        let source = Kubeconfig::secret("blue").record(Some("teams")).unwrap().secret;
-        read(&source, secret).await.map_err(|error| error.to_string())
-    }
-
-    #[tokio::test]
-    async fn a_kubeconfig_can_neither_read_files_nor_run_programs_of_the_operator() {
-        let server = || json!({"server": "https://127.0.0.1:1"});
-        let kubeconfig = "the kubeconfig in key value of Secret teams/blue";
-        for (user, cluster, problem) in [
-            (json!({"tokenFile": "/var/run/secrets/token"}), server(), "names files of credentials"),
-            (json!({"client-key": "/key", "client-certificate": "/cert"}), server(), "names files of credentials"),
-            (json!({"exec": {"command": "sh"}}), server(), "runs a program for its credentials"),
-            (json!({"auth-provider": {"name": "gcp", "config": {}}}), server(), "has an auth provider"),
-            (
-                json!({"token": "t"}),
-                json!({"server": "https://a", "certificate-authority": "/etc/passwd"}),
-                "names the file of a certificate authority",
-            ),
-            (json!({"token": "t"}), json!({"server": "https://a", "proxy-url": "http://b"}), "names a proxy"),
-            (json!({"token": "t"}), json!({"server": "http://a"}), "names a server without https"),
-        ] {
-            let result = read_secret(&secret(user, cluster)).await.map(drop);
-            assert_eq!(result, Err(format!("{kubeconfig} {problem}")));
-        }
-    }
-
-    #[tokio::test]
-    async fn an_error_has_no_text_of_the_kubeconfig() {
-        for text in ["token: hunter2: [", "hunter2", "{\"clusters\": \"hunter2\"}"] {
-            let secret = Secret {
-                data: Some([("value".to_owned(), ByteString(text.as_bytes().to_vec()))].into()),
-                ..Secret::default()
-            };
-            let error = read_secret(&secret).await.map(drop).unwrap_err();
-            assert!(!error.contains("hunter2"), "{error}");
-        }
-    }
-
-    #[tokio::test]
-    async fn other_credentials_are_the_same_cluster_and_another_server_is_another_one() {
-        let of = async |token: &str, server: &str| {
-            let config = read_secret(&secret(json!({"token": token}), json!({"server": server}))).await.unwrap();
-            (config.identity, config.version)
-        };
-        let first = of("one", "https://a").await;
-        assert_eq!(of("one", "https://a").await, first);
-        let rotated = of("two", "https://a").await;
-        assert!(rotated.0 == first.0 && rotated.1 != first.1);
-        let other = of("one", "https://b").await;
-        assert!(other.0 != first.0);
-    }
-}
+mod tests;

@@ -1,33 +1,30 @@
 //! `ConnectedCluster`: the caches of another cluster, and whether it can be reached.
 
-use super::{connection::ClusterConnection, kubeconfig::KubeconfigSecret};
+use super::{
+    client_config,
+    connection::ClusterConnection,
+    events::{ClusterUsers, EventTarget},
+    kubeconfig::KubeconfigSecret,
+    tasks::ClusterTasks,
+    verified_registrations::{VERIFY_PERIOD, VerifiedRegistration, VerifiedRegistrations},
+};
 use crate::{
-    cache::{ObjectKey, Uid},
+    cache::{ObjectKey, ResourceVersion, Uid},
     client::timeouts::TimeoutError,
-    engine::{
-        child::Child,
-        controller_state::{ControllerState, RemoteCluster},
-    },
-    error::{BlockedError, CallError, Error, ErrorChain, Result},
-    informer::{
-        child::{self, ChildEvent, OwnerRef},
-        watch::{MAX_RESTART, WatchState, WatchedKind},
-    },
-    kind::Kind,
+    engine::controller_state::{ControllerState, RemoteCluster},
+    error::{CallError, Error, ErrorChain, Result},
+    informer::watch::WatchState,
+    metrics::clusters::{ClusterSeries, ClusterValues},
+    shape::ClusterCredentials,
+    tasks::Tasks,
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock, Weak},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
-    task::JoinSet,
     time::{Instant, timeout},
 };
-use tracing::Instrument as _;
 
 /// How long passes make no call after calls that the cluster did not answer.
 const OUTAGE_PERIOD: Duration = Duration::from_secs(10);
@@ -38,43 +35,28 @@ const MAX_PASSES: usize = 4;
 /// How long a pass waits for others that use the cluster.
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// The controller of the owners whose children are in other clusters.
-pub(crate) trait ClusterEvents: Send + Sync {
-    /// Handles a change of a child in another cluster, which has the state `state`.
-    fn on_remote_change(&self, state: &ControllerState, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>);
-    /// Enqueues an owner, because the cluster of its children can be used again, or no longer.
-    fn enqueue(&self, owner: ObjectKey);
-}
-
-/// The controller that gets the events; unset until it exists.
-#[derive(Clone, Default)]
-pub(super) struct EventTarget(Arc<OnceLock<Weak<dyn ClusterEvents>>>);
-
-impl EventTarget {
-    pub(super) fn set(&self, events: Weak<dyn ClusterEvents>) {
-        // A second one is the same.
-        let _ = self.0.set(events);
-    }
-
-    fn get(&self) -> Option<Arc<dyn ClusterEvents>> {
-        self.0.get().and_then(Weak::upgrade)
-    }
-}
-
-/// The nodes of owners that use a cluster, by the uid of the owner and the path of the node.
-pub(super) type ClusterUsers = HashMap<(Uid, String), ObjectKey>;
-
 /// A cluster to which a controller is connected.
 pub(super) struct ConnectedCluster {
     secret: KubeconfigSecret,
     pub(super) connection: Arc<ClusterConnection>,
+    series: Arc<ClusterSeries>,
     pub(super) state: Arc<ControllerState>,
     users: Arc<Mutex<ClusterUsers>>,
     opened: Instant,
     passes: Arc<Semaphore>,
     outage: Mutex<CallOutage>,
-    /// Ends the watches when the connection is dropped.
-    _watches: JoinSet<()>,
+    verified: Arc<Mutex<VerifiedRegistrations>>,
+    /// Ends the tasks when the connection is dropped.
+    _tasks: Tasks,
+}
+
+/// Why passes can't use a cluster.
+enum ClusterProblem {
+    Unreachable,
+    /// It refuses the credentials of its kubeconfig.
+    Refused,
+    /// Its first lists are not complete.
+    NotSynced,
 }
 
 /// The calls that the cluster did not answer, since the last one that it answered.
@@ -88,22 +70,21 @@ struct CallOutage {
 impl ConnectedCluster {
     /// Starts the watches of a cluster.
     pub(super) fn new(
-        secret: KubeconfigSecret,
-        connection: Arc<ClusterConnection>,
+        (secret, connection, series): (KubeconfigSecret, Arc<ClusterConnection>, Arc<ClusterSeries>),
         state: Arc<ControllerState>,
         users: ClusterUsers,
         events: &EventTarget,
     ) -> Self {
-        let (mut watches, users) = (JoinSet::new(), Arc::new(Mutex::new(users)));
+        let (users, outage, verified) = (Arc::new(Mutex::new(users)), Mutex::default(), Arc::default());
+        let mut tasks = ClusterTasks::new(&secret, &state.counters, (&users, events));
         for children in state.children.values() {
-            let span = tracing::info_span!("cluster", kubeconfig = %secret);
-            let watch = watch(state.clone(), children.clone(), users.clone(), events.clone());
-            watches.spawn(watch.instrument(span));
-            watches.spawn(follow_watch(children.clone(), users.clone(), events.clone()));
+            tasks.watch(&state, children);
+            tasks.follow_watch(children);
         }
-        let passes = Arc::new(Semaphore::new(MAX_PASSES));
-        let outage = Mutex::default();
-        Self { secret, connection, state, users, opened: Instant::now(), passes, outage, _watches: watches }
+        tasks.follow_credentials(&connection, &verified);
+        let (passes, opened) = (Arc::new(Semaphore::new(MAX_PASSES)), Instant::now());
+        let tasks = tasks.into_tasks();
+        Self { secret, connection, series, state, users, opened, passes, outage, verified, _tasks: tasks }
     }
 
     /// Records that a node of an owner uses the cluster. Returns whether it did not use it before.
@@ -128,6 +109,23 @@ impl ConnectedCluster {
         !users.is_empty()
     }
 
+    /// Handles a change of the Secret that registers the cluster: unless it is the verified version, the users verify it again.
+    pub(super) fn on_registration_change(
+        &self,
+        secret: &ObjectKey,
+        version: Option<&ResourceVersion>,
+        events: &EventTarget,
+    ) {
+        {
+            let mut verified = self.verified.lock();
+            match verified.get(secret) {
+                Some(last) if Some(&last.version) != version => drop(verified.remove(secret)),
+                _ => return,
+            }
+        }
+        events.enqueue(&self.users);
+    }
+
     /// Returns the users, for the connection that replaces this one.
     pub(super) fn users(&self) -> ClusterUsers {
         self.users.lock().clone()
@@ -138,23 +136,46 @@ impl ConnectedCluster {
         self.usable().is_ok() && self.outage.lock().since.is_none()
     }
 
+    /// Returns the values of its metrics.
+    pub(super) fn values(&self) -> ClusterValues {
+        // After a call without an answer, the cluster is unreachable until it answers one.
+        let is_answering = self.outage.lock().retry_at.is_none() && !self.connection.is_refused();
+        ClusterValues {
+            series: self.series.clone(),
+            is_reachable: is_answering && self.problem().is_none(),
+            objects: self.state.children.values().map(|children| children.store.len()).sum(),
+            owners: self.users.lock().keys().map(|(uid, _)| uid.clone()).collect(),
+        }
+    }
+
     /// Checks that the caches are filled, and that the cluster could be reached lately.
     fn usable(&self) -> Result<()> {
+        match self.problem() {
+            None => Ok(()),
+            Some(ClusterProblem::Unreachable) => Err(self.unreachable()),
+            Some(ClusterProblem::Refused) => Err(self.refused()),
+            Some(ClusterProblem::NotSynced) => Err(self.not_synced()),
+        }
+    }
+
+    /// Returns why passes can't use the cluster; `None` if they can.
+    fn problem(&self) -> Option<ClusterProblem> {
         if self.outage.lock().retry_at.is_some_and(|until| Instant::now() < until) {
-            return Err(self.unreachable());
+            return Some(ClusterProblem::Unreachable);
         }
         for children in self.state.children.values() {
             match children.health.state() {
                 WatchState::Failing(_) if children.health.has_failed() => {
-                    return Err(if self.connection.is_refused() { self.refused() } else { self.unreachable() });
+                    let is_refused = self.connection.is_refused();
+                    return Some(if is_refused { ClusterProblem::Refused } else { ClusterProblem::Unreachable });
                 }
                 WatchState::Starting | WatchState::Failing(_) if !children.store.synced() => {
-                    return Err(self.not_synced());
+                    return Some(ClusterProblem::NotSynced);
                 }
                 _ => {}
             }
         }
-        Ok(())
+        None
     }
 
     /// Returns why no pass can use the caches yet. At first that is a conflict, which the loop retries soon without a report: else a
@@ -162,7 +183,7 @@ impl ConnectedCluster {
     fn not_synced(&self) -> Error {
         let sentence = format!("waiting for the first lists of the cluster of {}", self.secret);
         match self.opened.elapsed() < SYNC_PERIOD {
-            true => Error::Conflict(Box::new(BlockedError { reason: "ClusterNotSynced", sentence })),
+            true => Error::conflict("ClusterNotSynced", sentence),
             false => Error::yielding("ClusterNotSynced", sentence),
         }
     }
@@ -211,7 +232,7 @@ impl RemoteCluster for ConnectedCluster {
                 Ok(Ok(permit)) => Ok(permit),
                 _ => {
                     let sentence = format!("other objects wait for the cluster of {}", self.secret);
-                    Err(Error::Conflict(Box::new(BlockedError { reason: "ClusterBusy", sentence })))
+                    Err(Error::conflict("ClusterBusy", sentence))
                 }
             }
         }
@@ -220,6 +241,43 @@ impl RemoteCluster for ConnectedCluster {
 
     fn unreachable_for(&self) -> Option<Duration> {
         self.outage.lock().since.map(|since| since.elapsed())
+    }
+
+    fn credentials(&self) -> Result<Arc<ClusterCredentials>> {
+        self.connection.credentials().map_err(|problem| client_config::no_credentials(&self.secret, problem))
+    }
+
+    fn verify_connection(&self) -> BoxFuture<'_, Result<()>> {
+        async move {
+            self.connection.refresh().await?;
+            match self.state.client.kube().apiserver_version().await {
+                Err(kube::Error::Api(status)) if status.code == 401 => Err(self.refused()),
+                Ok(_) | Err(kube::Error::Api(_)) => {
+                    *self.outage.lock() = CallOutage::default();
+                    Ok(())
+                }
+                Err(_) => {
+                    self.outage.lock().retry_at = Some(Instant::now() + OUTAGE_PERIOD);
+                    Err(self.unreachable())
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn is_registration_verified(&self, secret: &ObjectKey, credentials: &Arc<ClusterCredentials>) -> bool {
+        let verified = self.verified.lock();
+        let last = verified.get(secret);
+        last.is_some_and(|last| last.time.elapsed() < VERIFY_PERIOD && last.credentials == *credentials)
+    }
+
+    fn record_verified_registration(
+        &self,
+        secret: ObjectKey,
+        credentials: Arc<ClusterCredentials>,
+        version: ResourceVersion,
+    ) {
+        self.verified.lock().insert(secret, VerifiedRegistration { credentials, version, time: Instant::now() });
     }
 
     fn convert_outcome(&self, outcome: Result<()>) -> Result<()> {
@@ -239,40 +297,5 @@ impl RemoteCluster for ConnectedCluster {
         }
         *self.outage.lock() = CallOutage::default();
         Err(if call.code() == 401 { self.refused() } else { Error::Unexpected(call) })
-    }
-}
-
-/// Watches the children of one kind; it never returns. The cluster is not trusted: its objects concern only owners that use it.
-async fn watch(
-    state: Arc<ControllerState>,
-    children: Arc<WatchedKind<Child>>,
-    users: Arc<Mutex<ClusterUsers>>,
-    events: EventTarget,
-) {
-    let on_owner = |owner: &OwnerRef, event: &ChildEvent<'_>| {
-        let is_user = users.lock().keys().any(|(uid, _)| *uid == owner.uid);
-        if let Some(events) = events.get().filter(|_| is_user) {
-            events.on_remote_change(&state, &children.kind, owner, event);
-        }
-    };
-    child::run(&state.client, &children, &state.operator, &state.namespaces, &on_owner, None).await;
-}
-
-/// Enqueues the users of a cluster whenever a watch is open again, and when it has failed, so that the cluster counts as unreachable.
-async fn follow_watch(children: Arc<WatchedKind<Child>>, users: Arc<Mutex<ClusterUsers>>, events: EventTarget) {
-    let mut state = children.health.subscribe();
-    loop {
-        let is_open = *state.borrow_and_update() == WatchState::Following;
-        // A watch that restarts has not failed.
-        if !is_open && timeout(MAX_RESTART, state.wait_for(|state| *state == WatchState::Following)).await.is_ok() {
-            continue;
-        }
-        let owners: Vec<_> = users.lock().values().cloned().collect();
-        if let Some(events) = events.get() {
-            owners.into_iter().for_each(|owner| events.enqueue(owner));
-        }
-        if state.wait_for(|state| (*state == WatchState::Following) != is_open).await.is_err() {
-            return;
-        }
     }
 }

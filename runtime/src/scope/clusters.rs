@@ -1,18 +1,23 @@
 //! `ConnectedClusters`: the other clusters to which a controller is connected.
 
 use super::{
-    cluster::{ClusterEvents, ConnectedCluster, EventTarget},
+    cluster::ConnectedCluster,
     connection::ClusterConnection,
     connector::ClusterConnector,
+    events::{ClusterEvents, EventTarget},
     kubeconfig::KubeconfigSecret,
+    registration_watch,
 };
 use crate::{
-    cache::{ObjectKey, Uid},
+    cache::{ObjectKey, ResourceVersion, Uid},
     client::Client,
+    counters::Counters,
     engine::controller_state::{ControllerFacts, ControllerState, RemoteCluster, RemoteClusters, RemoteNode},
     error::Result,
-    informer::{child_store::ChildStores, watch::WatchedRevisions},
+    informer::{child_store::ChildStores, namespaces::Namespaces, watch::WatchedRevisions},
+    metrics::clusters::ClusterValues,
     shape::{Shape, without_keys},
+    tasks::Tasks,
 };
 use futures::future::{BoxFuture, FutureExt};
 use parking_lot::Mutex;
@@ -20,16 +25,48 @@ use std::{
     collections::BTreeMap,
     sync::{Arc, OnceLock, Weak},
 };
+use tokio::sync::OwnedMutexGuard;
 
 /// The clusters to which a controller is connected.
 pub(crate) struct ConnectedClusters {
     facts: ControllerFacts,
     connector: ClusterConnector,
     events: EventTarget,
+    /// The name of the cluster that has the Secrets; `None` for the operator's cluster.
+    outer: Option<String>,
     clusters: Mutex<BTreeMap<ClusterKey, Arc<ConnectedCluster>>>,
-    /// Held while a connection is opened.
-    opening: tokio::sync::Mutex<()>,
+    /// The locks that are held while connections are opened, by their cluster.
+    opening: Mutex<BTreeMap<ClusterKey, Weak<tokio::sync::Mutex<()>>>>,
+    /// The watches of registrations with CD systems. Their Secrets are in the operator's cluster, so nested clusters have none.
+    registrations: Option<RegistrationWatches>,
 }
+
+/// The watches of registrations with CD systems.
+struct RegistrationWatches {
+    tree: &'static Shape,
+    namespaces: Namespaces,
+    clusters: Weak<ConnectedClusters>,
+    /// Ends the watches when it is dropped; unset until a cluster is connected.
+    running: OnceLock<Tasks>,
+}
+
+impl RegistrationWatches {
+    /// Starts the watches, unless they run. `client` is that of the operator's cluster.
+    fn start(&self, client: &Client, counters: &Counters) {
+        self.running.get_or_init(|| {
+            let clusters = self.clusters.clone();
+            let on_change = move |secret: &ObjectKey, version: Option<&ResourceVersion>| {
+                if let Some(clusters) = clusters.upgrade() {
+                    clusters.on_registration_change(secret, version);
+                }
+            };
+            registration_watch::start(self.tree, (client, &self.namespaces), &(Arc::new(on_change) as _), counters)
+        });
+    }
+}
+
+/// A cluster, and whether a node did not use it before.
+type ClusterUse = (Arc<ConnectedCluster>, bool);
 
 /// The path of a remote node without keys, and the Secret with the kubeconfig.
 type ClusterKey = (String, KubeconfigSecret);
@@ -40,24 +77,33 @@ impl ConnectedClusters {
         tree: &'static Shape,
         facts: &ControllerFacts,
         connector: &ClusterConnector,
-    ) -> Option<Arc<Self>> {
-        Self::with_events(tree, (facts, connector), EventTarget::default())
-    }
-
-    fn with_events(
-        tree: &'static Shape,
-        (facts, connector): (&ControllerFacts, &ClusterConnector),
-        events: EventTarget,
+        namespaces: &Namespaces,
     ) -> Option<Arc<Self>> {
         tree.has_remote_nodes().then(|| {
-            Arc::new(Self {
-                facts: facts.clone(),
-                connector: connector.clone(),
-                events,
-                clusters: Mutex::default(),
-                opening: tokio::sync::Mutex::default(),
+            Arc::new_cyclic(|clusters| {
+                let (namespaces, clusters) = (namespaces.clone(), clusters.clone());
+                let watches = RegistrationWatches { tree, namespaces, clusters, running: OnceLock::new() };
+                let registrations = Some(watches).filter(|_| !tree.remote_applications().is_empty());
+                Self { registrations, ..Self::within(None, (facts, connector), EventTarget::default()) }
             })
         })
+    }
+
+    /// Returns the clusters whose Secrets are in the cluster `outer`; `None` for the operator's cluster.
+    fn within(
+        outer: Option<String>,
+        (facts, connector): (&ControllerFacts, &ClusterConnector),
+        events: EventTarget,
+    ) -> Self {
+        Self {
+            facts: facts.clone(),
+            connector: connector.clone(),
+            events,
+            outer,
+            clusters: Mutex::default(),
+            opening: Mutex::default(),
+            registrations: None,
+        }
     }
 
     /// Sets the controller, which handles the changes in the clusters.
@@ -65,44 +111,96 @@ impl ConnectedClusters {
         self.events.set(events);
     }
 
-    /// Returns the state of the controller in a cluster.
-    fn state_in(&self, client: Client, tree: &'static Shape) -> ControllerState {
-        let children = ChildStores::new(&[tree]).of_tree(tree);
+    /// Returns the name of a cluster in metrics: its Secret, after those of the clusters that the Secret is in.
+    fn name_of(&self, KubeconfigSecret { namespace, name, .. }: &KubeconfigSecret) -> String {
+        match &self.outer {
+            Some(outer) => format!("{outer} > {namespace}/{name}"),
+            None => format!("{namespace}/{name}"),
+        }
+    }
+
+    /// Returns the state of the controller in a cluster with this name.
+    fn state_in(&self, name: String, client: Client, tree: &'static Shape) -> ControllerState {
+        let children = ChildStores::in_remote_cluster(tree).of_tree(tree);
         let watches: Vec<_> = children.values().map(|children| children.clone() as Arc<dyn WatchedRevisions>).collect();
-        let nested = Self::with_events(tree, (&self.facts, &self.connector), self.events.clone());
+        let nested = || Arc::new(Self::within(Some(name), (&self.facts, &self.connector), self.events.clone()));
         ControllerState {
             children,
             watches: OnceLock::from(watches),
-            remote_clusters: nested.map(|nested| nested as Arc<dyn RemoteClusters>),
+            remote_clusters: tree.has_remote_nodes().then(|| nested() as Arc<dyn RemoteClusters>),
             ..ControllerState::new(client, self.facts.clone())
         }
     }
 
-    async fn connect(&self, node: RemoteNode<'_>, client: &Client) -> Result<Option<Arc<ConnectedCluster>>> {
-        let key = key_of(node);
-        let connected = || {
-            let clusters = self.clusters.lock();
-            clusters.get(&key).filter(|cluster| !cluster.connection.is_replaced()).cloned()
+    /// Returns the connected cluster of a key.
+    fn connected(&self, key: &ClusterKey) -> Option<Arc<ConnectedCluster>> {
+        let clusters = self.clusters.lock();
+        clusters.get(key).filter(|cluster| !cluster.connection.is_replaced()).cloned()
+    }
+
+    /// Returns the connected cluster of a node, and whether the node did not use it before. The node is its user from here on, so that the
+    /// cluster is not dropped in between.
+    fn use_connected(&self, node: RemoteNode<'_>) -> Option<ClusterUse> {
+        let clusters = self.clusters.lock();
+        let cluster = clusters.get(&key_of(node)).filter(|cluster| !cluster.connection.is_replaced())?;
+        Some((cluster.clone(), cluster.add_user((&node.owner.uid, &node.owner.key), node.path)))
+    }
+
+    /// Waits until no other pass opens a connection to a cluster. Another cluster does not wait: its program for the credentials, or its
+    /// outer cluster, may be slow.
+    async fn lock_opening(&self, key: &ClusterKey) -> OwnedMutexGuard<()> {
+        let lock = {
+            let mut locks = self.opening.lock();
+            locks.retain(|_, lock| lock.strong_count() > 0);
+            let lock = locks.get(key).and_then(Weak::upgrade).unwrap_or_default();
+            locks.insert(key.clone(), Arc::downgrade(&lock));
+            lock
         };
-        if let Some(cluster) = connected().filter(|_| !node.is_removed) {
-            return Ok(Some(cluster));
+        lock.lock_owned().await
+    }
+
+    async fn connect(&self, node: RemoteNode<'_>, client: &Client) -> Result<Option<ClusterUse>> {
+        if !node.is_removed
+            && let Some(used) = self.use_connected(node)
+        {
+            return Ok(Some(used));
         }
-        let _opening = self.opening.lock().await;
-        if let Some(cluster) = connected() {
+        let key = key_of(node);
+        let _opening = self.lock_opening(&key).await;
+        if let Some(cluster) = self.connected(&key) {
             // Whether a cluster still exists is decided by its Secret, unless it has just answered.
             let exists = !node.is_removed || cluster.connection.refresh().await? || cluster.has_answered();
-            if exists && !cluster.connection.is_replaced() {
-                return Ok(Some(cluster));
+            if exists && let Some(used) = self.use_connected(node) {
+                return Ok(Some(used));
             }
         }
         let opened = ClusterConnection::open(node.kubeconfig, client, &self.connector).await?;
         let Some(connection) = opened else { return Ok(None) };
-        let state = Arc::new(self.state_in(connection.client(), node.tree));
-        let users = self.clusters.lock().get(&key).map(|cluster| cluster.users()).unwrap_or_default();
-        let secret = node.kubeconfig.clone();
-        let cluster = Arc::new(ConnectedCluster::new(secret, connection, state, users, &self.events));
-        self.clusters.lock().insert(key, cluster.clone());
-        Ok(Some(cluster))
+        let name = self.name_of(node.kubeconfig);
+        let series = self.connector.series(&name);
+        let state = Arc::new(self.state_in(name, connection.client(&series), node.tree));
+        let opened = (node.kubeconfig.clone(), connection, series);
+        let mut clusters = self.clusters.lock();
+        let users = clusters.get(&key).map(|cluster| cluster.users()).unwrap_or_default();
+        let cluster = Arc::new(ConnectedCluster::new(opened, state, users, &self.events));
+        let is_new = cluster.add_user((&node.owner.uid, &node.owner.key), node.path);
+        clusters.insert(key, cluster.clone());
+        drop(clusters);
+        if let Some(registrations) = &self.registrations {
+            registrations.start(client, &self.facts.counters);
+        }
+        Ok(Some((cluster, is_new)))
+    }
+
+    /// Handles a change of the Secret that registers a cluster, here and in all nested clusters.
+    fn on_registration_change(&self, secret: &ObjectKey, version: Option<&ResourceVersion>) {
+        let clusters: Vec<_> = self.clusters.lock().values().cloned().collect();
+        for cluster in clusters {
+            cluster.on_registration_change(secret, version, &self.events);
+            if let Some(nested) = &cluster.state.remote_clusters {
+                nested.on_registration_change(secret, version);
+            }
+        }
     }
 
     /// Removes users of clusters, and the clusters without any.
@@ -127,14 +225,22 @@ impl RemoteClusters for ConnectedClusters {
         self.clusters.lock().values().map(|cluster| cluster.state.clone()).collect()
     }
 
+    fn values(&self) -> Vec<ClusterValues> {
+        let clusters: Vec<_> = self.clusters.lock().values().cloned().collect();
+        let mut values: Vec<_> = clusters.iter().map(|cluster| cluster.values()).collect();
+        let nested = clusters.iter().filter_map(|cluster| cluster.state.remote_clusters.as_ref());
+        values.extend(nested.flat_map(|nested| nested.values()));
+        values
+    }
+
     fn connect<'a>(
         &'a self,
         node: RemoteNode<'a>,
         client: &'a Client,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn RemoteCluster>>>> {
         async move {
-            let Some(cluster) = Self::connect(self, node, client).await? else { return Ok(None) };
-            if cluster.add_user((&node.owner.uid, &node.owner.key), node.path) {
+            let Some((cluster, is_new)) = Self::connect(self, node, client).await? else { return Ok(None) };
+            if is_new {
                 // Before, the node may have used the same cluster by another key or URL.
                 let of_node = key_of(node);
                 self.remove_users(|key, uid, path, _| {
@@ -145,6 +251,10 @@ impl RemoteClusters for ConnectedClusters {
             Ok(Some(cluster as Arc<dyn RemoteCluster>))
         }
         .boxed()
+    }
+
+    fn on_registration_change(&self, secret: &ObjectKey, version: Option<&ResourceVersion>) {
+        Self::on_registration_change(self, secret, version);
     }
 
     fn release(&self, node: RemoteNode<'_>) {

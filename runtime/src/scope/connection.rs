@@ -1,17 +1,23 @@
-//! `ClusterConnection`: the client of another cluster, which reads the kubeconfig again when the cluster refuses its credentials.
+//! `ClusterConnection`: the client of another cluster, which reads the kubeconfig again when the cluster refuses its credentials, and
+//! renews those that a program has issued before they expire.
 
 use super::{
-    client_config::{self, ClientConfig, UnusableKubeconfig},
+    client_config::{self, CheckedKubeconfig, ClientConfig, UnusableKubeconfig},
     connector::ClusterConnector,
     kubeconfig::KubeconfigSecret,
 };
 use crate::{
-    client::{Client, Target},
+    client::{
+        Client, Target,
+        response_size::{LIMITED_PAGE_SIZE, MAX_RESPONSE, limit_responses},
+    },
     error::Result,
     kind::kind_of,
+    metrics::clusters::ClusterSeries,
+    shape::ClusterCredentials,
 };
 use http::{Request, Response, StatusCode, request::Parts};
-use k8s_openapi::api::core::v1::Secret;
+use k8s_openapi::{api::core::v1::Secret, jiff::Timestamp};
 use kube::client::Body;
 use parking_lot::Mutex;
 use std::{
@@ -21,11 +27,13 @@ use std::{
     },
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{sync::OwnedMutexGuard, time::Instant};
+use tracing::Instrument as _;
 
 /// The minimum time between two reads of a kubeconfig that the cluster refuses.
 const REFUSED_PERIOD: Duration = Duration::from_secs(1);
-/// The minimum time between two reads of a kubeconfig whose cluster can't be reached.
+/// The minimum time between two reads of a kubeconfig whose cluster can't be reached, or refuses the credentials that a program has
+/// issued.
 const RELOAD_PERIOD: Duration = Duration::from_secs(10);
 
 /// The connection to another cluster.
@@ -36,7 +44,7 @@ pub(super) struct ClusterConnection {
     connector: ClusterConnector,
     current: Mutex<CurrentClient>,
     /// Held while the kubeconfig is read again, with the time when it was read last.
-    last_read: tokio::sync::Mutex<LastRead>,
+    last_read: Arc<tokio::sync::Mutex<LastRead>>,
     identity: u64,
     is_replaced: AtomicBool,
     /// Whether the cluster refused the credentials of the last request.
@@ -55,16 +63,39 @@ struct LastRead {
 struct CurrentClient {
     client: kube::Client,
     /// Hash of the kubeconfig.
+    kubeconfig: u64,
+    /// Hash of the kubeconfig and of the issued credentials.
     version: u64,
+    /// The credentials in the kubeconfig, or why a CD system can't use them.
+    credentials: Result<Arc<ClusterCredentials>, &'static str>,
+    /// Whether a program has issued the credentials.
+    is_issued: bool,
+    /// When the program is to be run again; `None` if the credentials don't expire.
+    renew_at: Option<Timestamp>,
+    /// When the credentials expire; `None` if they don't.
+    expire_at: Option<Timestamp>,
 }
 
-/// Reads the kubeconfig in a Secret; `None` if the Secret does not exist.
-async fn load(secret: &KubeconfigSecret, client: &Client) -> Result<Option<ClientConfig>> {
+impl CurrentClient {
+    fn connect(config: ClientConfig, connector: &ClusterConnector) -> kube::Result<Self> {
+        let ClientConfig { config, identity: _, kubeconfig, version, credentials, is_issued, renew_at, expire_at } =
+            config;
+        let (client, credentials) = (connector.connect(config)?, credentials.map(Arc::new));
+        Ok(Self { client, kubeconfig, version, credentials, is_issued, renew_at, expire_at })
+    }
+}
+
+/// Reads and checks the kubeconfig in a Secret; `None` if the Secret does not exist.
+async fn load(
+    secret: &KubeconfigSecret,
+    client: &Client,
+    connector: &ClusterConnector,
+) -> Result<Option<CheckedKubeconfig>> {
     let kind = kind_of::<Secret>();
     let target = Target { kind: &kind, namespace: Some(&secret.namespace), name: &secret.name };
     let Some(found) = client.get::<Secret>(target).await? else { return Ok(None) };
-    let config = client_config::read(secret, &found).await;
-    config.map(Some).map_err(UnusableKubeconfig::into_yield)
+    let kubeconfig = client_config::check(secret, &found, connector.exec_runner());
+    kubeconfig.map(Some).map_err(UnusableKubeconfig::into_yield)
 }
 
 impl ClusterConnection {
@@ -78,30 +109,34 @@ impl ClusterConnection {
         secret_client: &Client,
         connector: &ClusterConnector,
     ) -> Result<Option<Arc<Self>>> {
-        let Some(ClientConfig { config, identity, version }) = load(secret, secret_client).await? else {
-            return Ok(None);
-        };
-        let client = connector.connect(config).map_err(|_| client_config::no_client(secret))?;
+        let Some(kubeconfig) = load(secret, secret_client, connector).await? else { return Ok(None) };
+        let config = kubeconfig.into_config(connector.exec_runner()).await.map_err(UnusableKubeconfig::into_yield)?;
+        let identity = config.identity;
+        let current = CurrentClient::connect(config, connector).map_err(|_| client_config::no_client(secret))?;
         Ok(Some(Arc::new(Self {
             secret: secret.clone(),
             secret_client: secret_client.clone(),
             connector: connector.clone(),
-            current: Mutex::new(CurrentClient { client, version }),
-            last_read: tokio::sync::Mutex::new(LastRead { time: Instant::now(), was_unchanged: false }),
+            current: Mutex::new(current),
+            last_read: Arc::new(tokio::sync::Mutex::new(LastRead { time: Instant::now(), was_unchanged: false })),
             identity,
             is_replaced: AtomicBool::new(false),
             is_refused: AtomicBool::new(false),
         })))
     }
 
-    /// Returns a client that always has the last credentials.
-    pub(super) fn client(self: &Arc<Self>) -> Client {
+    /// Returns a client that always has the last credentials. Its requests count in `series`. The cluster is not trusted, so the size of
+    /// its responses is limited.
+    pub(super) fn client(self: &Arc<Self>, series: &Arc<ClusterSeries>) -> Client {
         let connection = self.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
             let connection = connection.clone();
             async move { connection.send(request).await }
         });
-        self.connector.wrap(kube::Client::new(service, "default"))
+        let client = limit_responses(kube::Client::new(service, "default"), MAX_RESPONSE);
+        let client = self.connector.wrap(client, series);
+        let page_size = client.page_size().min(LIMITED_PAGE_SIZE);
+        client.with_page_size(page_size)
     }
 
     /// Returns whether the Secret names another cluster by now, so that a new connection is needed.
@@ -114,32 +149,58 @@ impl ClusterConnection {
         self.is_refused.load(Ordering::Relaxed)
     }
 
+    /// Returns the credentials in the kubeconfig.
+    ///
+    /// # Errors
+    /// Fails with the reason if a CD system can't use them.
+    pub(super) fn credentials(&self) -> Result<Arc<ClusterCredentials>, &'static str> {
+        self.current.lock().credentials.clone()
+    }
+
     /// Reads the kubeconfig again. Returns whether its Secret exists.
     ///
     /// # Errors
     /// As [`ClusterConnection::open`].
     pub(super) async fn refresh(&self) -> Result<bool> {
-        let Some(config) = load(&self.secret, &self.secret_client).await? else { return Ok(false) };
-        self.update(config);
+        let _last_read = self.last_read.lock().await;
+        self.read(false).await
+    }
+
+    /// Reads the kubeconfig again, and runs its program if the kubeconfig has changed or `runs_program` is set. Returns whether its Secret
+    /// exists. The caller holds the lock of `last_read`, so that one program runs at a time.
+    ///
+    /// # Errors
+    /// As [`ClusterConnection::open`].
+    async fn read(&self, runs_program: bool) -> Result<bool> {
+        let loaded = load(&self.secret, &self.secret_client, &self.connector).await?;
+        let Some(kubeconfig) = loaded else { return Ok(false) };
+        let has_changed = self.current.lock().kubeconfig != kubeconfig.hash;
+        if has_changed || runs_program {
+            let config = kubeconfig.into_config(self.connector.exec_runner()).await;
+            self.update(config.map_err(UnusableKubeconfig::into_yield)?);
+        }
         Ok(true)
     }
 
     /// Sends a request. If the cluster refuses the credentials, it reads the kubeconfig again, and repeats the request if it has
     /// changed: the cluster has not processed the first one.
-    async fn send(&self, request: Request<Body>) -> kube::Result<Response<Body>> {
+    async fn send(self: &Arc<Self>, request: Request<Body>) -> kube::Result<Response<Body>> {
         let (parts, body) = request.into_parts();
         let body = body.collect_bytes().await?;
+        self.renew().await;
         let first = self.current.lock().clone();
         let response = first.client.send(rebuilt(&parts, body.clone())).await;
         let is_refused = match &response {
             Ok(response) => response.status() == StatusCode::UNAUTHORIZED,
             // Perhaps the API server has another certificate. Whether it has processed the request is unknown, so it is not repeated.
             Err(_) => {
-                self.reload(first.version, RELOAD_PERIOD).await;
+                if let Ok(mut last_read) = self.last_read.try_lock() {
+                    self.reload(&mut last_read, &first, false).await;
+                }
                 false
             }
         };
-        let response = if is_refused && self.reload(first.version, Duration::ZERO).await {
+        let response = if is_refused && self.reload(&mut *self.last_read.lock().await, &first, true).await {
             let client = self.current.lock().client.clone();
             client.send(rebuilt(&parts, body.clone())).await
         } else {
@@ -151,33 +212,83 @@ impl ClusterConnection {
         response
     }
 
-    /// Reads the kubeconfig again, unless another request has done so, or it was read less than `period` ago. Returns whether there
-    /// are other credentials than those of `version`.
-    async fn reload(&self, version: u64, period: Duration) -> bool {
-        let mut last_read = self.last_read.lock().await;
-        let period = if last_read.was_unchanged { period.max(REFUSED_PERIOD) } else { period };
-        if self.current.lock().version == version && last_read.time.elapsed() >= period {
-            match load(&self.secret, &self.secret_client).await {
-                Ok(Some(config)) => self.update(config),
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::debug!(kubeconfig = %self.secret, %error, "the kubeconfig can't be read again");
-                }
-            }
-            let was_unchanged = self.current.lock().version == version;
-            *last_read = LastRead { time: Instant::now(), was_unchanged };
+    /// Renews the credentials in a task of its own if they expire soon, and waits for it only if they have expired. If the renewal fails,
+    /// the old ones remain.
+    async fn renew(self: &Arc<Self>) {
+        if !self.is_renewal_due() {
+            return;
         }
-        self.current.lock().version != version
+        let expire_at = self.current.lock().expire_at;
+        let is_expired = self.connector.exec_runner().is_reached(expire_at);
+        let last_read = match self.last_read.clone().try_lock_owned() {
+            Ok(last_read) => last_read,
+            Err(_) if is_expired => self.last_read.clone().lock_owned().await,
+            Err(_) => return,
+        };
+        // Another request may have renewed them meanwhile.
+        if !self.is_renewal_due() {
+            return;
+        }
+        let renewal = tokio::spawn(self.clone().renew_now(last_read).in_current_span());
+        if is_expired {
+            let _ = renewal.await;
+        }
     }
 
-    fn update(&self, ClientConfig { config, identity, version }: ClientConfig) {
-        if identity != self.identity {
+    async fn renew_now(self: Arc<Self>, mut last_read: OwnedMutexGuard<LastRead>) {
+        if let Err(error) = self.read(true).await {
+            tracing::warn!(kubeconfig = %self.secret, %error, "the credentials can't be renewed");
+        }
+        if self.is_renewal_due() {
+            self.current.lock().renew_at = Some(self.connector.exec_runner().retry_time());
+        }
+        *last_read = LastRead { time: Instant::now(), was_unchanged: false };
+    }
+
+    fn is_renewal_due(&self) -> bool {
+        let renew_at = self.current.lock().renew_at;
+        self.connector.exec_runner().is_reached(renew_at)
+    }
+
+    /// Reads the kubeconfig again, unless another request has done so, or it was read lately. `is_refused` is whether the cluster has
+    /// refused the credentials of `client`. Returns whether there are other credentials than those.
+    async fn reload(&self, last_read: &mut LastRead, client: &CurrentClient, is_refused: bool) -> bool {
+        // A program may issue other credentials in each run, although the cluster refuses them all.
+        let period = if !is_refused || client.is_issued {
+            RELOAD_PERIOD
+        } else if last_read.was_unchanged {
+            REFUSED_PERIOD
+        } else {
+            Duration::ZERO
+        };
+        let is_current = || self.current.lock().version == client.version;
+        if is_current() && last_read.time.elapsed() >= period {
+            if let Err(error) = self.read(is_refused).await {
+                tracing::debug!(kubeconfig = %self.secret, %error, "the kubeconfig can't be read again");
+            }
+            *last_read = LastRead { time: Instant::now(), was_unchanged: is_current() };
+        }
+        !is_current()
+    }
+
+    fn update(&self, config: ClientConfig) {
+        if config.identity != self.identity {
             self.is_replaced.store(true, Ordering::Relaxed);
-        } else if self.current.lock().version != version
-            && let Ok(client) = self.connector.connect(config)
-        {
-            tracing::info!(kubeconfig = %self.secret, "connecting with other credentials");
-            *self.current.lock() = CurrentClient { client, version };
+            return;
+        }
+        let (version, is_issued) = (config.version, config.is_issued);
+        let (renew_at, expire_at) = (config.renew_at, config.expire_at);
+        let is_same = self.current.lock().version == version;
+        if is_same {
+            let mut current = self.current.lock();
+            (current.renew_at, current.expire_at) = (renew_at, expire_at);
+        } else if let Ok(client) = CurrentClient::connect(config, &self.connector) {
+            if is_issued {
+                tracing::debug!(kubeconfig = %self.secret, "connecting with renewed credentials");
+            } else {
+                tracing::info!(kubeconfig = %self.secret, "connecting with other credentials");
+            }
+            *self.current.lock() = client;
         }
     }
 }
@@ -185,3 +296,7 @@ impl ClusterConnection {
 fn rebuilt(parts: &Parts, body: impl Into<Body>) -> Request<Body> {
     Request::from_parts(parts.clone(), body.into())
 }
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,26 +1,40 @@
 //! `ClusterConnector`: creates clients for other clusters, with the layers of the operator's own client.
 
-use crate::client::Client;
+use super::{exec_plugin::ExecPlugin, exec_runner::ExecRunner};
+use crate::{
+    client::Client,
+    environment::Environment,
+    metrics::clusters::{ClusterMetrics, ClusterSeries},
+};
 use std::{fmt, sync::Arc};
 
 type Connect = dyn Fn(kube::Config) -> kube::Result<kube::Client> + Send + Sync;
-type Wrap = dyn Fn(kube::Client) -> Client + Send + Sync;
+type Wrap = dyn Fn(kube::Client, &Arc<ClusterSeries>) -> Client + Send + Sync;
 
 /// Creates clients for other clusters.
 #[derive(Clone)]
 pub(crate) struct ClusterConnector {
     connect: Arc<Connect>,
     wrap: Arc<Wrap>,
+    metrics: ClusterMetrics,
+    exec_runner: Arc<ExecRunner>,
 }
 
 impl ClusterConnector {
     /// Returns a connector. `connect` creates a client that writes only with the lead; `wrap` adds the layers that all requests of a
-    /// cluster share: timeouts, metrics, and the wait for `Retry-After`.
+    /// cluster share: timeouts, the metrics of the cluster, and the wait for `Retry-After`. No program is allowed.
     pub(crate) fn new(
         connect: impl Fn(kube::Config) -> kube::Result<kube::Client> + Send + Sync + 'static,
-        wrap: impl Fn(kube::Client) -> Client + Send + Sync + 'static,
+        wrap: impl Fn(kube::Client, &Arc<ClusterSeries>) -> Client + Send + Sync + 'static,
+        metrics: ClusterMetrics,
     ) -> Self {
-        Self { connect: Arc::new(connect), wrap: Arc::new(wrap) }
+        let exec_runner = Arc::new(ExecRunner::new(&[], &Environment::system()));
+        Self { connect: Arc::new(connect), wrap: Arc::new(wrap), metrics, exec_runner }
+    }
+
+    /// Returns the connector of an operator, which allows these programs.
+    pub(crate) fn allow(&self, plugins: &[ExecPlugin], environment: &Environment) -> Self {
+        Self { exec_runner: Arc::new(ExecRunner::new(plugins, environment)), ..self.clone() }
     }
 
     /// Creates a client for a configuration.
@@ -31,8 +45,19 @@ impl ClusterConnector {
         (self.connect)(config)
     }
 
-    pub(super) fn wrap(&self, client: kube::Client) -> Client {
-        (self.wrap)(client)
+    /// Adds the layers to a client. Its requests count in `series`.
+    pub(super) fn wrap(&self, client: kube::Client, series: &Arc<ClusterSeries>) -> Client {
+        (self.wrap)(client, series)
+    }
+
+    /// Returns the series of the metrics for a cluster with this name.
+    pub(super) fn series(&self, kubeconfig: &str) -> Arc<ClusterSeries> {
+        self.metrics.series(kubeconfig)
+    }
+
+    /// Returns the runner of the programs that kubeconfigs name for their credentials.
+    pub(super) fn exec_runner(&self) -> &ExecRunner {
+        &self.exec_runner
     }
 }
 

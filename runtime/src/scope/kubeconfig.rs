@@ -12,6 +12,8 @@ use std::{fmt, time::Duration};
 
 /// The annotation of a record with the [`KubeconfigSecret`] as JSON.
 const RECORD_ANNOTATION: &str = "opgen.dev/cluster";
+/// The annotation of a record whose objects are left in the cluster if the owner is deleted.
+const BACKGROUND_ANNOTATION: &str = "opgen.dev/background";
 /// The annotation of a record with the seconds after which a teardown gives up the cluster.
 const ABANDON_ANNOTATION: &str = "opgen.dev/abandon-after";
 
@@ -19,9 +21,9 @@ const ABANDON_ANNOTATION: &str = "opgen.dev/abandon-after";
 /// returns. See the [module](crate::scope) for an example.
 ///
 /// The current context of the kubeconfig is used. Its credentials are a token, a client certificate, or a user name with a password, as
-/// data; it names neither files nor programs, and no proxy. While the Secret or the key is missing, or the kubeconfig can't be used, the
-/// node yields with the reason `KubeconfigMissing` or `InvalidKubeconfig`. Impossible names, and a URL without `https`, are errors with
-/// the reason `InvalidKubeconfig`.
+/// data; it names neither files nor a proxy, and no programs except those that an [`ExecPlugin`](crate::scope::ExecPlugin) allows. While
+/// the Secret or the key is missing, or the kubeconfig can't be used, the node yields with the reason `KubeconfigMissing` or
+/// `InvalidKubeconfig`. Impossible names, and a URL without `https`, are errors with the reason `InvalidKubeconfig`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kubeconfig {
     secret: String,
@@ -101,7 +103,8 @@ impl Kubeconfig {
         if let Some(url) = server.as_ref().filter(|url| !is_https(url)) {
             return invalid(format!("{url:?} is not the URL of an API server with https"));
         }
-        Ok(ClusterRecord { secret: KubeconfigSecret { namespace, name: secret, key, server }, abandon_after })
+        let secret = KubeconfigSecret { namespace, name: secret, key, server };
+        Ok(ClusterRecord { secret, abandon_after, background: false })
     }
 }
 
@@ -121,6 +124,8 @@ pub(crate) struct ClusterRecord {
     pub(crate) secret: KubeconfigSecret,
     /// The time after which a teardown gives up a cluster that can't be reached; `None` for never.
     pub(crate) abandon_after: Option<Duration>,
+    /// Whether the objects are left in the cluster if the owner is deleted.
+    pub(crate) background: bool,
 }
 
 impl ClusterRecord {
@@ -131,6 +136,9 @@ impl ClusterRecord {
         if let Some(time) = self.abandon_after {
             annotations.insert(ABANDON_ANNOTATION.to_owned(), time.as_secs_f64().ceil().to_string().into());
         }
+        if self.background {
+            annotations.insert(BACKGROUND_ANNOTATION.to_owned(), "true".into());
+        }
         annotations
     }
 
@@ -138,7 +146,8 @@ impl ClusterRecord {
     pub(crate) fn of(header: &Header) -> Option<Self> {
         let secret = KubeconfigSecret::parse(header.annotations.get(RECORD_ANNOTATION)?)?;
         let seconds = header.annotations.get(ABANDON_ANNOTATION).and_then(|seconds| seconds.parse().ok());
-        Some(Self { secret, abandon_after: seconds.map(Duration::from_secs) })
+        let background = header.annotations.get(BACKGROUND_ANNOTATION).is_some();
+        Some(Self { secret, abandon_after: seconds.map(Duration::from_secs), background })
     }
 }
 

@@ -14,12 +14,14 @@ fn owner() -> ApplicationOwner<'static> {
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: Some("shop"),
+        object_namespace: Some("shop"),
+        cluster: "",
         node: "cert_manager",
     }
 }
 
 fn object(application: Application) -> Value {
-    let mut objects = <ArgoCd>::objects(&application.resolve(&owner()).unwrap()).unwrap();
+    let mut objects = <ArgoCd>::objects(&application.resolve(&owner(), None).unwrap()).unwrap();
     assert_eq!(objects.len(), 1);
     objects.remove(0)
 }
@@ -122,9 +124,11 @@ fn settings_of_the_installation_are_used() {
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: None,
+        object_namespace: None,
+        cluster: "",
         node: "web",
     };
-    let objects = ArgoCd::<Other>::objects(&chart().resolve(&owner).unwrap()).unwrap();
+    let objects = ArgoCd::<Other>::objects(&chart().resolve(&owner, None).unwrap()).unwrap();
     assert_eq!(objects[0]["metadata"]["namespace"], "gitops");
     assert_eq!(objects[0]["spec"]["project"], "web");
     assert_eq!(objects[0]["spec"]["destination"], json!({"name": "west", "namespace": "default"}));
@@ -138,9 +142,11 @@ fn what_argo_cd_would_ignore_is_refused() {
             kind: "stacks.example.com".to_owned(),
             name: "one",
             namespace: None,
+            object_namespace: None,
+            cluster: "",
             node: "web",
         };
-        <ArgoCd>::objects(&application.resolve(&owner).unwrap()).unwrap_err().to_string()
+        <ArgoCd>::objects(&application.resolve(&owner, None).unwrap()).unwrap_err().to_string()
     };
     let git = Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
     assert_eq!(problem(git.parameter("a", "b")), "a release, parameters and values are for charts only");
@@ -150,13 +156,13 @@ fn what_argo_cd_would_ignore_is_refused() {
 #[test]
 fn an_application_goes_into_the_cluster_that_it_names() {
     let destination = |application: Application| {
-        let objects = <ArgoCd>::objects(&application.resolve(&owner()).unwrap());
+        let objects = <ArgoCd>::objects(&application.resolve(&owner(), None).unwrap());
         objects.map(|objects| objects[0]["spec"]["destination"].clone()).map_err(|error| error.to_string())
     };
     let expected = json!({"name": "blue", "namespace": "shop"});
     assert_eq!(destination(chart().cluster("blue")), Ok(expected));
     let refused = "Argo CD reads no kubeconfig; register the cluster with Argo CD, and name it with `cluster`";
     assert_eq!(destination(chart().kubeconfig(Kubeconfig::vcluster("blue"))), Err(refused.to_owned()));
-    let unnamed = chart().cluster("").resolve(&owner()).map(drop).map_err(|error| error.to_string());
+    let unnamed = chart().cluster("").resolve(&owner(), None).map(drop).map_err(|error| error.to_string());
     assert_eq!(unnamed, Err("the name of the cluster is empty".to_owned()));
 }

@@ -55,10 +55,12 @@ fn application_a8_a9_a10_settings_of_the_version_are_those_of_the_application() 
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: Some("shop"),
+        object_namespace: Some("shop"),
+        cluster: "",
         node: "node",
     };
     let own = web.application("v1.0").unwrap().parameter("c", "3").namespace("own");
-    let spec = own.resolve(&owner).unwrap();
+    let spec = own.resolve(&owner, None).unwrap();
     assert_eq!((spec.name.as_str(), spec.release.as_deref(), spec.namespace.as_str()), ("web", Some("one"), "own"));
     assert!(spec.create_namespace && spec.server_side_apply);
     assert_eq!(spec.parameters.iter().map(|parameter| &*parameter.name).collect::<Vec<_>>(), ["b", "a", "c"]);

@@ -11,9 +11,11 @@ fn result<D: Driver>(application: Application) -> Result<Vec<Value>, InvalidAppl
         kind: "stacks.example.com".to_owned(),
         name: "one",
         namespace: Some("shop"),
+        object_namespace: Some("shop"),
+        cluster: "",
         node: "web",
     };
-    D::objects(&application.resolve(&owner).unwrap())
+    D::objects(&application.resolve(&owner, None).unwrap())
 }
 
 /// Returns the kinds and the specs of the source and of the object that deploys it, with `SOURCE` and `NAME` in place of their names, or
@@ -60,7 +62,7 @@ fn a_chart_is_a_repository_and_a_release() {
             "ignore": [{"paths": ["/spec/replicas"], "target": {"group": "apps", "kind": "Deployment"}}],
         },
         "chart": {"spec": {
-            "chart": "web", "version": "1.2.3", "sourceRef": {"kind": "HelmRepository", "name": "NAME"},
+            "chart": "web", "version": "1.2.3", "sourceRef": {"kind": "HelmRepository", "name": "SOURCE"},
         }},
         "values": {"image": {"name": "web", "tag": "v2"}},
     });
@@ -126,6 +128,7 @@ fn what_flux_can_not_do_is_refused() {
     let git = || Application::git_manifests("https://git.example.com/a", GitRevision::tag("v1"), "deploy");
     assert_eq!(of_git(git().values(json!({"a": 1}))), "a release, parameters and values are for charts only");
     assert!(of_git(git().create_namespace()).contains("add the Namespace to the tree"));
+    assert!(of_git(git().namespace_label("a", "b")).contains("add the Namespace to the tree"));
     assert!(of_git(git().ignore_difference("", "Service", ["/spec"])).contains("charts only"));
 }
 
@@ -147,6 +150,26 @@ fn another_version_of_a_registry_or_of_git_has_another_source() {
     assert_eq!(one[1]["metadata"]["name"], two[1]["metadata"]["name"]);
     assert_ne!(one[0]["metadata"]["name"], two[0]["metadata"]["name"]);
     assert_ne!(one[1]["spec"], two[1]["spec"], "the release has a new generation");
+}
+
+#[test]
+fn another_repository_has_another_source() {
+    let of_repository = |name: &str| {
+        let git = format!("https://git.example.com/{name}");
+        let [tag, branch] = [GitRevision::tag("v1"), GitRevision::branch("main")];
+        [
+            result::<HelmCharts>(Application::chart(format!("https://charts.example.com/{name}"), "web", "1.0.0")),
+            result::<OciCharts>(Application::chart(format!("oci://ghcr.io/{name}"), "web", "1.0.0")),
+            result::<GitCharts>(Application::git_chart(&git, tag, "charts/web")),
+            result::<GitManifests>(Application::git_manifests(&git, branch, "deploy")),
+        ]
+    };
+    for (one, two) in of_repository("a").into_iter().zip(of_repository("b")) {
+        let (one, two) = (one.unwrap(), two.unwrap());
+        assert_ne!(one[0]["metadata"]["name"], two[0]["metadata"]["name"]);
+        assert_eq!(one[1]["metadata"]["name"], two[1]["metadata"]["name"]);
+        assert_ne!(one[1]["spec"], two[1]["spec"], "what deploys it has a new generation");
+    }
 }
 
 #[test]

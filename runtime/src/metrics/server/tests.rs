@@ -27,7 +27,7 @@ async fn ask(address: SocketAddr, path: &str, headers: &str) -> String {
 #[tokio::test]
 async fn a_loopback_address_serves_plain_http_in_both_formats() {
     let server = MetricsServer::new(LOOPBACK).bind(Vec::new()).await.unwrap();
-    let address = server.address.listener.local_addr().unwrap();
+    let address = server.address.local_addr();
     let serving = tokio::spawn(async move { server.serve(metrics(), Vec::new(), Client::disconnected().kube()).await });
     let text = ask(address, "/metrics", "").await;
     assert!(
@@ -49,6 +49,17 @@ async fn plain_http_is_refused_on_an_address_that_others_can_reach() {
     let error = server.bind(Vec::new()).await.unwrap_err();
     assert!(matches!(error, MetricsError::Insecure { .. }), "{error}");
     assert!(error.hint().contains("--metrics-secure"));
+}
+
+#[test]
+fn without_kubernetes_nothing_reviews_the_tokens_of_clients() {
+    let everywhere = MetricsServer::new(([0, 0, 0, 0], 8443).into());
+    let error = everywhere.check_without_kubernetes().unwrap_err();
+    assert!(matches!(error, MetricsError::NoReviews { .. }), "{error}");
+    assert!(error.hint().contains("loopback"));
+    let loopback = MetricsServer::new(LOOPBACK);
+    assert!(loopback.check_without_kubernetes().is_ok());
+    assert!(loopback.secure(true).check_without_kubernetes().is_err());
 }
 
 #[tokio::test]
@@ -90,7 +101,7 @@ async fn manager_m26_a_handler_of_the_user_responds_at_its_path() {
         Response::new([request.method().as_str().as_bytes(), b" ", request.body()].concat())
     });
     let server = MetricsServer::new(LOOPBACK).bind(Vec::new()).await.unwrap();
-    let address = server.address.listener.local_addr().unwrap();
+    let address = server.address.local_addr();
     let (own, counted) = (metrics(), metrics().counters().clone());
     let counters = own.counters().clone();
     let serving = tokio::spawn(async move { server.serve(own, vec![echo], Client::disconnected().kube()).await });
@@ -106,7 +117,7 @@ async fn manager_m26_a_handler_of_the_user_responds_at_its_path() {
 async fn profiles_are_served_only_if_they_are_requested() {
     for (profiling, status) in [(false, "HTTP/1.1 404 "), (true, "HTTP/1.1 400 ")] {
         let server = MetricsServer::new(LOOPBACK).profiling(profiling).bind(Vec::new()).await.unwrap();
-        let address = server.address.listener.local_addr().unwrap();
+        let address = server.address.local_addr();
         let serving =
             tokio::spawn(async move { server.serve(metrics(), Vec::new(), Client::disconnected().kube()).await });
         let text = ask(address, "/debug/pprof/profile?seconds=none", "").await;

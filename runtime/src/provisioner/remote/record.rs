@@ -2,10 +2,11 @@
 
 use crate::{
     cache::Header,
-    engine::pass::PassCore,
+    client::Target,
+    engine::{identity::OwnerNaming, owner_mark::OWNER_ANNOTATION, pass::PassCore},
     error::{Error, Result},
     kind::{Kind, kind_of},
-    scope::{ClusterRecord, KubeconfigSecret},
+    scope::{ClusterRecord, KubeconfigSecret, is_record},
     shape::ResourceOptions,
     text_hash::text_hash,
 };
@@ -29,6 +30,41 @@ impl PassCore<'_> {
         // Whoever may write in another namespace could name a Secret that is none of his.
         records.retain(|record| record.key.namespace() == Some(self.record_namespace()));
         Ok(records)
+    }
+
+    /// Takes over the records of a former owner of the same name, which was deleted by force, unless the node has records.
+    ///
+    /// # Errors
+    /// A conflict if there are any, so that the pass is tried again when the cache shows them. The error of a failed call.
+    pub(super) async fn adopt_records(&self, node: &Arc<str>) -> Result<()> {
+        if !self.records(node)?.is_empty() {
+            return Ok(());
+        }
+        let kind = record_kind();
+        let mut adopted = None;
+        for entry in self.shared.children(&kind)?.store.entries() {
+            let header = &entry.header;
+            let is_former = is_record(header) && entry.node() == &**node && self.is_of_former_owner(header);
+            if is_former && !header.deleting && header.key.namespace() == Some(self.record_namespace()) {
+                let naming = if self.owner.is_remote() { OwnerNaming::RemoteMark } else { OwnerNaming::Mark };
+                let mark = self.owner.named_by(naming).mark();
+                let patch = json!({"metadata": {
+                    "uid": header.uid.to_string(),
+                    "resourceVersion": header.resource_version.to_string(),
+                    "annotations": {OWNER_ANNOTATION: mark},
+                }});
+                let target = Target { kind: &kind, namespace: header.key.namespace(), name: header.key.name() };
+                self.shared.client.merge(target, &patch, &self.shared.operator).await?;
+                adopted = Some(header.key.clone());
+            }
+        }
+        match adopted {
+            None => Ok(()),
+            Some(record) => {
+                let sentence = format!("took over ConfigMap {record}, the record of a cluster, from a former owner");
+                Err(Error::conflict("RecordTakenOver", sentence))
+            }
+        }
     }
 
     /// Returns the namespace of the records: that of the operator. In another cluster that may not exist.

@@ -1,4 +1,4 @@
-//! `Tasks` supervises the tasks of an operator, starts failed tasks again, and reports them to the probes.
+//! `Tasks` supervises a set of tasks: it starts those again that end unexpectedly, counts that, and lists those that wait for it.
 
 use crate::{
     counters::Counters,
@@ -14,7 +14,10 @@ use tokio::{task::JoinSet, time::Instant};
 const MIN_RESTART_DELAY: Duration = Duration::from_millis(200);
 const MAX_RESTART_DELAY: Duration = Duration::from_secs(30);
 
-/// All tasks of a running operator. Its drop ends them.
+/// How long the end of tasks may take. It is longer only if one blocks its thread.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A set of supervised tasks, which its drop ends. The probes report the failed tasks of the operator, not those of other clusters.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     set: JoinSet<()>,
@@ -57,6 +60,13 @@ impl Tasks {
     /// Returns the shared list of failed tasks.
     pub(crate) fn failed_tasks(&self) -> FailedTasks {
         self.failed.clone()
+    }
+
+    /// Ends all tasks, and waits up to [`END_TIMEOUT`] until they hold nothing any more, for example an address.
+    pub(crate) async fn end(mut self) {
+        if tokio::time::timeout(END_TIMEOUT, self.set.shutdown()).await.is_err() {
+            tracing::warn!("some tasks of the runtime did not end");
+        }
     }
 
     /// Spawns a task. If the task runs a watch, the health of the watch is `Failing` while the task waits for its restart.

@@ -1,0 +1,71 @@
+//! `RegisteredCluster`: the cluster of a remote node, as it is registered with a CD system.
+
+use crate::{
+    cache::ObjectKey,
+    cd::driver::ApplicationDestination,
+    client::strip_nulls,
+    engine::desired::move_string_data,
+    kind::Kind,
+    shape::{ClusterCredentials, Registration},
+};
+use serde_json::{Value, json};
+
+/// The label of a Secret that registers a cluster, with the kind of the objects that use it; and the label of these objects, with the name
+/// of the Secret.
+pub(crate) const REGISTRATION_LABEL: &str = "opgen.dev/registration";
+
+/// The cluster of a remote node, as it is registered with a CD system.
+pub(crate) struct RegisteredCluster {
+    /// The Secret, without the marks of the operator.
+    pub(crate) secret: Value,
+    kubeconfig_key: Option<&'static str>,
+}
+
+impl RegisteredCluster {
+    /// Returns the cluster of these credentials. `users` is the kind of the objects that deploy applications into it.
+    pub(crate) fn new(
+        registration: Registration,
+        credentials: &ClusterCredentials,
+        owner_namespace: Option<&str>,
+        users: &Kind,
+    ) -> Self {
+        let mut secret = strip_nulls((registration.secret)(credentials, owner_namespace));
+        secret["metadata"]["labels"][REGISTRATION_LABEL] = users.full_name().into();
+        if let Value::Object(secret) = &mut secret {
+            move_string_data(secret);
+        }
+        Self { secret, kubeconfig_key: registration.kubeconfig_key }
+    }
+
+    /// Returns the name of the Secret.
+    pub(crate) fn name(&self) -> &str {
+        self.secret["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    /// Returns the namespace of the Secret.
+    pub(crate) fn namespace(&self) -> &str {
+        self.secret["metadata"]["namespace"].as_str().unwrap_or_default()
+    }
+
+    /// Returns the key of the Secret.
+    pub(crate) fn key(&self) -> ObjectKey {
+        ObjectKey::new(Some(self.namespace()), self.name())
+    }
+
+    /// Returns the cluster as an application names it.
+    pub(crate) fn destination(&self) -> ApplicationDestination {
+        match self.kubeconfig_key {
+            None => ApplicationDestination::Registered(self.name().to_owned()),
+            Some(key) => ApplicationDestination::Kubeconfig {
+                namespace: self.namespace().to_owned(),
+                name: self.name().to_owned(),
+                key: key.to_owned(),
+            },
+        }
+    }
+
+    /// Adds the label of a user of the registration to an object.
+    pub(crate) fn label_user(&self, object: &mut Value) {
+        object["metadata"]["labels"][REGISTRATION_LABEL] = json!(self.name());
+    }
+}

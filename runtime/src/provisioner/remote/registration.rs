@@ -1,0 +1,285 @@
+//! Registers the clusters of remote nodes with the CD systems that deploy applications into them.
+//!
+//! # Rule
+//! A registration is a Secret in the operator's cluster. All applications that are deployed into one cluster share it, also those of other
+//! owners and operators. It is used while an object has a label with its name, and deleted when a remote node was removed and no such
+//! object is left. So nothing counts the users, and a crash can't make a count wrong.
+//!
+//! # Flow
+//! 1. Before the nodes in a cluster are provisioned, its registrations are verified: the cluster answers, and the Secret has the
+//!    credentials of the kubeconfig. This is repeated after a change of the Secret, and after a minute, so that changed credentials
+//!    reach the CD system.
+//! 2. Before applications are removed, the registrations are verified in any case.
+//! 3. After the nodes in a cluster were removed, unused registrations are deleted.
+//! 4. If the cluster is gone, the CD system can't remove what it deployed there. The objects of its applications are deleted without their
+//!    finalizers.
+
+use crate::{
+    cache::{Header, ObjectKey, ResourceVersion, Uid},
+    cd::{REGISTRATION_LABEL, RegisteredCluster},
+    client::{Deletion, Target},
+    engine::{
+        child::child_header, controller_state::RemoteCluster, desired::NODE_ANNOTATION, pass::PassCore,
+        pending::PendingObjects,
+    },
+    error::{Error, Result},
+    informer::watch::WatchState,
+    kind::{Kind, kind_of},
+    shape::{ClusterCredentials, Edge, Registration, Shape, is_below},
+};
+use k8s_openapi::{api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::api::{DeleteParams, Preconditions};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// When the registrations of a cluster are verified.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verification {
+    /// If the last verification is too long ago, or the credentials have changed.
+    IfDue,
+    /// In any case.
+    Always,
+}
+
+impl PassCore<'_> {
+    /// Returns the cluster of this part of the pass, as it is registered for the users of a kind. `None` for the operator's cluster, and
+    /// in a plan.
+    ///
+    /// # Errors
+    /// A yield if a CD system can't use the credentials for the cluster.
+    pub(crate) fn registered_cluster(
+        &self,
+        registration: Registration,
+        users: &Kind,
+    ) -> Result<Option<RegisteredCluster>> {
+        let Some(cluster) = self.remote_cluster() else { return Ok(None) };
+        Ok(Some(self.registered_with(registration, users, &*cluster.credentials()?)))
+    }
+
+    fn registered_with(
+        &self,
+        registration: Registration,
+        users: &Kind,
+        credentials: &ClusterCredentials,
+    ) -> RegisteredCluster {
+        let owner_namespace = self.in_operator_cluster().owner.default_namespace();
+        RegisteredCluster::new(registration, credentials, owner_namespace, users)
+    }
+
+    /// Verifies the registrations of the cluster of this part of the pass, which has the nodes of `tree`.
+    ///
+    /// # Errors
+    /// A yield if the cluster does not answer, or if a CD system can't use the credentials. The error of a failed call.
+    pub(super) async fn register_cluster(
+        &self,
+        tree: &'static Shape,
+        cluster: &dyn RemoteCluster,
+        verification: Verification,
+    ) -> Result<()> {
+        let mut edges = Vec::new();
+        let is_registered = |edge: &&Edge| edge.registration.is_some();
+        tree.walk(&mut |visit| {
+            edges.extend(visit.edge.filter(is_registered).filter(|_| visit.group_cluster.is_empty()));
+        });
+        // A tree without registrations needs no credentials that a CD system can use.
+        if edges.is_empty() {
+            return Ok(());
+        }
+        let credentials = cluster.credentials()?;
+        let registered = self.registered_clusters(&edges, &credentials);
+        let is_verified = |key: &ObjectKey| cluster.is_registration_verified(key, &credentials);
+        if verification == Verification::IfDue && registered.keys().all(is_verified) {
+            return Ok(());
+        }
+        cluster.verify_connection().await?;
+        let credentials = cluster.credentials()?;
+        for (key, (registered, _)) in self.registered_clusters(&edges, &credentials) {
+            let version = self.write_registration(&registered).await?;
+            cluster.record_verified_registration(key, credentials.clone(), version);
+        }
+        Ok(())
+    }
+
+    /// Returns the registrations that these applications need in a cluster, by their Secret, with the kind of the objects that use each.
+    fn registered_clusters(
+        &self,
+        edges: &[&'static Edge],
+        credentials: &ClusterCredentials,
+    ) -> BTreeMap<ObjectKey, (RegisteredCluster, Kind)> {
+        let registered = edges.iter().filter_map(|edge| {
+            let (registration, users) = edge.registration.zip(users_of(edge.shape))?;
+            let registered = self.registered_with(registration, &users, credentials);
+            Some((registered.key(), (registered, users)))
+        });
+        registered.collect()
+    }
+
+    /// Writes the Secret of a registration, unless it is as it should be. Returns its version.
+    ///
+    /// # Errors
+    /// A yield while the Secret is being deleted. The error of a failed call.
+    async fn write_registration(&self, registered: &RegisteredCluster) -> Result<ResourceVersion> {
+        let (kind, core) = (kind_of::<Secret>(), self.in_operator_cluster());
+        let target = Target { kind: &kind, namespace: Some(registered.namespace()), name: registered.name() };
+        let version =
+            |metadata: &ObjectMeta| ResourceVersion::from(&*metadata.resource_version.clone().unwrap_or_default());
+        match core.shared.client.get::<Secret>(target).await? {
+            Some(found) if found.metadata.deletion_timestamp.is_some() => Err(is_being_deleted(&registered.key())),
+            Some(found) if is_as_registered(&found, &registered.secret) => Ok(version(&found.metadata)),
+            _ => {
+                let manager = &core.shared.operator;
+                let applied = core.shared.client.apply::<Secret>(target, &registered.secret, manager).await?;
+                tracing::info!(secret = registered.name(), "registered a cluster with a CD system");
+                Ok(version(&applied.object.metadata))
+            }
+        }
+    }
+
+    /// Deletes the registrations for applications of `tree` that no object uses.
+    ///
+    /// # Errors
+    /// A yield until they are gone, and while an application of a former owner of the node is being deleted. The error of a failed call.
+    pub(super) async fn collect_registrations(&self, node: &str, tree: &'static Shape) -> Result<()> {
+        let (core, secret) = (self.in_operator_cluster(), kind_of::<Secret>());
+        let client = core.shared.client.metadata_client();
+        // Neither the namespace nor the users depend on the credentials.
+        let places = self.registered_clusters(&tree.applications_to_register(), &ClusterCredentials::default());
+        for (place, (_, users)) in &places {
+            let of = |kind| Target { kind, namespace: place.namespace(), name: "" };
+            let users_name = users.full_name();
+            let labels = format!("{REGISTRATION_LABEL}={users_name}");
+            let secrets: Vec<Value> = client.list(of(&secret), Some(&labels)).await?;
+            if secrets.is_empty() {
+                continue;
+            }
+            let mut used = BTreeSet::new();
+            let found: Vec<Value> = client.list(of(users), Some(REGISTRATION_LABEL)).await?;
+            for user in found.iter().filter_map(|user| child_header(user.to_string().as_bytes()).ok()) {
+                if core.is_of_former_owner(&user)
+                    && is_below(user.annotations.get(NODE_ANNOTATION).unwrap_or_default(), node)
+                {
+                    let message = format!("{users} {} of a former owner is being deleted", user.key);
+                    return Err(Error::yielding("WaitingFor", message));
+                }
+                used.extend(user.labels.get(REGISTRATION_LABEL).map(str::to_owned));
+            }
+            for header in secrets.iter().filter_map(|secret| child_header(secret.to_string().as_bytes()).ok()) {
+                if !used.contains(header.key.name()) {
+                    core.delete_registration(&secret, &header).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes a registration, unless it has changed since it was listed.
+    ///
+    /// # Errors
+    /// A yield until it is gone. The error of a failed call.
+    async fn delete_registration(&self, kind: &Kind, header: &Header) -> Result<()> {
+        let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
+        let params = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: Some(header.uid.to_string()),
+                resource_version: Some(header.resource_version.to_string()),
+            }),
+            ..DeleteParams::default()
+        };
+        if !header.deleting {
+            tracing::info!(secret = %header.key, "deleting the registration of a cluster that no application uses");
+        }
+        match self.shared.client.delete(target, &params).await? {
+            Deletion::Started => Err(is_being_deleted(&header.key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Deletes the objects of all applications below a node, without a removal of what they deployed.
+    ///
+    /// # Errors
+    /// A yield until they are gone.
+    pub(super) async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
+        let core = self.in_operator_cluster();
+        let mut pending = PendingObjects::new(node);
+        for kind in core.kinds_of_applications(tree)? {
+            let children = core.shared.children(&kind)?;
+            for entry in core.children_below(children, node) {
+                core.delete_child(&kind, &entry, None).await?;
+                core.remove_finalizers(&kind, &entry.header.key, &entry.header.uid).await?;
+            }
+            for path in core.nodes_with_pending_deletions_below(&kind, node) {
+                core.check_deletions(children, &kind, &path, &mut pending).await?;
+            }
+        }
+        pending.into_result()
+    }
+
+    /// Returns whether an object of an application below a node exists.
+    ///
+    /// # Errors
+    /// A yield if a cache can't be read yet.
+    pub(super) fn has_applications(&self, node: &str, tree: &'static Shape) -> Result<bool> {
+        let core = self.in_operator_cluster();
+        for kind in core.kinds_of_applications(tree)? {
+            let is_deleting = !core.nodes_with_pending_deletions_below(&kind, node).is_empty();
+            if is_deleting || !core.children_below(core.shared.children(&kind)?, node).is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns the kinds of the objects of a tree's applications, as far as the cluster serves them.
+    ///
+    /// # Errors
+    /// A yield if a cache can't be read yet.
+    fn kinds_of_applications(&self, tree: &'static Shape) -> Result<Vec<Kind>> {
+        let applications = tree.applications_to_register().into_iter();
+        let kinds: BTreeSet<Kind> = applications.flat_map(|edge| edge.shape.applied_kinds()).collect();
+        let mut served = Vec::new();
+        for kind in kinds {
+            let children = self.shared.children(&kind)?;
+            if children.health.state() != WatchState::Missing {
+                children.readable()?;
+                served.push(kind);
+            }
+        }
+        Ok(served)
+    }
+
+    /// Returns the paths of the nodes below `node` whose deleted objects are not confirmed to be gone.
+    fn nodes_with_pending_deletions_below(&self, kind: &Kind, node: &str) -> Vec<String> {
+        let mut paths = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
+        paths.retain(|path| is_below(path, node));
+        paths.into_iter().collect()
+    }
+
+    /// Removes all finalizers of an object that is being deleted.
+    async fn remove_finalizers(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<()> {
+        let target = Target { kind, namespace: key.namespace(), name: key.name() };
+        let patch = json!({"metadata": {"uid": uid.to_string(), "finalizers": null}});
+        match self.shared.client.merge(target, &patch, &self.shared.operator).await {
+            // It is gone, or another object has its name.
+            Err(error) if matches!(error.code(), 404 | 409 | 422) => Ok(()),
+            outcome => Ok(outcome.map(drop)?),
+        }
+    }
+}
+
+/// Returns the kind of the objects that deploy applications: the last one of the driver.
+pub(crate) fn users_of(application: &'static Shape) -> Option<Kind> {
+    application.applied_kinds().pop()
+}
+
+fn is_being_deleted(secret: &ObjectKey) -> Error {
+    let message = format!("Secret {secret}, which registers a cluster, is being deleted");
+    Error::yielding("WaitingFor", message)
+}
+
+/// Returns whether a Secret has the labels and the data of a registration.
+fn is_as_registered(found: &Secret, registered: &Value) -> bool {
+    let Ok(wanted) = serde_json::from_value::<Secret>(registered.clone()) else { return false };
+    let labels = found.metadata.labels.clone().unwrap_or_default();
+    let mut wanted_labels = wanted.metadata.labels.into_iter().flatten();
+    found.data == wanted.data && wanted_labels.all(|(name, value)| labels.get(&name) == Some(&value))
+}
