@@ -1,0 +1,25 @@
+//! Reports the records of things whose node is no longer in the tree.
+
+use super::record::remaining_records;
+use crate::{engine::pass::PassCore, event::EventType};
+
+/// The reason of the event about a thing that no node manages.
+const REASON: &str = "ExternalThingLeft";
+
+/// Reports the records that an owner still has after the teardown of its tree, by events and in the log. They are those of nodes of an
+/// earlier release, whose code is gone, so that nothing can delete their things. A failed list is only logged: the deletion of the owner
+/// does not depend on it.
+pub(crate) async fn report_remaining_records(core: &PassCore<'_>) {
+    let owner = &core.owner;
+    let notes = match remaining_records(core).await {
+        Ok(notes) => notes,
+        Err(error) => {
+            tracing::warn!(owner = %owner.key, %error, "failed to list the records of external things");
+            return;
+        }
+    };
+    for note in notes {
+        tracing::warn!(owner = %owner.key, "{note}");
+        core.shared.recorder.record(&owner.regarding(), EventType::Warning, REASON, "Delete", &note);
+    }
+}
