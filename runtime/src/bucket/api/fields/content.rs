@@ -1,0 +1,79 @@
+//! Collects the fields of an object into a set, and removes the fields of a set from an object.
+
+use super::{
+    field_set::{FieldSet, field_step},
+    structure::{FieldStructure, FieldType, identified_items, item_step, item_type},
+};
+use serde_json::{Map, Value};
+
+/// Returns the set of all fields of an object.
+pub(super) fn fields_in(root: FieldType<'_>, object: &Value) -> FieldSet {
+    let mut set = FieldSet::default();
+    collect(root, object, &mut set);
+    set
+}
+
+/// Collects the fields of a value, and returns whether the value is atomic.
+fn collect(value_type: FieldType<'_>, value: &Value, set: &mut FieldSet) -> bool {
+    match value_type.structure(Some(value)) {
+        FieldStructure::Atomic => return true,
+        FieldStructure::Items(list) => {
+            for (step, item) in identified_items(list, Some(value)) {
+                let mut below = FieldSet::default();
+                collect(item_type(list), item, &mut below);
+                set.insert(&step, true, below);
+            }
+        }
+        FieldStructure::Fields => {
+            for (name, value) in value.as_object().into_iter().flatten() {
+                let (field, is_named) = value_type.field(name);
+                let mut below = FieldSet::default();
+                let is_atomic = collect(field, value, &mut below);
+                let is_empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
+                // The keys of a map are members, and a field that the schema names is the sum of its parts.
+                set.insert(&field_step(name), is_atomic || is_empty || !is_named, below);
+            }
+        }
+    }
+    false
+}
+
+/// Adds the fields that the schema names and that have a member below them.
+pub(super) fn with_named_fields(value_type: FieldType<'_>, set: &FieldSet) -> FieldSet {
+    let mut result = FieldSet::default();
+    for (step, node) in set.level() {
+        let (part, is_named) = value_type.at_step(step);
+        let is_member = node.is_member || is_named && !node.below.is_empty();
+        result.insert(step, is_member, with_named_fields(part, &node.below));
+    }
+    result
+}
+
+/// Returns a value without the fields of a set; `None` if nothing is left of it.
+pub(super) fn without_fields(value_type: FieldType<'_>, value: &Value, removed: &FieldSet) -> Option<Value> {
+    let part = |step: &str, part_type: FieldType<'_>, part: &Value| match removed.get(step) {
+        None => Some(part.clone()),
+        Some(node) if node.is_member => None,
+        Some(node) => Some(without_fields(part_type, part, &node.below).unwrap_or_default()),
+    };
+    match value_type.structure(Some(value)) {
+        // The field that has a scalar removes it; an atomic list or map has no parts that could stay.
+        FieldStructure::Atomic => (!value.is_object() && !value.is_array()).then(|| value.clone()),
+        FieldStructure::Items(list) => {
+            let items = value.as_array()?.iter().filter_map(|item| match item_step(list, item) {
+                Some(step) => part(&step, item_type(list), item),
+                None => Some(item.clone()),
+            });
+            let items: Vec<Value> = items.collect();
+            (!items.is_empty()).then_some(Value::Array(items))
+        }
+        FieldStructure::Fields => {
+            let fields = value.as_object()?.iter();
+            let fields = fields.filter_map(|(name, value)| {
+                Some((name.clone(), part(&field_step(name), value_type.field(name).0, value)?))
+            });
+            let fields: Map<String, Value> = fields.collect();
+            (!fields.is_empty()).then_some(Value::Object(fields))
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! `KindStore`: reads the objects of one kind from its bucket.
+
+use super::{
+    claim::{BucketKeyState, ObjectLocation, ReadClaim, ResolvedObject, key_state},
+    failure::{ApiFailure, RequestError},
+    kind::BucketKind,
+    object::{mark_deleted, uid},
+    object_key::{KeyedName, claim_key, object_name},
+    object_schema::{complete, metadata_causes, schema_causes},
+    stored::{InvalidValue, StoredObject, ValueForm, encode},
+};
+use crate::{
+    bucket::{
+        error::BucketError,
+        store::{BucketEntry, Expected},
+    },
+    environment::Environment,
+};
+use futures::future::try_join;
+use k8s_openapi::jiff::Timestamp;
+use parking_lot::Mutex;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use std::collections::HashMap;
+
+/// The number of attempts of a write that meets the writes of other clients.
+const MAX_ATTEMPTS: usize = 8;
+
+/// The maximum number of keys of which it is known that a warning was logged. If there are more, some are logged again.
+const MAX_WARNED: usize = 1024;
+
+/// The objects of one kind.
+#[derive(Debug)]
+pub(super) struct KindStore {
+    pub(super) kind: BucketKind,
+    environment: Environment,
+    /// The last known uids of the objects, by key: an object whose uid is not stored, or not any more, keeps it.
+    uids: Mutex<HashMap<String, Box<str>>>,
+    /// The last valid objects of keys whose values have become invalid, by key, as far as the process has seen them.
+    last_valid: Mutex<HashMap<String, Value>>,
+    /// The revisions of invalid entries that a warning names, by key.
+    warned: Mutex<HashMap<String, u64>>,
+}
+
+/// What is at the key of an object: a valid object, or an invalid value.
+#[derive(Default)]
+pub(super) struct ReadEntry {
+    pub(super) stored: Option<StoredObject>,
+    pub(super) invalid: Option<InvalidValue>,
+}
+
+impl KindStore {
+    pub(super) fn new(kind: BucketKind, environment: Environment) -> Self {
+        Self { kind, environment, uids: Mutex::default(), last_valid: Mutex::default(), warned: Mutex::default() }
+    }
+
+    /// Returns the current time in whole seconds, as Kubernetes writes it.
+    pub(super) fn now(&self) -> String {
+        let now = self.environment.now();
+        Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
+    }
+
+    /// Returns a random uid.
+    pub(super) fn random_uid(&self) -> String {
+        let (high, low) = (self.environment.random(), self.environment.random());
+        format_uid((u128::from(high) << 64) | u128::from(low), 4)
+    }
+
+    /// Returns a random number.
+    pub(super) fn random(&self) -> u64 {
+        self.environment.random()
+    }
+
+    /// Returns the uid of an object that is stored without one: that of its earlier values. If none is known, the uid follows from the
+    /// bucket, the key, and this revision.
+    pub(super) fn kept_uid(&self, key: &str, revision: u64) -> String {
+        let derived = || {
+            let text = format!("{}\0{key}\0{revision}", self.kind.bucket.name());
+            let digest = Sha256::digest(text);
+            let bits = digest.iter().take(16).fold(0, |bits: u128, byte| (bits << 8) | u128::from(*byte));
+            format_uid(bits, 5).into_boxed_str()
+        };
+        self.uids.lock().entry(key.to_owned()).or_insert_with(derived).to_string()
+    }
+
+    /// Records the uid of an object, unless it is empty.
+    pub(super) fn remember_uid(&self, key: &str, uid: &str) {
+        if uid.is_empty() {
+            return;
+        }
+        let mut uids = self.uids.lock();
+        match uids.get_mut(key) {
+            Some(known) if **known == *uid => {}
+            Some(known) => *known = uid.into(),
+            None => drop(uids.insert(key.to_owned(), uid.into())),
+        }
+    }
+
+    /// Forgets the uid of an object that was deleted.
+    pub(super) fn forget(&self, key: &str) {
+        self.uids.lock().remove(key);
+        self.warned.lock().remove(key);
+        self.set_last_valid(key, None);
+    }
+
+    /// Keeps the last valid object of a key whose value has become invalid; `None` when the value is valid again.
+    pub(super) fn set_last_valid(&self, key: &str, object: Option<Value>) {
+        let mut last_valid = self.last_valid.lock();
+        match object {
+            Some(object) => drop(last_valid.insert(key.to_owned(), object)),
+            None => drop(last_valid.remove(key)),
+        }
+    }
+
+    /// Returns the last valid object of a key whose value has become invalid; `None` if the process has not seen it.
+    pub(super) fn last_valid(&self, key: &str) -> Option<Value> {
+        self.last_valid.lock().get(key).cloned()
+    }
+
+    /// Returns the failure of a request for an object whose value is invalid. It is not the failure of an object that does not exist,
+    /// which would be the end of its children.
+    pub(super) fn invalid_value(&self, key: &str, why: &str) -> ApiFailure {
+        let (kind, bucket) = (&self.kind.kind, self.kind.bucket.name());
+        let problem = format!("the value of key {key:?} in bucket {bucket:?} is no valid object of {kind}");
+        ApiFailure::unavailable(format!("{problem}; correct or delete it: {why}"))
+    }
+
+    /// Decodes an entry. An entry that is no valid object is named in one warning for each revision.
+    pub(super) fn read_entry(&self, name: &KeyedName, entry: Option<&BucketEntry>) -> ReadEntry {
+        let Some(entry) = entry else { return ReadEntry::default() };
+        match self.decode(name, entry) {
+            Ok(stored) => ReadEntry { stored: Some(stored), invalid: None },
+            Err(why) => {
+                self.warn(&entry.key, entry.revision, &why);
+                ReadEntry { stored: None, invalid: Some(InvalidValue::new(entry, why)) }
+            }
+        }
+    }
+
+    /// Decodes a claim. One that can't be decoded protects nothing.
+    pub(super) fn read_claim(&self, name: &KeyedName, entry: &BucketEntry) -> ReadClaim {
+        let decoded = StoredObject::decode(&self.kind, name, entry);
+        let stored = decoded.inspect_err(|why| self.warn(&entry.key, entry.revision, why)).ok();
+        ReadClaim { revision: entry.revision, stored }
+    }
+
+    fn decode(&self, name: &KeyedName, entry: &BucketEntry) -> Result<StoredObject, String> {
+        let stored = StoredObject::decode(&self.kind, name, entry)?;
+        let mut completed = stored.object.clone();
+        complete(&self.kind, &mut completed);
+        let mut causes = metadata_causes(&completed);
+        causes.extend(schema_causes(&self.kind, &completed, None, false));
+        match causes.first() {
+            None => Ok(stored),
+            Some(cause) => Err(format!("{}: {}", cause.field, cause.message)),
+        }
+    }
+
+    /// Logs a warning about an entry that is not served, once for each revision.
+    fn warn(&self, key: &str, revision: u64, why: &str) {
+        let mut warned = self.warned.lock();
+        if warned.len() >= MAX_WARNED {
+            warned.clear();
+        }
+        if warned.insert(key.to_owned(), revision) == Some(revision) {
+            return;
+        }
+        drop(warned);
+        let (kind, bucket) = (&self.kind.kind, self.kind.bucket.name());
+        tracing::warn!(%kind, bucket, key, revision, "an entry of the bucket is invalid and is ignored; correct it: {why}");
+    }
+
+    /// Logs a warning about an entry whose key no object of the kind can have.
+    pub(super) fn warn_of_invalid_key(&self, entry: &BucketEntry) {
+        self.warn(&entry.key, entry.revision, &format!("its key is none of a {}", self.kind.kind));
+    }
+
+    /// Returns the state of a key from its decoded entry and claim.
+    pub(super) fn key_state(&self, key: &str, entry: ReadEntry, claim: Option<ReadClaim>) -> BucketKeyState {
+        let ReadEntry { stored, invalid } = entry;
+        let state = key_state(&self.kind, stored, claim, invalid, |revision| self.kept_uid(key, revision));
+        if let BucketKeyState::Object(resolved) = &state
+            && matches!(resolved.location, ObjectLocation::Entry { .. })
+        {
+            self.remember_uid(key, uid(&resolved.object));
+        }
+        state
+    }
+
+    /// Writes an object of this name with `attempt`, which is repeated after a conflict with another client.
+    ///
+    /// # Errors
+    /// Those of `attempt`. 409 if all attempts meet conflicts.
+    pub(super) async fn retry_conflicts<T, A>(
+        &self,
+        name: &str,
+        mut attempt: impl FnMut() -> A,
+    ) -> Result<T, RequestError>
+    where
+        A: Future<Output = Result<T, RequestError>>,
+    {
+        for _ in 0..MAX_ATTEMPTS {
+            match attempt().await {
+                Err(error) if error.is_conflict() => {}
+                result => return result,
+            }
+        }
+        Err(ApiFailure::stale(&self.kind, name).into())
+    }
+
+    /// Reads an object; `None` if there is none. An object that has lost its entry is marked as deleted first.
+    ///
+    /// # Errors
+    /// Those of the bucket. A [failure](Self::invalid_value) if the value is invalid and there is no claim.
+    pub(super) async fn resolve(&self, key: &str) -> Result<Option<ResolvedObject>, RequestError> {
+        let Some(name) = object_name(&self.kind.kind, key) else { return Ok(None) };
+        let (bucket, claim_key) = (&self.kind.bucket, claim_key(key));
+        for _ in 0..MAX_ATTEMPTS {
+            let (entry, claim) = try_join(bucket.get(key), bucket.get(&claim_key)).await?;
+            let claim = claim.map(|claim| self.read_claim(&name, &claim));
+            let mut state = self.key_state(key, self.read_entry(&name, entry.as_ref()), claim);
+            if let BucketKeyState::Lost(claim) = state {
+                // The entry may be older than the claim, which is then that of a later object. A create writes the entry before the claim,
+                // so that an entry that is another one after the claim was read is lost.
+                let entry = bucket.get(key).await?;
+                let claim = ReadClaim { revision: claim.revision, stored: Some(*claim) };
+                state = self.key_state(key, self.read_entry(&name, entry.as_ref()), Some(claim));
+            }
+            match state {
+                BucketKeyState::Nothing => return Ok(None),
+                BucketKeyState::Object(object) => return Ok(Some(*object)),
+                BucketKeyState::Invalid(why) => return Err(self.invalid_value(key, &why).into()),
+                BucketKeyState::Older(claim) => self.renew_claim(&claim_key, &claim).await?,
+                BucketKeyState::Lost(claim) => self.detach(&claim_key, *claim).await?,
+            }
+        }
+        Err(BucketError::conflict(key).into())
+    }
+
+    /// Writes the claim of an object whose entry is invalid again, so that its version is later than all of the entry.
+    async fn renew_claim(&self, claim_key: &str, claim: &StoredObject) -> Result<(), BucketError> {
+        let value = encode(&self.kind, &claim.object, ValueForm::Claim);
+        self.put_unless_changed(claim_key, value, claim.revision).await
+    }
+
+    /// Writes a value, unless another client has done that since.
+    pub(super) async fn put_unless_changed(&self, key: &str, value: Vec<u8>, revision: u64) -> Result<(), BucketError> {
+        match self.kind.bucket.put(key, value, Expected::Revision(revision)).await {
+            Ok(_) | Err(BucketError::Conflict { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the claim of an object that has lost its entry: from now on, the object is in the claim and is being deleted.
+    async fn detach(&self, claim_key: &str, claim: StoredObject) -> Result<(), BucketError> {
+        let StoredObject { mut object, revision, .. } = claim;
+        mark_deleted(&mut object, &self.now());
+        let (kind, bucket, uid) = (&self.kind.kind, self.kind.bucket.name(), uid(&object));
+        tracing::info!(%kind, bucket, claim_key, uid, "an object was deleted in the bucket; its finalizers keep it");
+        let value = encode(&self.kind, &object, ValueForm::DetachedClaim);
+        self.put_unless_changed(claim_key, value, revision).await
+    }
+}
+
+/// Formats bits as a uid of a version.
+fn format_uid(bits: u128, version: u128) -> String {
+    let bits = (bits & !(0xf << 76)) | (version << 76);
+    let bits = (bits & !(0b11 << 62)) | (0b10 << 62);
+    let hex = format!("{bits:032x}");
+    let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
+    [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uids_have_the_form_of_their_version() {
+        assert_eq!(format_uid(0, 4), "00000000-0000-4000-8000-000000000000");
+        assert_eq!(format_uid(u128::MAX, 5), "ffffffff-ffff-5fff-bfff-ffffffffffff");
+    }
+}

@@ -1,0 +1,242 @@
+//! Lists objects, whole or in pages.
+
+use super::{
+    claim::BucketKeyState,
+    failure::{ApiFailure, RequestError},
+    kind_store::KindStore,
+    object::{labels_of, partial_metadata},
+    object_key::{KeyMeaning, KeyedName, claim_key, meaning},
+    object_request::ObjectRequest,
+    selector::ObjectSelector,
+    view::BucketView,
+};
+use crate::bucket::{error::BucketError, store::BucketEntry};
+use parking_lot::Mutex;
+use serde_json::json;
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// How often the entries are listed until nobody has written meanwhile.
+const MAX_LISTS: usize = 3;
+/// How long a list waits for the view to know the last write that it contains.
+const VIEW_DELAY: Duration = Duration::from_millis(500);
+/// The maximum number of lists that are kept for the requests of their further pages, and how long.
+const MAX_SNAPSHOTS: usize = 4;
+const SNAPSHOT_LIFE: Duration = Duration::from_secs(60);
+
+/// A listed object as JSON.
+#[derive(Clone, Debug)]
+pub(super) struct ListedObject {
+    pub(super) name: KeyedName,
+    pub(super) json: Vec<u8>,
+}
+
+/// The selected objects of a kind, in the order of their keys.
+#[derive(Debug)]
+pub(super) struct ObjectList {
+    /// The resourceVersion: a watch from it has all changes that the list lacks.
+    pub(super) version: u64,
+    pub(super) objects: Vec<ListedObject>,
+}
+
+/// The lists of which not all pages are read. They make the pages of a list consistent.
+#[derive(Debug, Default)]
+pub(super) struct ListSnapshots {
+    queue: Mutex<SnapshotQueue>,
+}
+
+#[derive(Debug, Default)]
+struct SnapshotQueue {
+    last_id: u64,
+    lists: VecDeque<ListSnapshot>,
+}
+
+#[derive(Clone, Debug)]
+struct ListSnapshot {
+    id: u64,
+    expires_at: Instant,
+    list: Arc<ObjectList>,
+}
+
+impl ListSnapshots {
+    /// Keeps a list, and returns its number.
+    fn keep(&self, list: Arc<ObjectList>) -> u64 {
+        let mut queue = self.queue.lock();
+        queue.drop_expired();
+        queue.last_id += 1;
+        let id = queue.last_id;
+        if queue.lists.len() >= MAX_SNAPSHOTS {
+            queue.lists.pop_front();
+        }
+        queue.lists.push_back(ListSnapshot { id, expires_at: Instant::now() + SNAPSHOT_LIFE, list });
+        id
+    }
+
+    fn get(&self, id: u64) -> Option<Arc<ObjectList>> {
+        let mut queue = self.queue.lock();
+        queue.drop_expired();
+        queue.lists.iter().find(|snapshot| snapshot.id == id).map(|snapshot| snapshot.list.clone())
+    }
+
+    fn remove(&self, id: u64) {
+        self.queue.lock().lists.retain(|snapshot| snapshot.id != id);
+    }
+}
+
+impl SnapshotQueue {
+    fn drop_expired(&mut self) {
+        let now = Instant::now();
+        self.lists.retain(|snapshot| snapshot.expires_at > now);
+    }
+}
+
+/// Returns the text of a page of the requested list.
+pub(super) async fn page(
+    request: ObjectRequest<'_>,
+    view: &BucketView,
+    snapshots: &ListSnapshots,
+) -> Result<Vec<u8>, RequestError> {
+    let options = &request.call.options;
+    let selector = ObjectSelector::parse(request.namespace, options)?;
+    let (known, list, start) = match options.continue_token.as_str() {
+        "" => (None, Arc::new(list(request.store, view, &selector, request.call.is_metadata_only).await?), 0),
+        token => {
+            let parsed = token.split_once('-').and_then(|(id, start)| Some((id.parse().ok()?, start.parse().ok()?)));
+            let (id, start) = parsed.ok_or_else(|| ApiFailure::bad_request("continue key is not valid"))?;
+            let list = snapshots.get(id).ok_or_else(|| {
+                ApiFailure::expired("The provided continue parameter is too old to display a consistent list result.")
+            })?;
+            (Some(id), list, start)
+        }
+    };
+    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
+    let rest = list.objects.get(start..).unwrap_or_default();
+    let page = rest.get(..limit).unwrap_or(rest);
+    let remaining = rest.len() - page.len();
+    let token = match (remaining, known) {
+        (0, Some(id)) => {
+            snapshots.remove(id);
+            None
+        }
+        (0, None) => None,
+        (_, known) => {
+            let id = known.unwrap_or_else(|| snapshots.keep(list.clone()));
+            Some(format!("{id}-{}", start + page.len()))
+        }
+    };
+    Ok(list_text(request, list.version, page, token.map(|token| (token, remaining))))
+}
+
+/// Returns the text of a list object.
+pub(super) fn list_text(
+    request: ObjectRequest<'_>,
+    version: u64,
+    objects: &[ListedObject],
+    rest: Option<(String, usize)>,
+) -> Vec<u8> {
+    let kind = &request.kind().kind;
+    let (name, api_version) = if request.call.is_metadata_only {
+        ("PartialObjectMetadataList".to_owned(), "meta.k8s.io/v1".to_owned())
+    } else {
+        (format!("{}List", kind.kind), kind.api_version())
+    };
+    let mut metadata = json!({"resourceVersion": version.to_string(), "continue": ""});
+    if let Some((token, remaining)) = rest {
+        metadata["continue"] = token.into();
+        metadata["remainingItemCount"] = remaining.into();
+    }
+    let head = format!("{{\"kind\":{name:?},\"apiVersion\":{api_version:?},\"metadata\":{metadata},\"items\":[");
+    let items: Vec<&[u8]> = objects.iter().map(|object| object.json.as_slice()).collect();
+    let items = items.join(&b","[..]);
+    [head.as_bytes(), items.as_slice(), &b"]}"[..]].concat()
+}
+
+/// Lists the selected objects, with all writes that ended before. An object whose value has become invalid is listed as it was before, if
+/// the process has seen that, and left out otherwise.
+///
+/// # Errors
+/// Those of the bucket. A failure if the value of the only object that the selector names is invalid.
+pub(super) async fn list(
+    store: &KindStore,
+    view: &BucketView,
+    selector: &ObjectSelector,
+    is_metadata_only: bool,
+) -> Result<ObjectList, RequestError> {
+    view.wait_until_synced().await?;
+    let (version, entries) = consistent_entries(store, view).await?;
+    let mut objects = Vec::new();
+    for (name, entry, claim) in paired(store, entries) {
+        let key = name.key();
+        let read = store.read_entry(&name, entry.as_ref());
+        let is_missing = entry.is_none();
+        let claim = claim.map(|claim| store.read_claim(&name, &claim));
+        let object = match store.key_state(&key, read, claim) {
+            BucketKeyState::Nothing => None,
+            // A list may miss an entry that was created meanwhile.
+            BucketKeyState::Object(_) if is_missing => store.resolve(&key).await?.map(|resolved| resolved.object),
+            BucketKeyState::Object(resolved) => Some(resolved.object),
+            BucketKeyState::Invalid(why) if selector.names(&name.namespace, &name.name) => {
+                return Err(store.invalid_value(&key, &why).into());
+            }
+            BucketKeyState::Invalid(_) => store.last_valid(&key),
+            BucketKeyState::Older(_) | BucketKeyState::Lost(_) => {
+                store.resolve(&key).await?.map(|resolved| resolved.object)
+            }
+        };
+        let Some(object) = object.filter(|object| selector.matches(&name.namespace, &name.name, &labels_of(object)))
+        else {
+            continue;
+        };
+        let json = if is_metadata_only { partial_metadata(&object).to_string() } else { object.to_string() };
+        objects.push(ListedObject { name, json: json.into_bytes() });
+    }
+    Ok(ObjectList { version, objects })
+}
+
+/// Lists the entries, and returns them with a version from which a watch has all changes that they lack.
+async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64, Vec<BucketEntry>), BucketError> {
+    let mut attempt = 1;
+    loop {
+        // The view knows everything up to this version, so that the list has it, too.
+        let (version, reached) = view.progress();
+        let entries = store.kind.bucket.list().await?;
+        let newest = entries.iter().map(|entry| entry.revision).max().unwrap_or_default();
+        if newest <= reached || attempt >= MAX_LISTS {
+            return Ok((version, entries));
+        }
+        // A watch would show objects of the list again, some in a state of before.
+        attempt += 1;
+        view.wait_for_revision(newest, VIEW_DELAY).await;
+    }
+}
+
+/// Returns the objects' names with their entries and claims, in the order of their keys.
+fn paired(store: &KindStore, entries: Vec<BucketEntry>) -> Vec<(KeyedName, Option<BucketEntry>, Option<BucketEntry>)> {
+    let kind = &store.kind.kind;
+    let (mut objects, mut claims) = (BTreeMap::new(), HashMap::new());
+    for entry in entries {
+        let key = entry.key.clone();
+        match meaning(kind, &key) {
+            KeyMeaning::Object(name) => drop(objects.insert(key.clone(), (name, Some(entry)))),
+            KeyMeaning::Claim(_) => drop(claims.insert(key.clone(), entry)),
+            KeyMeaning::Reserved => {}
+            KeyMeaning::Invalid => store.warn_of_invalid_key(&entry),
+        }
+    }
+    for claim in claims.values() {
+        if let KeyMeaning::Claim(key) = meaning(kind, &claim.key)
+            && let KeyMeaning::Object(name) = meaning(kind, key)
+        {
+            objects.entry(key.to_owned()).or_insert((name, None));
+        }
+    }
+    let pair = |(key, (name, entry)): (String, (KeyedName, Option<BucketEntry>))| {
+        let claim = claims.remove(&claim_key(&key));
+        (name, entry, claim)
+    };
+    objects.into_iter().map(pair).collect()
+}

@@ -1,0 +1,132 @@
+//! `ObjectRequest`: a request for one object, or for all objects of a namespace or kind.
+
+use super::{
+    call::ApiCall,
+    failure::ApiFailure,
+    fields::FieldWriter,
+    kind::BucketKind,
+    kind_store::KindStore,
+    object::{map_mut, metadata_mut, text},
+    object_key::KeyedName,
+};
+use serde_json::Value;
+
+/// A request for objects of one kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ObjectRequest<'a> {
+    pub(super) store: &'a KindStore,
+    pub(super) call: &'a ApiCall,
+    pub(super) namespace: &'a str,
+    /// Empty for a request for several objects.
+    pub(super) name: &'a str,
+    /// Empty, or `status`.
+    pub(super) subresource: &'a str,
+}
+
+impl<'a> ObjectRequest<'a> {
+    pub(super) fn kind(&self) -> &'a BucketKind {
+        &self.store.kind
+    }
+
+    /// Returns the key of the object of the path; `None` if no object can have its name.
+    pub(super) fn key(&self) -> Option<String> {
+        KeyedName::new(&self.kind().kind, self.namespace, self.name).map(|name| name.key())
+    }
+
+    /// Returns who writes what.
+    pub(super) fn writer(&self, now: &'a str) -> FieldWriter<'a> {
+        FieldWriter { kind: self.kind(), subresource: self.subresource, manager: self.call.field_manager(), now }
+    }
+
+    pub(super) fn not_found(&self) -> ApiFailure {
+        ApiFailure::not_found(self.kind(), self.name)
+    }
+
+    /// Decodes the object in the body, which must be of the kind.
+    ///
+    /// # Errors
+    /// 400 if it is none.
+    pub(super) fn decode_body(&self) -> Result<Value, ApiFailure> {
+        let decoded: Result<Value, _> = serde_json::from_slice(&self.call.body);
+        let object = decoded.map_err(|error| ApiFailure::bad_request(format!("the body is no JSON: {error}")))?;
+        if !object.is_object() {
+            return Err(ApiFailure::bad_request("the body is no JSON object"));
+        }
+        self.check_type(&object)?;
+        match super::object_schema::metadata_type_error(&object) {
+            None => Ok(object),
+            Some(why) => Err(ApiFailure::bad_request(why)),
+        }
+    }
+
+    /// Checks that an object has the apiVersion and the kind of the path.
+    ///
+    /// # Errors
+    /// 400 if it has others.
+    pub(super) fn check_type(&self, object: &Value) -> Result<(), ApiFailure> {
+        let kind = &self.kind().kind;
+        for (field, expected) in [("apiVersion", kind.api_version()), ("kind", kind.kind.to_string())] {
+            let value = text(object, &[field]);
+            if value != expected {
+                let why = format!("the {field} in the data ({value}) does not match the expected {field} ({expected})");
+                return Err(ApiFailure::bad_request(why));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets the name and the namespace of the path.
+    ///
+    /// # Errors
+    /// 400 if the object has others.
+    pub(super) fn set_name(&self, object: &mut Value) -> Result<(), ApiFailure> {
+        let (namespace, name) = (text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]));
+        if !self.name.is_empty() && !name.is_empty() && name != self.name {
+            let why = format!("the name of the object ({name}) does not match the name on the URL ({})", self.name);
+            return Err(ApiFailure::bad_request(why));
+        }
+        if !namespace.is_empty() && namespace != self.namespace {
+            let why = "the namespace of the provided object does not match the namespace sent on the request";
+            return Err(ApiFailure::bad_request(why));
+        }
+        let metadata = metadata_mut(object);
+        for (field, value) in [("namespace", self.namespace), ("name", self.name)] {
+            if !value.is_empty() {
+                metadata.insert(field.to_owned(), value.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a name with a random suffix if the object has only `generateName`.
+    pub(super) fn generate_name(&self, object: &mut Value) {
+        /// The letters of suffixes, which spell no words.
+        const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+        /// The length that a name may have as the value of a label, without the suffix.
+        const MAX_PREFIX: usize = 58;
+        let prefix = text(object, &["metadata", "generateName"]);
+        if prefix.is_empty() || !text(object, &["metadata", "name"]).is_empty() {
+            return;
+        }
+        let mut name: String = prefix.chars().take(MAX_PREFIX).collect();
+        let mut random = self.store.random();
+        for _ in 0..5 {
+            let count = LETTERS.len() as u64;
+            let at = usize::try_from(random % count).unwrap_or_default();
+            name.extend(LETTERS.get(at).copied().map(char::from));
+            random /= count;
+        }
+        metadata_mut(object).insert("name".to_owned(), name.into());
+    }
+
+    /// Removes the fields of the metadata that only the server sets.
+    pub(super) fn without_server_fields(&self, object: &mut Value) {
+        let metadata = metadata_mut(object);
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {
+            metadata.remove(field);
+        }
+        if self.kind().has_status {
+            map_mut(object).remove("status");
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Stores of keys and values, where an operator keeps objects that no API server knows.
+//!
+//! A [`Bucket`] is what a NATS key-value bucket is: entries with revisions, conditional writes, and a watch. opgen serves the
+//! Kubernetes API for the kinds in a bucket from it, so trees, conditions, finalizers and references work as they do for objects
+//! in Kubernetes.
+
+mod api;
+mod error;
+pub(crate) mod key;
+pub(crate) mod kinds;
+mod memory;
+mod open;
+mod route;
+pub(crate) mod shared_bucket;
+mod store;
+
+pub(crate) use api::{BucketApi, BucketKind};
+pub use error::BucketError;
+pub use memory::MemoryBucket;
+pub use open::{MemoryBuckets, OpenBuckets};
+pub use opgen_api::bucket::{BucketDefinition, BucketStorage};
+pub use store::{Bucket, BucketEntry, BucketEvent, Expected};

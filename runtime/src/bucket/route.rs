@@ -1,0 +1,36 @@
+//! Routes the requests of a client: those for kinds in buckets to their API, all others to the API server.
+
+use super::api::BucketApi;
+use axum::body::Body;
+use http::Request;
+use std::convert::Infallible;
+
+/// The default namespace of a client without an API server.
+const DEFAULT_NAMESPACE: &str = "default";
+
+impl BucketApi {
+    /// Returns a client whose requests for the kinds in buckets are answered in the process. `client` sends all others.
+    pub(crate) fn wrap(self, client: kube::Client) -> kube::Client {
+        let namespace = client.default_namespace().to_owned();
+        let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+            let (api, client) = (self.clone(), client.clone());
+            async move {
+                if api.serves(request.uri().path()) {
+                    return Ok(api.respond(request).await);
+                }
+                let response = client.send(request).await?;
+                Ok::<_, kube::Error>(response.map(Body::new))
+            }
+        });
+        kube::Client::new(service, namespace)
+    }
+
+    /// Returns a client without an API server: paths of other kinds do not exist.
+    pub(crate) fn standalone_client(self) -> kube::Client {
+        let service = tower::service_fn(move |request: Request<kube::client::Body>| {
+            let api = self.clone();
+            async move { Ok::<_, Infallible>(api.respond(request).await) }
+        });
+        kube::Client::new(service, DEFAULT_NAMESPACE)
+    }
+}

@@ -1,0 +1,215 @@
+//! Opens the buckets of the kinds that are not in Kubernetes, and serves their objects to the clients of a run.
+
+pub(super) mod opening;
+
+use super::{operator::Operator, operators::Operators, run_error::RunError};
+use crate::{
+    bucket::{
+        BucketApi, BucketDefinition, BucketKind, OpenBuckets, kinds::KindsInBuckets, shared_bucket::shared_bucket,
+    },
+    client::Client,
+    event,
+    kind::{Kind, kind_of},
+    panic::{Closure, catch},
+    shape::{Access, NodeVisit, Shape},
+};
+use k8s_openapi::{
+    api::{
+        coordination::v1::Lease,
+        core::v1::{ConfigMap, Event, Secret},
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use opening::{BucketToOpen, OpeningBuckets};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+/// The time after which the events of an operator without Kubernetes are deleted, as an API server does by default.
+const EVENT_AGE: Duration = Duration::from_secs(3_600);
+
+impl Operator {
+    /// Sets what opens the buckets of kinds that are not in Kubernetes: those with `#[managed(nats(...))]` that the operator controls
+    /// or [defines](Self::defines), and those of other operators that it [uses](Self::uses). Default: none, which is an error of a run
+    /// with such kinds.
+    ///
+    /// The operator serves the API of Kubernetes for these kinds from their buckets, to itself: trees, references, finalizers,
+    /// conditions and [`Context`](crate::Context) work as for other kinds. A child has an owner reference if both it and its owner are
+    /// in Kubernetes, and the annotation `opgen.dev/owner` otherwise.
+    ///
+    /// The flags `--nats-url` and `--nats-credentials` of the binary take precedence. In the generated Deployment they come from the
+    /// Secret `<operator>-nats`, which is optional: the key `url` has the URLs of the servers, and `operator.creds` the credentials
+    /// file. In the chart they are the values `nats.url` and `nats.credentialsSecret`.
+    ///
+    /// ```
+    /// use opgen::{Operator, bucket::MemoryBuckets};
+    ///
+    /// let operator = Operator::new("units").buckets(MemoryBuckets::default());
+    /// # drop(operator);
+    /// ```
+    #[must_use]
+    pub fn buckets(mut self, buckets: impl OpenBuckets) -> Self {
+        self.buckets = Some(Arc::new(buckets));
+        self
+    }
+
+    /// Runs without Kubernetes: no kubeconfig is read, and nothing is asked of an API server. All kinds of the operator are in
+    /// buckets. Its Leases, Events, ConfigMaps and Secrets are in buckets of the names `<operator>-leases`, `<operator>-events`,
+    /// `<operator>-core-events` (the older kind of events, which only nodes of yours write), `<operator>-configmaps` and
+    /// `<operator>-secrets`. A tree that needs another kind of Kubernetes, outside of remote nodes, is an error of the run.
+    ///
+    /// The option of the first operator of a [`Manager`](crate::manager::Manager) holds for all.
+    #[must_use]
+    pub fn without_kubernetes(mut self) -> Self {
+        self.without_kubernetes = true;
+        self
+    }
+
+    /// Returns the buckets of the kinds that the operator controls, defines or uses.
+    fn buckets_of_kinds(&self) -> BTreeMap<Kind, BucketOfKind> {
+        let controlled = self.factories.iter().filter_map(|factory| {
+            let bucket = factory.bucket()?;
+            let definition = derived(|| factory.crd());
+            Some((factory.kind(), BucketOfKind { bucket, definition }))
+        });
+        let defined = self.defined.iter().filter_map(|defined| {
+            let bucket = defined.bucket.clone()?;
+            let definition = derived(|| Some((defined.definition)()));
+            Some((defined.kind.clone(), BucketOfKind { bucket, definition }))
+        });
+        let used = self.used.iter().map(|used| {
+            let definition = derived(|| used.definition.map(|definition| definition()));
+            (used.kind.clone(), BucketOfKind { bucket: used.bucket.clone(), definition })
+        });
+        used.chain(defined).chain(controlled).collect()
+    }
+}
+
+/// The bucket of a kind, and the definition of the kind, which has the schema.
+struct BucketOfKind {
+    bucket: BucketDefinition,
+    definition: Option<Box<CustomResourceDefinition>>,
+}
+
+/// Returns the buckets of the kinds that an operator itself writes, for a run without Kubernetes.
+pub(crate) fn own_buckets(operator: &str) -> Vec<(Kind, BucketDefinition)> {
+    let bucket = |what: &str| BucketDefinition::named(format!("{operator}-{what}").into()).history(1);
+    vec![
+        (kind_of::<Lease>(), bucket("leases")),
+        (event::kind(), bucket("events").max_age(EVENT_AGE)),
+        (kind_of::<Event>(), bucket("core-events").max_age(EVENT_AGE)),
+        (kind_of::<ConfigMap>(), bucket("configmaps")),
+        (kind_of::<Secret>(), bucket("secrets")),
+    ]
+}
+
+/// Returns the definition of a kind; `None` if it can't be derived. `kube` panics on some types, and then the manifests report it.
+fn derived(definition: impl FnOnce() -> Option<CustomResourceDefinition>) -> Option<Box<CustomResourceDefinition>> {
+    catch(Closure::Object, definition).ok()?.map(Box::new)
+}
+
+/// The client of a run, and the kinds that it reads from buckets.
+pub(super) struct ServedBuckets {
+    pub(super) client: kube::Client,
+    pub(super) kinds: KindsInBuckets,
+}
+
+/// Opens the buckets of all kinds, and returns the client that serves their objects and sends other requests to `client`; without
+/// Kubernetes, it sends none. `opening` says meanwhile which buckets are waited for.
+///
+/// # Errors
+/// Fails if there are kinds in buckets and nothing that opens them, if two kinds have one bucket, if a bucket can't be opened, and if a
+/// part of an operator without Kubernetes needs Kubernetes.
+pub(super) async fn serve(
+    operators: Operators<'_>,
+    client: kube::Client,
+    opening: &OpeningBuckets,
+) -> Result<ServedBuckets, RunError> {
+    let first = operators.first;
+    let own = if first.without_kubernetes { own_buckets(&first.name) } else { Vec::new() };
+    let own = own.into_iter().map(|(kind, bucket)| (first, kind, BucketOfKind { bucket, definition: None }));
+    let of_kinds = operators.iter().flat_map(|operator| {
+        operator.buckets_of_kinds().into_iter().map(move |(kind, bucket)| (operator, kind, bucket))
+    });
+    let mut buckets = BTreeMap::new();
+    for (operator, kind, bucket) in own.chain(of_kinds) {
+        buckets.entry(kind).or_insert((operator, bucket));
+    }
+    let names = buckets.iter().map(|(kind, (_, of_kind))| (kind, &of_kind.bucket));
+    if let Some((bucket, kinds)) = shared_bucket(names) {
+        return Err(RunError::SharedBucket { bucket: bucket.to_owned(), kinds: kinds.map(Kind::clone) });
+    }
+    if first.without_kubernetes {
+        let is_served = |kind: &Kind| buckets.contains_key(kind);
+        operators.iter().try_for_each(|operator| check_kinds(operator, &is_served)).map_err(|error| *error)?;
+    }
+    let mut to_open = Vec::new();
+    for (kind, (operator, of_kind)) in &buckets {
+        let Some(provider) = operator.buckets.as_deref() else {
+            return Err(RunError::NoBuckets { kind: kind.clone(), bucket: of_kind.bucket.name.to_string() });
+        };
+        to_open.push(BucketToOpen { kind, definition: &of_kind.bucket, provider });
+    }
+    let opened = opening.open_all(&to_open, &first.environment).await?;
+    if opened.is_empty() {
+        return Ok(ServedBuckets { client, kinds: KindsInBuckets::default() });
+    }
+    let kinds = buckets.keys().cloned().collect();
+    let served = buckets.into_iter().zip(opened).map(|((kind, (_, of_kind)), bucket)| match of_kind.definition {
+        Some(definition) => BucketKind::defined(kind, bucket, &definition),
+        None => BucketKind::plain(kind, bucket),
+    });
+    let served = served.collect::<Vec<_>>();
+    let api = BucketApi::new(served, first.environment.clone());
+    let client = if first.without_kubernetes { api.standalone_client() } else { api.wrap(client) };
+    Ok(ServedBuckets { client, kinds })
+}
+
+/// Returns a client for a verb, which also reads and writes the objects in buckets. It opens each bucket once, and waits for none. A
+/// kind whose bucket doesn't exist has no objects.
+///
+/// # Errors
+/// As those of [`serve`], and if a store doesn't answer.
+pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Client, Box<RunError>> {
+    let served = serve(Operators::one(operator), client.kube(), &OpeningBuckets::once()).await?;
+    Ok(client.with_kube(served.client).with_bucket_kinds(served.kinds))
+}
+
+/// Checks that the controllers of an operator, their nodes and their webhooks need only kinds that are served.
+fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result<(), Box<RunError>> {
+    let mut needs = Vec::new();
+    for factory in &operator.factories {
+        let kind = factory.kind();
+        let controller = format!("the controller of {kind}");
+        let (settings, references) = (factory.settings(), factory.references());
+        let watched = settings.watches.iter().map(|mapped| mapped.kind().clone());
+        let listed = settings.listers.iter().map(|lister| lister.kind().clone());
+        let of_tree = kinds_of_nodes(factory.shape());
+        let tree = of_tree.into_iter().map(|(path, needed)| (format!("node {path} of the tree of {kind}"), needed));
+        needs.extend(tree);
+        let of_controller = std::iter::once(kind.clone()).chain(references).chain(watched).chain(listed);
+        needs.extend(of_controller.map(|needed| (controller.clone(), needed)));
+    }
+    let webhooks = operator.extensions.webhooks.iter().map(|handler| handler.description.kind.clone());
+    // An API server calls webhooks, also those for a kind of this name.
+    let webhook = webhooks.map(|kind| ("a webhook".to_owned(), kind)).next();
+    let unserved = needs.into_iter().find(|(_, kind)| !is_served(kind));
+    match unserved.or(webhook) {
+        Some((part, kind)) => Err(Box::new(RunError::NeedsKubernetes { operator: operator.name.clone(), part, kind })),
+        None => Ok(()),
+    }
+}
+
+/// Returns the kinds that the nodes of a tree use in the cluster of the operator, each with the path of its node.
+fn kinds_of_nodes(shape: &'static Shape) -> Vec<(String, Kind)> {
+    let mut kinds = Vec::new();
+    shape.walk(&mut |visit: NodeVisit<'_>| {
+        if visit.cluster.is_empty() {
+            let path = if visit.path.is_empty() { "(root)" } else { visit.path };
+            let declared = visit.access().filter_map(Access::kind);
+            kinds.extend(visit.local_kinds().into_iter().chain(declared).map(|kind| (path.to_owned(), kind)));
+        }
+    });
+    kinds
+}
+
+#[cfg(test)]
+mod tests;
