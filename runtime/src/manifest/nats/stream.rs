@@ -1,0 +1,77 @@
+//! Generates the buckets as `Stream` objects of NACK, the JetStream controller of NATS. A bucket is a stream; the kind `KeyValue` of NACK
+//! can't allow TTLs of messages, which claims need.
+
+use crate::{bucket::BucketDefinition, manifest::project::Project, text_hash::text_hash};
+use serde_json::{Value, json};
+use std::{collections::BTreeMap, time::Duration};
+
+/// The longest time in which the server recognizes a message that is sent twice. It may not exceed the maximum age.
+const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
+
+/// How many bytes of the hash of a bucket's name are in the name of its object.
+const HASH_BYTES: usize = 4;
+
+/// Returns one object for each bucket except those of other operators, sorted by name.
+pub(super) fn documents(project: &Project) -> Vec<Value> {
+    let buckets: BTreeMap<_, _> =
+        project.defined_buckets().into_values().map(|bucket| (bucket.name.clone(), bucket)).collect();
+    buckets.values().map(|bucket| document(project, bucket)).collect()
+}
+
+fn document(project: &Project, bucket: &BucketDefinition) -> Value {
+    let mut spec = json!({
+        "allowDirect": true,
+        "allowMsgTtl": true,
+        "allowRollup": true,
+        "denyDelete": true,
+        "discard": "new",
+        "maxMsgsPerSubject": bucket.history,
+        "name": format!("KV_{}", bucket.name),
+        "replicas": bucket.replicas,
+        "storage": bucket.storage.as_str(),
+        "subjects": [format!("$KV.{}.>", bucket.name)],
+    });
+    if let Some(age) = bucket.max_age {
+        let text = |age: Duration| match age.subsec_millis() {
+            0 => format!("{}s", age.as_secs()),
+            _ => format!("{}ms", age.as_millis()),
+        };
+        spec["maxAge"] = text(age).into();
+        spec["duplicateWindow"] = text(age.min(DUPLICATE_WINDOW)).into();
+        // Watches see at once that an entry has reached its age.
+        spec["subjectDeleteMarkerTtl"] = text(age).into();
+    }
+    json!({
+        "apiVersion": "jetstream.nats.io/v1beta2",
+        "kind": "Stream",
+        "metadata": {"labels": project.labels(), "name": object_name(&bucket.name), "namespace": project.namespace},
+        "spec": spec,
+    })
+}
+
+/// Returns the name of the object of a bucket, whose own name may have upper case letters and underscores. A name that differs from that
+/// of the bucket ends with a hash of it.
+fn object_name(bucket: &str) -> String {
+    let name = bucket.to_ascii_lowercase().replace('_', "-");
+    let name = name.trim_matches('-');
+    match name {
+        same if same == bucket => bucket.to_owned(),
+        "" => format!("bucket-{}", text_hash([bucket], HASH_BYTES)),
+        other => format!("{other}-{}", text_hash([bucket], HASH_BYTES)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_of_similar_names_have_objects_of_different_names() {
+        assert_eq!(object_name("a-b"), "a-b");
+        let names = ["a_b", "A-b", "-a-b", "__"].map(object_name);
+        for (position, name) in names.iter().enumerate() {
+            assert!(name != "a-b" && !names[..position].contains(name), "{names:?}");
+        }
+        assert!(names[3].starts_with("bucket-"), "{names:?}");
+    }
+}

@@ -1,0 +1,305 @@
+//! The calls of JetStream's API that buckets need.
+
+use super::connection::{CallFailure, NatsConnection};
+use crate::bucket::BucketError;
+use async_nats::HeaderMap;
+use bytes::Bytes;
+use k8s_openapi::ByteString;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use std::collections::BTreeMap;
+
+/// The codes of errors that mean something for a bucket.
+const STREAM_NOT_FOUND: u64 = 10_059;
+const MESSAGE_NOT_FOUND: u64 = 10_037;
+const WRONG_LAST_REVISION: [u64; 2] = [10_071, 10_164];
+const MESSAGE_TOO_LARGE: u64 = 10_054;
+const STREAM_NAME_IN_USE: u64 = 10_058;
+
+/// The settings of a stream, as far as a bucket has them. Durations are in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct StreamConfig {
+    pub(super) name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) description: String,
+    pub(super) subjects: Vec<String>,
+    pub(super) retention: String,
+    pub(super) storage: String,
+    pub(super) discard: String,
+    pub(super) num_replicas: usize,
+    pub(super) max_consumers: i64,
+    pub(super) max_msgs: i64,
+    pub(super) max_msgs_per_subject: i64,
+    pub(super) max_bytes: i64,
+    pub(super) max_msg_size: i64,
+    pub(super) max_age: u64,
+    pub(super) duplicate_window: u64,
+    pub(super) allow_rollup_hdrs: bool,
+    pub(super) deny_delete: bool,
+    pub(super) allow_direct: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) allow_msg_ttl: bool,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) subject_delete_marker_ttl: u64,
+    #[serde(skip_serializing)]
+    pub(super) mirror: Option<serde_json::Value>,
+    #[serde(skip_serializing)]
+    pub(super) sealed: bool,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}
+
+/// A stream as its leader describes it.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct StreamReport {
+    pub(super) config: StreamConfig,
+    pub(super) state: StreamState,
+    /// How many keys the stream has; only in a page of keys.
+    #[serde(default)]
+    pub(super) total: u64,
+}
+
+/// The contents of a stream.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct StreamState {
+    pub(super) messages: u64,
+    #[serde(rename = "last_seq")]
+    pub(super) last_revision: u64,
+    #[serde(default, rename = "num_subjects")]
+    pub(super) subject_count: u64,
+    /// The subjects of a page, with the number of their messages.
+    #[serde(default)]
+    pub(super) subjects: Option<BTreeMap<String, u64>>,
+}
+
+/// The last message of a subject.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct StoredMessage {
+    #[serde(rename = "seq")]
+    pub(super) revision: u64,
+    #[serde(default)]
+    pub(super) data: ByteString,
+    #[serde(default)]
+    pub(super) hdrs: ByteString,
+}
+
+/// The answer to a write.
+#[derive(Debug, Deserialize)]
+struct Written {
+    #[serde(rename = "seq")]
+    revision: u64,
+}
+
+/// Why a call of the API failed.
+#[derive(Clone, Debug)]
+pub(super) enum JetStreamFailure {
+    Request(CallFailure),
+    /// JetStream answered with an error.
+    Refused {
+        code: u64,
+        description: String,
+    },
+    /// The answer can't be read.
+    Malformed(String),
+}
+
+#[derive(Deserialize)]
+struct ApiOutcome {
+    error: Option<Refusal>,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    #[serde(default)]
+    err_code: u64,
+    #[serde(default)]
+    description: String,
+}
+
+impl JetStreamFailure {
+    fn code(&self) -> u64 {
+        match self {
+            Self::Refused { code, .. } => *code,
+            Self::Request(_) | Self::Malformed(_) => 0,
+        }
+    }
+
+    /// Whether a write failed since the last write of its key has another revision.
+    pub(super) fn is_wrong_revision(&self) -> bool {
+        WRONG_LAST_REVISION.contains(&self.code())
+    }
+
+    pub(super) fn is_too_large(&self) -> bool {
+        self.code() == MESSAGE_TOO_LARGE || matches!(self, Self::Request(CallFailure::TooLarge))
+    }
+
+    pub(super) fn is_no_bucket(&self) -> bool {
+        self.code() == STREAM_NOT_FOUND
+    }
+
+    /// Whether another client has just created the stream, with other settings.
+    pub(super) fn is_name_in_use(&self) -> bool {
+        self.code() == STREAM_NAME_IN_USE
+    }
+
+    pub(super) fn is_no_responders(&self) -> bool {
+        matches!(self, Self::Request(CallFailure::NoResponders))
+    }
+
+    /// Returns the message of an answer that says no for good: not that a permission or an answer is missing.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        match self {
+            Self::Refused { code, description } if *code != STREAM_NOT_FOUND => Some(description),
+            _ => None,
+        }
+    }
+
+    /// Returns the error for the caller of a bucket. `operation` says as a verb what failed.
+    pub(super) fn into_error(self, bucket: &str, operation: &str, prefix: &str) -> BucketError {
+        match self {
+            Self::Refused { code: STREAM_NOT_FOUND, .. } => BucketError::no_bucket(bucket),
+            Self::Refused { description, .. } => BucketError::unavailable(bucket, description),
+            Self::Malformed(message) | Self::Request(CallFailure::Unanswered(message)) => {
+                BucketError::unavailable(bucket, message)
+            }
+            Self::Request(CallFailure::Forbidden(message)) => BucketError::forbidden(bucket, operation, message),
+            Self::Request(CallFailure::NoResponders) => BucketError::unavailable(
+                bucket,
+                format!("nobody answers on {prefix}; check that JetStream is enabled for the account, and its domain"),
+            ),
+            Self::Request(CallFailure::TooLarge) => BucketError::unavailable(bucket, "the message is too large"),
+        }
+    }
+}
+
+/// The API for one stream.
+#[derive(Clone, Debug)]
+pub(super) struct StreamApi {
+    connection: NatsConnection,
+    stream: String,
+}
+
+impl StreamApi {
+    pub(super) fn new(connection: NatsConnection, bucket: &str) -> Self {
+        Self { connection, stream: stream_name(bucket) }
+    }
+
+    pub(super) fn connection(&self) -> &NatsConnection {
+        &self.connection
+    }
+
+    /// Returns the name of the stream.
+    pub(super) fn stream(&self) -> &str {
+        &self.stream
+    }
+
+    /// Describes the stream; its leader answers.
+    pub(super) async fn report(&self) -> Result<StreamReport, JetStreamFailure> {
+        self.call("STREAM.INFO", "", &serde_json::Value::Null).await
+    }
+
+    /// Describes the stream with a page of its subjects.
+    pub(super) async fn subjects(&self, offset: u64) -> Result<StreamReport, JetStreamFailure> {
+        self.call("STREAM.INFO", "", &serde_json::json!({"subjects_filter": ">", "offset": offset})).await
+    }
+
+    pub(super) async fn create(&self, config: &StreamConfig) -> Result<StreamReport, JetStreamFailure> {
+        self.call("STREAM.CREATE", "", config).await
+    }
+
+    /// Reads the last message of a subject; the leader answers, so that the answer includes all writes that ended before.
+    pub(super) async fn last_message(&self, subject: &str) -> Result<Option<StoredMessage>, JetStreamFailure> {
+        #[derive(Deserialize)]
+        struct Found {
+            message: StoredMessage,
+        }
+        let body = serde_json::json!({"last_by_subj": subject});
+        match self.call::<Found>("STREAM.MSG.GET", "", &body).await {
+            Ok(found) => Ok(Some(found.message)),
+            Err(failure) if failure.code() == MESSAGE_NOT_FOUND => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Creates a consumer that ends by itself when nobody listens anymore.
+    pub(super) async fn create_consumer(
+        &self,
+        name: &str,
+        filter: &str,
+        config: serde_json::Value,
+    ) -> Result<(), JetStreamFailure> {
+        let body = serde_json::json!({"stream_name": self.stream, "config": config});
+        self.call::<serde::de::IgnoredAny>("CONSUMER.CREATE", &format!(".{name}.{filter}"), &body).await.map(drop)
+    }
+
+    /// Writes a message to a subject of the stream, and returns its revision.
+    pub(super) async fn write(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        value: Bytes,
+    ) -> Result<u64, JetStreamFailure> {
+        let message = self.connection.request(subject, headers, value).await.map_err(JetStreamFailure::Request)?;
+        decode::<Written>(&message.payload).map(|written| written.revision)
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &self,
+        operation: &str,
+        rest: &str,
+        body: &impl Serialize,
+    ) -> Result<T, JetStreamFailure> {
+        let subject = format!("{}.{operation}.{}{rest}", self.connection.options().prefix_of_api(), self.stream);
+        let body = serde_json::to_vec(body).map_err(|error| JetStreamFailure::Malformed(error.to_string()))?;
+        // An empty body asks for what an empty object asks for, also on old servers.
+        let body = if body == b"null" { Bytes::new() } else { Bytes::from(body) };
+        let answer =
+            self.connection.request(subject, HeaderMap::new(), body).await.map_err(JetStreamFailure::Request)?;
+        decode(&answer.payload)
+    }
+}
+
+/// Returns the name of the stream of a bucket.
+pub(super) fn stream_name(bucket: &str) -> String {
+    format!("KV_{bucket}")
+}
+
+fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, JetStreamFailure> {
+    let malformed =
+        |error: serde_json::Error| JetStreamFailure::Malformed(format!("JetStream's answer can't be read: {error}"));
+    match serde_json::from_slice::<ApiOutcome>(payload).map_err(malformed)?.error {
+        Some(Refusal { err_code, description }) => Err(JetStreamFailure::Refused { code: err_code, description }),
+        None => serde_json::from_slice(payload).map_err(malformed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_body_or_an_error_with_a_code() {
+        let written = decode::<Written>(br#"{"stream":"KV_a","seq":7}"#).unwrap();
+        assert_eq!(written.revision, 7);
+        let error = br#"{"error":{"code":400,"err_code":10071,"description":"wrong last sequence: 6"}}"#;
+        assert!(decode::<Written>(error).unwrap_err().is_wrong_revision());
+        let error = br#"{"error":{"code":404,"err_code":10059,"description":"stream not found"}}"#;
+        let failure = decode::<StreamReport>(error).unwrap_err();
+        assert!(failure.is_no_bucket() && failure.refusal().is_none());
+        assert_eq!(failure.into_error("a", "get", "$JS.API"), BucketError::no_bucket("a"));
+        assert!(matches!(decode::<Written>(b"{}"), Err(JetStreamFailure::Malformed(_))));
+    }
+
+    #[test]
+    fn a_message_is_read_from_base64() {
+        let message: StoredMessage = serde_json::from_str(r#"{"subject":"a","seq":3,"data":"eyJhIjoxfQ=="}"#).unwrap();
+        assert_eq!((message.revision, message.data.0.as_slice()), (3, br#"{"a":1}"#.as_slice()));
+        assert!(message.hdrs.0.is_empty());
+    }
+}

@@ -1,0 +1,98 @@
+//! The errors of a connection to NATS, and of opening buckets.
+
+use crate::bucket::BucketError;
+use std::path::PathBuf;
+
+/// The error of [`NatsConnection::connect`](super::NatsConnection::connect) and of
+/// [`NatsBuckets::open`](super::NatsBuckets::open).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NatsError {
+    /// The options name no server.
+    #[error("no NATS server is named; pass a URL such as nats://nats.messaging:4222")]
+    NoServer,
+    /// The URL of a server has a user or a password, which the client would not send.
+    #[error(
+        "a NATS URL has a user or a password; remove it, and pass a user and password, a token or a credentials file"
+    )]
+    CredentialsInUrl,
+    /// A file with credentials can't be read, or has other contents.
+    #[error("the NATS {what} {} can't be used: {message}", .path.display())]
+    #[non_exhaustive]
+    File {
+        /// The contents that the file must have, for example `credentials file`.
+        what: &'static str,
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The server refused the credentials.
+    #[error(
+        "the NATS server at {servers} refused the credentials: {message}; check the user, the token or the credentials file"
+    )]
+    #[non_exhaustive]
+    Unauthorized {
+        /// The URLs of the servers.
+        servers: String,
+        /// The message of the client.
+        message: String,
+    },
+    /// No server answered.
+    #[error("no connection to a NATS server at {servers}: {message}")]
+    #[non_exhaustive]
+    Unreachable {
+        /// The URLs of the servers.
+        servers: String,
+        /// The message of the client.
+        message: String,
+    },
+    /// The name of a bucket has other characters than `a-zA-Z0-9_-`.
+    #[error("{bucket:?} is no name of a bucket; use letters, digits, `-` and `_`")]
+    #[non_exhaustive]
+    InvalidBucketName {
+        /// The name.
+        bucket: String,
+    },
+    /// The server refused to create a bucket.
+    #[error("bucket {bucket:?} can't be created: {message}")]
+    #[non_exhaustive]
+    NotCreated {
+        /// The name of the bucket.
+        bucket: String,
+        /// The message of the server.
+        message: String,
+    },
+    /// A stream of the bucket's name exists whose settings opgen can't work with.
+    #[error("bucket {bucket:?} can't be used: {message}")]
+    #[non_exhaustive]
+    Unusable {
+        /// The name of the bucket.
+        bucket: String,
+        /// Which setting of the stream is wrong.
+        message: String,
+    },
+    /// The bucket doesn't exist, or its server doesn't answer.
+    #[error(transparent)]
+    Bucket(#[from] BucketError),
+}
+
+impl NatsError {
+    /// Converts the error of opening a bucket. The operator tries again after those that time or another client of the store can mend.
+    pub(crate) fn of_bucket(self, bucket: &str) -> BucketError {
+        match self {
+            Self::Bucket(BucketError::Forbidden { operation, message, .. }) if operation == "create" => {
+                BucketError::not_created(bucket, message)
+            }
+            Self::Bucket(error) => error,
+            Self::NotCreated { message, .. } => BucketError::not_created(bucket, message),
+            Self::Unreachable { .. } | Self::Unusable { .. } => BucketError::unavailable(bucket, self.to_string()),
+            error => BucketError::forbidden(bucket, "connect", error.to_string()),
+        }
+    }
+
+    /// Returns [`File`](Self::File).
+    pub(super) fn file(what: &'static str, path: impl Into<PathBuf>, message: impl ToString) -> Self {
+        Self::File { what, path: path.into(), message: message.to_string() }
+    }
+}
