@@ -9,6 +9,7 @@ use crate::{
 pub(crate) fn managed(mut model: Box<Managed>) -> Option<Checked<Managed>> {
     model.root()?;
     model.finalizer = None;
+    model.bucket = None;
     Some(Checked::fallback(*model))
 }
 

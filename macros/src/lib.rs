@@ -20,6 +20,10 @@ use proc_macro::TokenStream;
 ///
 /// - On the struct: `#[managed(finalizer = "group/name")]`, `#[managed(pause = field)]`, `#[managed(crate = "path")]` and
 ///   `#[managed(allow(float))]`.
+/// - On the struct: `#[managed(nats(bucket = "units"))]` keeps the objects in a key-value bucket of NATS instead of Kubernetes, see
+///   `opgen::bucket`. Further keys: `history` (values that NATS keeps of each key, 1 to 64, default 5), `replicas` (1 to 5, default
+///   1), `max_age` (time after which NATS deletes an entry, for example `"30d"`; default: never) and `storage` (`"file"`, the
+///   default, or `"memory"`).
 /// - On a field: `#[managed(allow(float))]`.
 /// - On a field that names objects of another kind, by name or by a label selector: `#[managed(reference = Kind)]`. Each of
 ///   these objects gets a finalizer before use. The operator waits for it, and it can't be deleted before it is released. With
@@ -121,7 +125,7 @@ pub fn versions(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - `resource(timeout = "10m")`: if an object is not ready for this time, the conditions report the owner as stalled, with the
 ///   reason `NodeTimeout` and the node, the object and the time in the message. The passes over the owner continue, and the
 ///   conditions change when the object is ready. The time begins again when the desired state of the object changes, and when an
-///   object that was ready is no longer so. It has the units `ms`, `s`, `m` and `h`: `"90s"`, `"1h30m"`. A timeout does not limit
+///   object that was ready is no longer so. It has the units `ms`, `s`, `m`, `h` and `d`: `"90s"`, `"1h30m"`. A timeout does not limit
 ///   deletions. It is checked in each pass, so it takes effect within the requeue interval (10 s by default).
 /// - `manifest = "manifests/agent.yaml"`: the field is a `Manifest`, the objects of a YAML file of the crate; with the types
 ///   of its custom kinds, `manifest("manifests/agent.yaml", Gauge)`.
@@ -130,6 +134,8 @@ pub fn versions(args: TokenStream, item: TokenStream) -> TokenStream {
 ///   function of the field's name returns it; the driver in the parentheses names the CD system.
 /// - `remote`: the objects of all nodes below the field are in another cluster. The function of the field's name returns the
 ///   `scope::Kubeconfig`: the Secret with the credentials for it.
+/// - `remote(background)`: the same, but if the owner is deleted, the objects in the cluster are left there. For a cluster that is
+///   deleted with the owner, whose teardown is faster then. What they have made elsewhere, for example a load balancer, remains.
 /// - `if_api`: for a resource: skips it while the cluster doesn't serve its kind.
 /// - `when = |app| ...`: provisions the child if the closure returns true (`bool`, `Wanted` with a reason, or a `Result` of
 ///   one), and removes it otherwise.

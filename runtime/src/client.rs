@@ -4,8 +4,10 @@
 //! the object, from which the missing RBAC rule of a forbidden call follows.
 
 mod finalizer;
+pub(crate) mod inspected_body;
 mod list;
 pub(crate) mod rate_limit;
+pub(crate) mod response_size;
 mod segment;
 pub(crate) mod selectors;
 mod subresource;
@@ -17,7 +19,10 @@ mod write;
 pub(crate) use crate::error::call_error::CallError;
 pub(crate) use crate::error::condition_text;
 pub(crate) use crate::error::missing_rule::MissingRule;
-use crate::{counters::Counters, environment::Environment, shape::Verb, spans::call::CallSpan};
+use crate::{
+    bucket::kinds::KindsInBuckets, counters::Counters, environment::Environment, kind::Kind, shape::Verb,
+    spans::call::CallSpan,
+};
 use http::Request;
 use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams, ValidationDirective},
@@ -59,6 +64,8 @@ pub(crate) struct Client {
     inner: kube::Client,
     /// The maximum number of objects on one page of a list.
     page_size: u32,
+    /// The kinds whose objects are in buckets.
+    bucket_kinds: KindsInBuckets,
 }
 
 impl fmt::Debug for Client {
@@ -73,7 +80,7 @@ const NO_FIELD_VALIDATION: Option<ValidationDirective> = Some(ValidationDirectiv
 
 impl Client {
     pub(crate) fn new(client: kube::Client) -> Self {
-        Self { inner: client, page_size: PAGE_SIZE }
+        Self { inner: client, page_size: PAGE_SIZE, bucket_kinds: KindsInBuckets::default() }
     }
 
     /// Wraps a client so that it sends nothing while the API server asks for that by `Retry-After`. Clones, and clients for
@@ -88,6 +95,16 @@ impl Client {
         Self::new(kube::Client::new(tower::service_fn(refuse), "default"))
     }
 
+    /// Returns the same client, which knows the kinds that it reads from buckets.
+    pub(crate) fn with_bucket_kinds(&self, bucket_kinds: KindsInBuckets) -> Self {
+        Self { bucket_kinds, ..self.clone() }
+    }
+
+    /// Returns whether the objects of a kind are in a bucket, and not in Kubernetes.
+    pub(crate) fn is_in_bucket(&self, kind: &Kind) -> bool {
+        self.bucket_kinds.contains(kind)
+    }
+
     /// Returns the maximum number of objects on one page of a list.
     pub(crate) fn page_size(&self) -> u32 {
         self.page_size
@@ -96,6 +113,11 @@ impl Client {
     /// Returns the client of the kube crate, which shares its connections.
     pub(crate) fn kube(&self) -> kube::Client {
         self.inner.clone()
+    }
+
+    /// Returns the same client, whose requests another one sends.
+    pub(crate) fn with_kube(&self, inner: kube::Client) -> Self {
+        Self { inner, ..self.clone() }
     }
 
     /// Returns a client for lists and watches, of whole objects or of metadata only.
@@ -120,7 +142,7 @@ impl Client {
 
     /// Returns the same client with metadata in place of objects.
     pub(crate) fn metadata_client(&self) -> Self {
-        Self { inner: self.metadata_kube_client(), page_size: self.page_size }
+        self.with_kube(self.metadata_kube_client())
     }
 
     /// Reads an object; `None` if it does not exist.

@@ -50,7 +50,8 @@ impl Counters {
         self.0.fights.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of responses 429 or 503 with a `Retry-After`, after which the client sent nothing for a while.
+    /// Returns the number of responses 429 or 503 with a `Retry-After`, after which the client sent nothing for a while. Those of other
+    /// clusters are only in the metrics of these clusters.
     pub fn throttled(&self) -> u64 {
         self.0.throttled.load(Ordering::Relaxed)
     }
@@ -66,7 +67,8 @@ impl Counters {
         self.0.task_restarts.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of calls and watches that a [`Timeouts`](crate::Timeouts) of the operator ended.
+    /// Returns the number of calls and watches that a [`Timeouts`](crate::Timeouts) of the operator ended. Those of other clusters are only
+    /// in the metrics of these clusters.
     pub fn timeouts(&self) -> u64 {
         self.0.timeouts.load(Ordering::Relaxed)
     }

@@ -2,17 +2,18 @@
 
 /// Returns whether `name` is a DNS label, the form that Kubernetes requires of names of namespaces and services.
 pub(crate) fn is_dns_label(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    !name.is_empty()
-        && name.len() <= 63
-        && name.chars().all(is_allowed)
-        && !name.starts_with('-')
-        && !name.ends_with('-')
+    name.len() <= 63 && is_label_of_any_length(name)
 }
 
-/// Returns whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters.
+/// Returns whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters. As in Kubernetes, a label in it has no limit
+/// of its own.
 pub(crate) fn is_dns_subdomain(name: &str) -> bool {
-    name.len() <= 253 && name.split('.').all(is_dns_label)
+    name.len() <= 253 && name.split('.').all(is_label_of_any_length)
+}
+
+fn is_label_of_any_length(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    !name.is_empty() && name.chars().all(is_allowed) && !name.starts_with('-') && !name.ends_with('-')
 }
 
 #[cfg(test)]
@@ -29,5 +30,7 @@ mod tests {
         }
         assert!(is_dns_subdomain("demo.example.com"));
         assert!(!is_dns_subdomain("demo..com"));
+        let long = "a".repeat(64);
+        assert!(!is_dns_label(&long) && is_dns_subdomain(&long) && !is_dns_subdomain(&long.repeat(4)));
     }
 }

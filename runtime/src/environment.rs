@@ -1,6 +1,6 @@
-//! Defines `Environment`: the clock, the random numbers and the observers of reconcile passes, replaceable in tests.
+//! Defines `Environment`: the clock, the random numbers, the observers of reconcile passes and other programs, replaceable in tests.
 
-use crate::kind::Kind;
+use crate::{cd::helm::HelmProgram, kind::Kind};
 use k8s_openapi::jiff::Timestamp;
 use std::{fmt, sync::Arc};
 
@@ -24,7 +24,7 @@ type Observer = dyn Fn(PassStart<'_>) -> OnPassEnd + Send + Sync;
 type Clusters = dyn Fn(&kube::Config) -> Option<kube::Client> + Send + Sync;
 type PanicObserver = dyn Fn(PassStart<'_>, &str) + Send + Sync;
 
-/// The clock, the source of random numbers and the observers of an operator.
+/// The clock, the source of random numbers, the observers and the other programs of an operator.
 #[derive(Clone)]
 pub struct Environment {
     now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -32,6 +32,7 @@ pub struct Environment {
     observer: Option<Arc<Observer>>,
     panic_observer: Option<Arc<PanicObserver>>,
     clusters: Option<Arc<Clusters>>,
+    helm: HelmProgram,
 }
 
 impl Environment {
@@ -43,6 +44,7 @@ impl Environment {
             observer: None,
             panic_observer: None,
             clusters: None,
+            helm: HelmProgram::default(),
         }
     }
 
@@ -51,7 +53,7 @@ impl Environment {
         now: impl Fn() -> Timestamp + Send + Sync + 'static,
         random: impl Fn() -> u64 + Send + Sync + 'static,
     ) -> Self {
-        Self { now: Arc::new(now), random: Arc::new(random), observer: None, panic_observer: None, clusters: None }
+        Self { now: Arc::new(now), random: Arc::new(random), ..Self::system() }
     }
 
     /// Calls `observer` when a pass of any controller begins, and calls the returned callback when the pass ends. For tests
@@ -79,6 +81,19 @@ impl Environment {
     ) -> Self {
         self.clusters = Some(Arc::new(clusters));
         self
+    }
+
+    /// Uses this program to deploy charts, see [`cd::helm`](crate::cd::helm). For tests with a program or a cluster of their own. By
+    /// default the operator runs the `helm` of the `PATH`.
+    #[must_use]
+    pub fn helm(mut self, program: HelmProgram) -> Self {
+        self.helm = program;
+        self
+    }
+
+    /// Returns the program that deploys charts.
+    pub(crate) fn helm_program(&self) -> &HelmProgram {
+        &self.helm
     }
 
     /// Returns the client for the cluster of a configuration; `None` if it needs a connection.

@@ -86,7 +86,7 @@ impl EventRecorder {
     pub(crate) fn new(
         client: Client,
         environment: Environment,
-        operator: &str,
+        (operator, namespace): (&str, &str),
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (sender, receiver) = mpsc::channel(MAX_QUEUED_EVENTS);
         let instance = std::env::var("POD_NAME").unwrap_or_else(|_| operator.to_owned());
@@ -95,6 +95,7 @@ impl EventRecorder {
             client,
             environment,
             operator: operator.to_owned(),
+            namespace: namespace.to_owned(),
             instance,
             series: HashMap::new(),
             lost_events: 0,
@@ -140,6 +141,9 @@ struct EventWriter {
     client: Client,
     environment: Environment,
     operator: String,
+    /// The namespace of the operator.
+    namespace: String,
+    /// The name of the operator's Pod.
     instance: String,
     series: HashMap<Event, Series>,
     /// The number of events lost in the current outage of the API server.
@@ -212,7 +216,10 @@ impl EventWriter {
     async fn write(&mut self, event: Event) -> Result<(), crate::client::CallError> {
         let now = self.environment.now();
         self.series.retain(|_, series| now.duration_since(series.last) < SERIES_TIMEOUT);
-        let namespace = event.regarding.key.namespace().unwrap_or("default").to_owned();
+        let namespace = match self.is_apart(&event.regarding) {
+            true => self.namespace.clone(),
+            false => event.regarding.key.namespace().unwrap_or("default").to_owned(),
+        };
         let kind = kind();
         if let Some(series) = self.series.get_mut(&event) {
             (series.count, series.last) = (series.count.saturating_add(1), now);
@@ -231,20 +238,37 @@ impl EventWriter {
         Ok(())
     }
 
+    /// Returns whether events are in Kubernetes and this object is not. Such an event regards the Pod of the operator, and the object is
+    /// `related`: the namespace of an event is that of the object it regards, and a namespace in a bucket may not exist in Kubernetes.
+    fn is_apart(&self, regarding: &Regarding) -> bool {
+        self.client.is_in_bucket(&regarding.kind) && !self.client.is_in_bucket(&kind())
+    }
+
     /// Returns the JSON of a new event.
     fn body(&self, event: &Event, namespace: &str, name: &str, now: Timestamp) -> Value {
         let Regarding { kind, key, uid } = &event.regarding;
-        json!({
+        let object = json!({
+            "apiVersion": kind.api_version(), "kind": kind.kind, "name": key.name(),
+            "namespace": key.namespace(), "uid": uid.to_string(),
+        });
+        let is_apart = self.is_apart(&event.regarding);
+        let note = match is_apart {
+            true => bounds::event_note(&format!("{kind} {key}: {}", event.note)).into_owned(),
+            false => event.note.clone(),
+        };
+        let mut body = json!({
             "apiVersion": "events.k8s.io/v1", "kind": "Event",
             "metadata": {"name": name, "namespace": namespace},
             "eventTime": micro_time(now),
             "reportingController": self.operator, "reportingInstance": self.instance,
-            "type": event.type_.as_str(), "reason": event.reason, "action": event.action, "note": event.note,
-            "regarding": {
-                "apiVersion": kind.api_version(), "kind": kind.kind, "name": key.name(),
-                "namespace": key.namespace(), "uid": uid.to_string(),
-            },
-        })
+            "type": event.type_.as_str(), "reason": event.reason, "action": event.action, "note": note,
+            "regarding": object,
+        });
+        if is_apart {
+            let pod = json!({"apiVersion": "v1", "kind": "Pod", "name": self.instance, "namespace": self.namespace});
+            body["related"] = std::mem::replace(&mut body["regarding"], pod);
+        }
+        body
     }
 }
 
@@ -279,7 +303,7 @@ mod tests {
     async fn the_events_lost_in_an_outage_are_logged_in_one_line_after_it() {
         let (log, regarding) =
             (Log::capture(), Regarding { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() });
-        let (recorder, result) = EventRecorder::new(unreachable_for(3), Environment::system(), "shop");
+        let (recorder, result) = EventRecorder::new(unreachable_for(3), Environment::system(), ("shop", "shops"));
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
         }

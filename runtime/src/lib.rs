@@ -59,6 +59,7 @@
 //! | [`shape`] | The description of trees as constant data: nodes, edges and permissions. |
 //! | [`context`] | The arguments of provisioners, and the API calls of hand-written nodes. |
 //! | [`access`] | The permissions of hand-written nodes, as traits that the compiler checks. |
+//! | [`bucket`] | Stores of objects that no API server knows. |
 //! | [`error`] | The outcomes of a pass besides success, and when the operator retries after each. |
 //! | [`controller`] | The options of the controller of one kind. |
 //! | [`manager`] | Work of your own in the process of an operator. |
@@ -72,8 +73,12 @@
 //! | [`environment`] | The clock and the random numbers of an operator, replaceable in tests. |
 //! | [`testing`] | Unit tests of trees and webhooks without a cluster. |
 //! | [`versions`](mod@versions) | Versions of a kind, and the conversion between them. |
-//! | [`cd`] | Applications, which a tree deploys with Argo CD or Flux. |
+//! | [`cd`] | Applications, which a tree deploys with Argo CD, Flux or Helm. |
 //! | [`scope`] | Nodes whose objects are in another cluster. |
+//! | [`bucket`] | Objects in key-value buckets, for example of NATS, instead of Kubernetes. |
+//! | [`external`] | Nodes that own things outside of Kubernetes. |
+//! | [`bucket`] | Stores of keys and values, where objects live that no API server knows. |
+//! | `nats` | Buckets in NATS JetStream, with the feature `nats`. |
 //! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 
 #![warn(missing_docs)]
@@ -82,9 +87,11 @@
 compile_error!("opgen contains the panics of provisioners; remove `panic = \"abort\"` from the profile");
 
 pub mod access;
+pub mod bucket;
 #[doc(hidden)]
 pub mod cache;
 pub mod cd;
+mod child_process;
 mod client;
 pub mod command;
 pub mod context;
@@ -95,6 +102,7 @@ mod engine;
 pub mod environment;
 pub mod error;
 mod event;
+pub mod external;
 mod foreign;
 mod garbage;
 mod informer;
@@ -107,6 +115,8 @@ mod managed;
 pub mod manager;
 pub mod manifest;
 pub mod metrics;
+#[cfg(feature = "nats")]
+pub mod nats;
 mod nearest;
 mod panic;
 pub mod patch;
@@ -123,6 +133,7 @@ mod server;
 pub mod shape;
 mod shard;
 mod spans;
+mod tasks;
 pub mod testing;
 mod text_hash;
 pub mod webhook;
@@ -137,7 +148,7 @@ pub use event::EventType;
 pub use foreign::Foreign;
 pub use informer::lister::Lister;
 pub use managed::{Each, For, Owner};
-pub use manager::{operator::Operator, run::RunOptions, run_error::RunError};
+pub use manager::{operator::Operator, run_error::RunError, run_options::RunOptions};
 pub use opgen_api::{Kind, Managed, Status, Typed, condition, dynamic_kind};
 pub(crate) use opgen_api::{bounds, kind};
 pub use opgen_macros::{Provisioner, operator, versions};

@@ -1,10 +1,17 @@
-//! Tests provisioner trees and webhooks without a cluster: `TreeHarness` records the calls of nodes and simulates their results, and
-//! `AdmissionHarness` calls webhooks.
+//! Tests provisioner trees, webhooks and drivers without a cluster: `TreeHarness` records the calls of nodes and simulates their results,
+//! `AdmissionHarness` calls webhooks, and `ApplicationHarness` resolves applications for drivers.
 //!
-//! In a [`TreeHarness`] every resource node and every [`Recorder`] records its call and returns the answer that the test sets; no
-//! request leaves the process. Custom nodes run as they are; their API calls fail, since there is no API server.
+//! In a [`TreeHarness`] every resource node, every [`External`](crate::external::External) node and every [`Recorder`] records its call and
+//! returns the answer that the test sets; no request leaves the process. Custom nodes run as they are; their API calls fail, since there
+//! is no API server.
+
+mod bucket_client;
+
+#[doc(hidden)]
+pub use bucket_client::bucket_client;
 
 pub use crate::{
+    cd::harness::ApplicationHarness,
     engine::tree_harness::{Answer, Call, NodeAction},
     provisioner::tree_harness::Recorder,
     webhook::{
@@ -168,8 +175,8 @@ where
         let uid = metadata.uid.clone().unwrap_or_default();
         let version = ResourceVersion::from(metadata.resource_version.as_deref().unwrap_or_default());
         let key = ObjectKey::new(metadata.namespace.as_deref(), &name);
-        let owner =
-            Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()), naming: OwnerNaming::Reference };
+        let naming = if O::Object::BUCKET.is_some() { OwnerNaming::Mark } else { OwnerNaming::Reference };
+        let owner = Identity { kind: O::Object::kind(), key, uid: Uid::from(uid.as_str()), naming };
         let core = PassCore::new(&self.shared, owner, &version);
         let pass = Pass::new(&object, &self.options, core);
         let outcome = catch_panic(run(&pass)).await;

@@ -1,6 +1,6 @@
 //! Parses the input of `#[derive(Managed)]`: the item and its `managed`, `kube` and schema attributes.
 
-use super::{field, kube};
+use super::{bucket::BucketArgs, field, kube};
 use crate::diag::Diags;
 use darling::{
     FromMeta,
@@ -23,6 +23,7 @@ pub(crate) struct ManagedArgs {
     pub(crate) allow: PathList,
     pub(crate) reference: Option<Path>,
     pub(crate) grant: Flag,
+    pub(crate) nats: Option<BucketArgs>,
     /// Whether the kind has several versions. `#[versions(...)]` writes the key, which is for generated code only.
     #[darling(skip)]
     pub(crate) versions: bool,

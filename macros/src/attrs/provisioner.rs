@@ -36,6 +36,8 @@ pub(crate) enum ArgValue {
     Manifest(Manifest),
     /// The driver of an application: `application(ArgoCd)`.
     Driver(Box<Type>),
+    /// Options of a remote node: `remote(background)`.
+    RemoteOptions(Vec<Ident>),
     List,
     Expr(Box<Expr>),
 }
@@ -203,6 +205,9 @@ fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixabl
         "application" if !input.is_empty() && !input.peek(Token![,]) => parse_driver(input)
             .map(|driver| ArgValue::Driver(Box::new(driver)))
             .map_err(|error| (error, "name one driver: `application(ArgoCd)`")),
+        "remote" if input.peek(syn::token::Paren) => parse_words(input)
+            .map(ArgValue::RemoteOptions)
+            .map_err(|error| (error, "write options separated by commas: `remote(background)`")),
         _ if input.peek(Token![=]) => {
             let expression = input.parse::<Token![=]>().and_then(|_| input.parse());
             expression
@@ -301,6 +306,13 @@ fn parse_driver(input: ParseStream<'_>) -> syn::Result<Type> {
     parenthesized!(inside in input);
     // The error of the parser lists every beginning of a type.
     inside.parse().map_err(|error| syn::Error::new(error.span(), "a driver is a type"))
+}
+
+/// Parses `(word, ...)`.
+fn parse_words(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
+    let inside;
+    parenthesized!(inside in input);
+    Ok(inside.parse_terminated(Ident::parse_any, Token![,])?.into_iter().collect())
 }
 
 /// Parses `crate = "path"` or `crate = path`.

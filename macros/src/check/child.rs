@@ -134,7 +134,7 @@ fn check_application(child: &Child, diags: &mut Diags) {
 
 /// Checks the keys that exclude `remote`.
 fn check_remote(child: &Child, diags: &mut Diags) {
-    let Some(key) = &child.remote else { return };
+    let Some(key) = child.remote.as_ref().map(|remote| &remote.key) else { return };
     let resource = child.resource.as_ref().map(|resource| &resource.key);
     let manifest = child.manifest.as_ref().map(|(key, _)| key);
     let application = child.application.as_ref().map(|(key, _)| key);

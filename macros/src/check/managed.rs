@@ -1,6 +1,6 @@
 //! Checks a managed kind for settings that kube's derive accepts and the API server rejects.
 
-use super::{Checked, convention, enumeration, field, names, printcolumn, schema, subresource, validation};
+use super::{Checked, bucket, convention, enumeration, field, names, printcolumn, schema, subresource, validation};
 use crate::{
     diag::Diags,
     model::{
@@ -27,6 +27,7 @@ pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed
         ),
     }
     check_attributes(&model, diags);
+    bucket::check(&model, diags);
     field::check(&model, diags);
     schema::check(&model, diags);
     validation::check(&model, diags);

@@ -1,6 +1,7 @@
 //! Checks the models (stage 3 of a macro). Only a [`Checked`] model can be expanded.
 
 mod access;
+mod bucket;
 mod child;
 mod convention;
 mod dependency;

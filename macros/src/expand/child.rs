@@ -4,7 +4,7 @@ use super::{access, dependency};
 use crate::{
     attrs::provisioner::{Manifest, NamedType},
     model::{
-        child::{Child, DeletionPropagation, Resource, node_name},
+        child::{Child, DeletionPropagation, Remote, Resource, node_name},
         provisioner::Provisioner,
     },
     paths::located,
@@ -24,8 +24,12 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
         (_, _, Some((_, Some(driver)))) => {
             quote_spanned! { driver.span() => #private::application_edge::<#driver>(#name, #line) }
         }
-        _ if child.remote.is_some() => quote_spanned! { ty.span() => #private::remote_edge::<#ty>(#name, #line) },
-        _ => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
+        _ => match &child.remote {
+            Some(Remote { background, .. }) => {
+                quote_spanned! { ty.span() => #private::remote_edge::<#ty>(#name, #line, #background) }
+            }
+            None => quote_spanned! { ty.span() => #private::edge::<#ty>(#name, #line) },
+        },
     };
     let mut fields = Vec::new();
     for (field, closure) in [("when", &child.when), ("each", &child.each)] {

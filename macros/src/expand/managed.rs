@@ -6,7 +6,7 @@ use crate::{
 };
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
+use syn::{LitInt, spanned::Spanned};
 
 /// Implements `Managed` for the generated struct. Expands to nothing if kube generates none.
 pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
@@ -19,6 +19,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let schema = schema(managed, &root);
     let validation = validation(managed);
     let versions = versions(managed, &root);
+    let bucket = bucket(managed);
     quote! {
         #[automatically_derived]
         impl #krate::Managed for #root {
@@ -31,6 +32,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
             #schema
             #validation
             #versions
+            #bucket
             #references
             fn kind() -> #krate::Kind {
                 #private::kind_of::<#root>()
@@ -93,6 +95,25 @@ fn versions(managed: &Managed, root: &Ident) -> TokenStream {
     quote! {
         const VERSIONS: ::core::option::Option<#krate::versions::VersionsOf> =
             ::core::option::Option::Some(<#root as #krate::versions::VersionedKind>::versions);
+    }
+}
+
+/// Returns the constant `BUCKET`. Without a bucket the trait's default holds.
+fn bucket(managed: &Managed) -> TokenStream {
+    let Some(bucket) = &managed.bucket else { return TokenStream::new() };
+    let (krate, name) = (&managed.paths.krate, &bucket.name);
+    let number = |number: &Option<LitInt>| number.as_ref().and_then(|number| number.base10_parse::<u8>().ok());
+    let history = number(&bucket.history).map(|history| quote! { .history(#history) });
+    let replicas = number(&bucket.replicas).map(|replicas| quote! { .replicas(#replicas) });
+    let max_age = bucket.age().map(|age| {
+        let milliseconds = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        quote! { .max_age(::core::time::Duration::from_millis(#milliseconds)) }
+    });
+    let storage = bucket.is_in_memory().then(|| quote! { .storage(#krate::bucket::BucketStorage::Memory) });
+    quote! {
+        const BUCKET: ::core::option::Option<#krate::bucket::BucketDefinition> = ::core::option::Option::Some(
+            #krate::bucket::BucketDefinition::new(#name) #history #replicas #max_age #storage
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{
     access::{self, Access},
     duration::{DURATION_FIX, parse_duration},
-    key::{FIELD_KEYS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates},
+    key::{FIELD_KEYS, REMOTE_OPTIONS, RESOURCE_OPTIONS, STRUCT_KEYS, example_of_option, reject_duplicates},
 };
 use crate::{
     attrs::provisioner::{ArgValue, Manifest, NodePath, ProvisionerFieldInput, ResourceOption},
@@ -25,8 +25,7 @@ pub(crate) struct Child {
     pub(crate) manifest: Option<(Ident, Manifest)>,
     /// The key `application`, and its driver if one is named.
     pub(crate) application: Option<(Ident, Option<Type>)>,
-    /// The key `remote`.
-    pub(crate) remote: Option<Ident>,
+    pub(crate) remote: Option<Remote>,
     pub(crate) when: Option<Expr>,
     pub(crate) each: Option<Expr>,
     pub(crate) each_key: Option<Ident>,
@@ -36,6 +35,13 @@ pub(crate) struct Child {
     pub(crate) from: Vec<NodePath>,
     pub(crate) from_key: Option<Ident>,
     pub(crate) if_api: Option<Ident>,
+}
+
+/// `remote`, with its options.
+pub(crate) struct Remote {
+    pub(crate) key: Ident,
+    /// Whether the objects in the cluster are left there when the owner is deleted.
+    pub(crate) background: bool,
 }
 
 /// `resource`, with its options.
@@ -121,12 +127,13 @@ impl Child {
             ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
             ("application", ArgValue::Driver(driver)) => self.application = Some((key, Some(*driver))),
             ("application", _) => self.application = Some((key, None)),
-            ("remote", ArgValue::Flag) => self.remote = Some(key),
+            ("remote", ArgValue::Flag) => self.remote = Some(Remote { key, background: false }),
+            ("remote", ArgValue::RemoteOptions(options)) => self.remote = Some(Remote::resolve(key, &options, diags)),
             ("remote", _) => {
                 let fix =
                     "write `remote` without a value; the function with the name of the field returns the kubeconfig";
                 diags.error(&key, "`remote` takes no value", fix);
-                self.remote = Some(key);
+                self.remote = Some(Remote { key, background: false });
             }
             ("if_api", ArgValue::Flag) => self.if_api = Some(key),
             ("if_api", _) => diags.error(&key, "`if_api` takes no value", "write `if_api` without a value"),
@@ -172,6 +179,20 @@ impl Child {
     /// Returns whether a pass can skip the child.
     pub(crate) fn is_conditional(&self) -> bool {
         self.when.is_some() || self.if_api.is_some()
+    }
+}
+
+impl Remote {
+    /// Models `remote(...)` with its options. Reports unknown options.
+    fn resolve(key: Ident, options: &[Ident], diags: &mut Diags) -> Self {
+        if options.is_empty() {
+            diags.error(&key, "`remote()` has no options", "write `remote` alone");
+        }
+        reject_duplicates(options.iter(), diags);
+        for option in options.iter().filter(|option| !REMOTE_OPTIONS.contains(&&*option.to_string())) {
+            diags.unknown("word", option, &REMOTE_OPTIONS);
+        }
+        Self { background: options.iter().any(|option| option == "background"), key }
     }
 }
 

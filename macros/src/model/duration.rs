@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(super) const DURATION_FIX: &str =
     "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
-/// Parses a duration like `1h30m` or `500ms`; `None` if it is invalid or too long.
+/// Parses a duration like `1h30m`, `500ms` or `30d`; `None` if it is invalid or too long.
 pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = Duration::ZERO;
@@ -20,6 +20,7 @@ pub(super) fn parse_duration(text: &str) -> Option<Duration> {
             "s" => Duration::from_secs(number),
             "m" => Duration::from_secs(number.checked_mul(60)?),
             "h" => Duration::from_secs(number.checked_mul(3600)?),
+            "d" => Duration::from_secs(number.checked_mul(86_400)?),
             _ => return None,
         };
         total = total.checked_add(part)?;

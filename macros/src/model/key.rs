@@ -11,6 +11,8 @@ pub(super) const FIELD_KEYS: [&str; 10] =
     ["resource", "manifest", "application", "remote", "when", "each", "key", "after", "from", "if_api"];
 /// The options of `resource(...)`, for messages.
 pub(super) const RESOURCE_OPTIONS: [&str; 6] = ["once", "adopt", "grants", "pods", "delete", "timeout"];
+/// The options of `remote(...)`, for messages.
+pub(super) const REMOTE_OPTIONS: [&str; 1] = ["background"];
 
 /// Returns an option of `resource(...)` with an example of its arguments, for messages.
 pub(super) fn example_of_option(option: &str) -> &str {

@@ -1,6 +1,6 @@
 //! Models a managed kind: its `#[kube(...)]` and `#[managed(...)]` settings and the fields of its spec.
 
-use super::{json_name::renamed_field, kube::Kube};
+use super::{bucket::Bucket, json_name::renamed_field, kube::Kube};
 use crate::{
     attrs::{
         field::SchemaHints,
@@ -22,6 +22,8 @@ pub(crate) struct Managed {
     /// `None` without any `#[kube(...)]`.
     pub(crate) kube: Option<Kube>,
     pub(crate) finalizer: Option<LitStr>,
+    /// The bucket that keeps the objects; `None` for a kind in Kubernetes.
+    pub(crate) bucket: Option<Bucket>,
     /// Whether the kind has several versions (`#[versions(...)]`).
     pub(crate) has_versions: bool,
     /// The identifier in `#[managed(pause = ...)]`, even if no such field exists.
@@ -81,6 +83,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
     let fields: Vec<Field> =
         input.fields.into_iter().filter_map(|field| Field::resolve(field, rename_all.as_deref())).collect();
     let pause = find_pause(&fields, input.args.pause.as_ref());
+    let bucket_key = input.args.keys.iter().find(|key| key.is_ident("nats")).cloned();
     let misplaced_keys =
         input.args.keys.iter().filter(|key| key.is_ident("reference") || key.is_ident("grant")).cloned().collect();
     Managed {
@@ -90,6 +93,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
         style,
         kube: input.kube.map(Kube::from_entries),
         finalizer: input.args.finalizer,
+        bucket: bucket_key.zip(input.args.nats).map(|(key, args)| Bucket::new(key, args)),
         has_versions: input.args.versions,
         pause_ident: input.args.pause,
         pause,
@@ -127,7 +131,7 @@ impl Field {
         let renamed = input.hints.rename.as_ref().map(LitStr::value);
         let name = renamed.unwrap_or_else(|| renamed_field(&unraw, rename_all));
         let belongs_on_struct =
-            |key: &&Path| ["crate", "finalizer", "pause"].iter().any(|struct_key| key.is_ident(struct_key));
+            |key: &&Path| ["crate", "finalizer", "nats", "pause"].iter().any(|struct_key| key.is_ident(struct_key));
         let misplaced_keys = input.args.keys.iter().filter(belongs_on_struct).cloned().collect();
         let grant = input.args.keys.iter().find(|key| input.args.grant.is_present() && key.is_ident("grant")).cloned();
         Some(Self {

@@ -1,6 +1,7 @@
 //! Resolves the parsed input of a macro into models with defaults filled in (stage 2).
 
 pub(crate) mod access;
+pub(crate) mod bucket;
 pub(crate) mod child;
 mod duration;
 mod json_name;

@@ -31,6 +31,7 @@
 
 #[doc(hidden)]
 pub mod bounds;
+pub mod bucket;
 pub mod condition;
 #[doc(hidden)]
 pub mod kind;

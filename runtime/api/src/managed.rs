@@ -1,6 +1,8 @@
 //! Defines `Managed`, the trait of the kinds that an operator controls.
 
-use crate::{kind::Kind, reference::ReferenceField, validation::ValidationOf, versions::VersionsOf};
+use crate::{
+    bucket::BucketDefinition, kind::Kind, reference::ReferenceField, validation::ValidationOf, versions::VersionsOf,
+};
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
@@ -34,6 +36,9 @@ pub trait Managed: Clone + Debug + Serialize + DeserializeOwned + Send + Sync + 
     /// type; the names show which parts are types of Kubernetes, and the definition then gets their limits and merge keys. `None`
     /// (the default) leaves the definition as `kube` derives it.
     const SCHEMA: Option<fn() -> serde_json::Value> = None;
+    /// The bucket that keeps the objects, in place of Kubernetes. `#[managed(nats(bucket = "units"))]` sets it. `None` (the default):
+    /// the objects are in Kubernetes.
+    const BUCKET: Option<BucketDefinition> = None;
     /// The rules between the fields of the spec, see [`validation`](crate::validation). `None` (the default): no rules.
     const VALIDATION: Option<ValidationOf> = None;
     /// The versions of the kind, see [`versions`](mod@crate::versions). `None` (the default): there is only this one.

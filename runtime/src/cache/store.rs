@@ -187,6 +187,12 @@ impl<V> Store<V> {
         removed
     }
 
+    /// Removes all objects, which are not deleted. Until the next relist ends, the store is not synced.
+    pub(crate) fn clear(&self) {
+        self.synced.store(false, Ordering::Release);
+        self.remove_where(|_| true);
+    }
+
     /// Begins a relist: objects that are not applied until [`Store::finish_replace`] will be removed.
     ///
     /// A relist that broke off needs no end; the next one begins again.

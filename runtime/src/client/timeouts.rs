@@ -1,6 +1,9 @@
 //! Limits the time of API server calls: to connect, to respond, to send the body, and between the events of a watch.
 
-use super::Client;
+use super::{
+    Client,
+    inspected_body::{has_parameter, is_watch},
+};
 use crate::counters::Counters;
 use http::Request;
 use http_body::{Body as HttpBody, Frame, SizeHint};
@@ -116,12 +119,9 @@ impl Timeouts {
 
     /// Returns the time limit of the response body, which depends on the type of the request.
     fn body_limit(self, request: &Request<Body>) -> BodyLimit {
-        let has_parameter = |names: &[&str]| {
-            request.uri().query().unwrap_or_default().split('&').any(|parameter| names.contains(&parameter))
-        };
-        if has_parameter(&["watch=true", "watch=1"]) {
+        if is_watch(request) {
             BodyLimit::Idle(self.watch)
-        } else if has_parameter(&["follow=true", "follow=1"]) {
+        } else if has_parameter(request, &["follow=true", "follow=1"]) {
             BodyLimit::None
         } else {
             BodyLimit::Total(self.body)

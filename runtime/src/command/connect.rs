@@ -1,5 +1,11 @@
-//! Builds the client configuration of a verb from the environment, with a deadline for each request.
+//! Connects a verb to the cluster of the environment, with a deadline for each request, and to the buckets of the operator's kinds.
 
+use crate::{
+    bucket::BucketError,
+    client::Client,
+    command::options::BucketOptions,
+    manager::{buckets, operator::Operator, run_error::RunError},
+};
 use kube::{Config, config::InferConfigError};
 use std::time::Duration;
 
@@ -43,12 +49,81 @@ impl Connection {
     }
 }
 
+/// The connection options of a verb that reads or writes objects of the operator's kinds.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ObjectConnection {
+    #[command(flatten)]
+    cluster: Connection,
+    #[command(flatten)]
+    nats: BucketOptions,
+}
+
+/// The client of a verb, and the namespace of objects for which the command line names none.
+pub(crate) struct ConnectedClient {
+    pub(crate) client: Client,
+    pub(crate) default_namespace: String,
+}
+
+/// The reasons why a verb has no client.
+#[derive(Debug)]
+pub(crate) enum ConnectError {
+    Config(InferConfigError),
+    Client(kube::Error),
+    Buckets(Box<RunError>),
+}
+
+impl ObjectConnection {
+    /// Connects to the cluster of the environment, with the rights of the user, and opens the buckets of the operator. Missing buckets
+    /// are not created. Without Kubernetes, there are buckets only.
+    pub(crate) async fn connect(&self, operator: &Operator) -> Result<ConnectedClient, ConnectError> {
+        let mut operator = operator.clone();
+        self.nats.apply_to_verb(&mut operator);
+        let client = if operator.without_kubernetes {
+            Client::disconnected()
+        } else {
+            Client::connect(self.cluster.config().await.map_err(ConnectError::Config)?).map_err(ConnectError::Client)?
+        };
+        let default_namespace = client.kube().default_namespace().to_owned();
+        let client = buckets::connect(&operator, client).await.map_err(ConnectError::Buckets)?;
+        Ok(ConnectedClient { client, default_namespace })
+    }
+}
+
+/// Returns the advice about an error of the buckets of a verb.
+pub(crate) fn bucket_hint(error: &RunError) -> Option<&'static str> {
+    match error {
+        RunError::NoBuckets { .. } => Some(
+            "set NATS_URL and NATS_CREDS, which need the feature `nats` of opgen, or connect by `Operator::buckets`",
+        ),
+        RunError::Bucket { source: BucketError::Unavailable { .. }, .. } => {
+            Some("check NATS_URL (`--nats-url`), and that the server can be reached from here and has JetStream")
+        }
+        RunError::Bucket { source: BucketError::Forbidden { .. }, .. } => Some(
+            "check NATS_CREDS (`--nats-credentials`), and that its user has the permissions of `nats/account.json` in the manifests",
+        ),
+        RunError::SharedBucket { .. } => {
+            Some("give each kind a bucket of its own: `#[managed(nats(bucket = \"...\"))]`")
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
     use std::time::Instant;
     use tokio::net::TcpListener;
+
+    #[test]
+    fn the_advice_about_a_bucket_depends_on_what_its_store_says() {
+        let hint = |source| bucket_hint(&RunError::Bucket { kind: kind_of::<ConfigMap>(), source });
+        assert!(hint(BucketError::unavailable("units", "no answer")).unwrap().starts_with("check NATS_URL"));
+        assert!(hint(BucketError::forbidden("units", "open", "no")).unwrap().starts_with("check NATS_CREDS"));
+        assert_eq!(hint(BucketError::no_bucket("units")), None);
+    }
 
     /// Accepts connections, with TLS and without, and never answers.
     #[tokio::test]

@@ -7,7 +7,7 @@ use crate::{
     cache::{Header, Uid},
     client::{CallError, Client, Target},
     command::{
-        connect::Connection,
+        connect::ObjectConnection,
         lookup::{ControlledKind, LiveError},
     },
     engine::{
@@ -29,9 +29,9 @@ pub(crate) async fn read_diagram(
     project: &Project,
     (kind, name): (&str, &str),
     namespace: Option<&str>,
-    connection: Connection,
+    connection: &ObjectConnection,
 ) -> Result<Diagram, LiveError> {
-    let target = ControlledKind::connect(project, kind, namespace, connection).await?;
+    let target = ControlledKind::connect(operator, project, kind, namespace, connection).await?;
     let owner = target.object(name).await?;
     live_diagram(target.client, operator, target.controlled, &owner).await
 }
@@ -183,7 +183,7 @@ struct Expectation {
 /// Fills in the state of a node and of all nodes below it. `path` contains the keys of items.
 fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, children: &LiveChildren) {
     match node.shape.node {
-        Node::Custom => {}
+        Node::External(_) | Node::Custom => {}
         Node::Resource | Node::Manifest(_) | Node::Application(_) => {
             fill_resource_state(node, path, expectation, children)
         }

@@ -2,8 +2,9 @@
 
 use crate::{
     client::{CallError, Client, Target},
-    command::connect::Connection,
+    command::connect::{ConnectError, ConnectedClient, ObjectConnection, bucket_hint},
     kind::Kind,
+    manager::{operator::Operator, run_error::RunError},
     manifest::{KindDescription, Project, ProjectError},
 };
 use serde_json::Value;
@@ -22,6 +23,9 @@ pub enum LiveError {
     /// The configuration can't be used.
     #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
+    /// The buckets of the operator's kinds can't be opened.
+    #[error(transparent)]
+    Buckets(Box<RunError>),
     /// The operator does not control the kind.
     #[error("{operator} does not control kind `{kind}`")]
     UnknownKind {
@@ -39,10 +43,22 @@ pub enum LiveError {
         kind: Box<Kind>,
         /// The name, with the namespace of a namespaced kind.
         name: String,
+        /// The name of the bucket of a kind that is not in Kubernetes.
+        bucket: Option<String>,
     },
     /// A call failed.
     #[error(transparent)]
     Call(Box<CallError>),
+}
+
+impl From<ConnectError> for LiveError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Config(source) => Self::Config(source),
+            ConnectError::Client(source) => Self::Client(source),
+            ConnectError::Buckets(source) => Self::Buckets(source),
+        }
+    }
 }
 
 impl LiveError {
@@ -58,6 +74,10 @@ impl LiveError {
             Self::Config(_) => Some("set KUBECONFIG to the cluster of the object".to_owned()),
             Self::UnknownKind { known, .. } if known.is_empty() => None,
             Self::UnknownKind { known, .. } => Some(format!("the operator controls {}", known.join(", "))),
+            Self::Buckets(error) => bucket_hint(error).map(str::to_owned),
+            Self::Absent { bucket: Some(bucket), .. } => {
+                Some(format!("`nats kv ls {bucket}` lists all keys; use `--namespace` to choose the namespace"))
+            }
             Self::Absent { kind, .. } => {
                 let everywhere = if kind.namespaced { " --all-namespaces" } else { "" };
                 let elsewhere = if kind.namespaced { "; use `--namespace` to choose the namespace" } else { "" };
@@ -87,17 +107,18 @@ pub(crate) struct ControlledKind<'a> {
 }
 
 impl<'a> ControlledKind<'a> {
-    /// Connects to the cluster of the environment, with the rights of the user, for objects of the named kind.
+    /// Connects to the cluster of the environment and to the buckets of the operator, with the rights of the user, for objects of the
+    /// named kind.
     pub(crate) async fn connect(
+        operator: &Operator,
         project: &'a Project,
         kind: &str,
         namespace: Option<&str>,
-        connection: Connection,
+        connection: &ObjectConnection,
     ) -> Result<Self, LiveError> {
         let controlled = find_controlled(project, kind)?;
-        let config = connection.config().await.map_err(LiveError::Config)?;
-        let namespace = namespace.map_or_else(|| config.default_namespace.clone(), str::to_owned);
-        let client = Client::connect(config).map_err(LiveError::Client)?;
+        let ConnectedClient { client, default_namespace } = connection.connect(operator).await?;
+        let namespace = namespace.map_or(default_namespace, str::to_owned);
         Ok(Self { client, controlled, namespace: controlled.kind.namespaced.then_some(namespace) })
     }
 
@@ -114,7 +135,8 @@ impl<'a> ControlledKind<'a> {
 
     /// Returns the error for an object that does not exist.
     pub(crate) fn absent(&self, name: &str) -> LiveError {
-        LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name) }
+        let bucket = self.controlled.bucket.as_ref().map(|bucket| bucket.name.to_string());
+        LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name), bucket }
     }
 
     /// Returns the name with its namespace: `shop/blue`.

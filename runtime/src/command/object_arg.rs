@@ -2,7 +2,7 @@
 
 use crate::{
     command::{
-        connect::Connection,
+        connect::ObjectConnection,
         lookup::{ControlledKind, LiveError},
         terminal::{print, with_runtime},
     },
@@ -24,7 +24,7 @@ pub(crate) struct ObjectArg {
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: AnswerFormat,
     #[command(flatten)]
-    connection: Connection,
+    connection: ObjectConnection,
 }
 
 /// The output format of an answer.
@@ -59,8 +59,8 @@ impl ObjectArg {
         let (kind, name) = &self.object;
         with_runtime(async {
             let answer = async {
-                let target =
-                    ControlledKind::connect(&project, kind, self.namespace.as_deref(), self.connection).await?;
+                let namespace = self.namespace.as_deref();
+                let target = ControlledKind::connect(operator, &project, kind, namespace, &self.connection).await?;
                 query(&project, &target, name).await
             };
             match answer.await {

@@ -2,7 +2,7 @@
 
 use crate::{
     command::{
-        connect::Connection,
+        connect::ObjectConnection,
         live, lookup,
         terminal::{print, with_runtime},
     },
@@ -26,7 +26,7 @@ pub(crate) struct TreeArgs {
     #[arg(short, long, value_name = "FORMAT", value_enum, default_value_t)]
     output: TreeFormat,
     #[command(flatten)]
-    connection: Connection,
+    connection: ObjectConnection,
 }
 
 impl TreeArgs {
@@ -66,7 +66,7 @@ impl TreeArgs {
         format: TreeFormat,
     ) -> ExitCode {
         with_runtime(async {
-            match live::read_diagram(operator, project, kind_or_object, self.namespace.as_deref(), self.connection)
+            match live::read_diagram(operator, project, kind_or_object, self.namespace.as_deref(), &self.connection)
                 .await
             {
                 Ok(diagram) => print(&render_diagrams(project, &[diagram], format)),

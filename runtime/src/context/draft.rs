@@ -1,11 +1,7 @@
 //! Defines `Draft`, the argument of build functions, which tracks whether their result may be reused.
 
-use crate::{environment::Environment, managed::Owner};
-use std::{
-    fmt,
-    ops::Deref,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use crate::{context::unversioned_reads::UnversionedReads, engine::pass::PassCore, managed::Owner};
+use std::{fmt, ops::Deref};
 
 /// The argument of a build function. It derefs to the object, or below an `each` to the item.
 ///
@@ -40,28 +36,8 @@ pub struct Draft<'a, O: Owner> {
     pub owner: &'a O::Object,
     options: &'a O::Options,
     item: &'a O::Item,
-    environment: &'a Environment,
+    core: &'a PassCore<'a>,
     unversioned: &'a UnversionedReads,
-}
-
-/// Records whether a function has read an input without a version. The result of such a function can't be reused in a later pass.
-#[derive(Debug, Default)]
-pub(crate) struct UnversionedReads(AtomicBool);
-
-impl UnversionedReads {
-    /// Records that an input without a version was read.
-    fn record(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn is_read(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    /// Returns the hash of the inputs; `None` if an input without a version was read.
-    pub(crate) fn filter(&self, inputs_digest: Option<u64>) -> Option<u64> {
-        inputs_digest.filter(|_| !self.is_read())
-    }
 }
 
 impl<'a, O: Owner> Draft<'a, O> {
@@ -70,10 +46,17 @@ impl<'a, O: Owner> Draft<'a, O> {
     pub(super) fn new(
         (owner, item): (&'a O::Object, &'a O::Item),
         options: &'a O::Options,
-        environment: &'a Environment,
+        core: &'a PassCore<'a>,
         unversioned: &'a UnversionedReads,
     ) -> Self {
-        Self { owner, options, item, environment, unversioned }
+        Self { owner, options, item, core, unversioned }
+    }
+
+    /// Returns the URL of the API server of the cluster that the node is in, if it is below a remote node: for a service there that can't
+    /// use the address within the cluster, such as the network. `None` in the operator's cluster, in a test of the tree, and if the
+    /// kubeconfig impersonates another user or gets its credentials from a program. It is the same as long as the cluster is.
+    pub fn server(&self) -> Option<http::Uri> {
+        self.core.remote_cluster()?.credentials().ok()?.server.parse().ok()
     }
 
     /// Returns the options of the controller. A build function that reads them runs in every pass.
@@ -94,8 +77,8 @@ impl<'a, O: Owner> Draft<'a, O> {
             // Recorded when they are read.
             options: _,
             unversioned,
-            // Only a source of random text, for objects that are created once.
-            environment: _,
+            // The source of random text, for objects that are created once. The server is the same for all passes in a cluster.
+            core: _,
         } = self;
         unversioned.filter(inputs_digest)
     }
@@ -106,7 +89,7 @@ impl<'a, O: Owner> Draft<'a, O> {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
         // Numbers from here on would make some letters more likely, so they are dropped.
         let limit = u64::MAX - u64::MAX % LETTERS.len() as u64;
-        let number = || std::iter::repeat_with(|| self.environment.random()).find(|number| *number < limit);
+        let number = || std::iter::repeat_with(|| self.core.shared.environment.random()).find(|number| *number < limit);
         let letter = || LETTERS[number().map_or(0, |number| (number % LETTERS.len() as u64) as usize)];
         (0..length).map(|_| char::from(letter())).collect()
     }

@@ -2,6 +2,7 @@
 
 mod calls;
 mod draft;
+mod unversioned_reads;
 
 use crate::{
     engine::pass::{Pass, PassCore},
@@ -11,7 +12,7 @@ use crate::{
 pub use calls::{Calls, References, SubresourceCalls};
 pub(crate) use calls::{Permission, node_type_name};
 pub use draft::Draft;
-pub(crate) use draft::UnversionedReads;
+pub(crate) use unversioned_reads::UnversionedReads;
 
 use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 
@@ -19,7 +20,7 @@ use std::{fmt, marker::PhantomData, ops::Deref, sync::Arc};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The owner is being deleted.
+    /// The owner is being deleted, or is no longer selected by the controller.
     Deleting,
     /// The predicate of its `when` is false.
     NotWanted,
@@ -186,8 +187,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
 
     /// Returns the draft for a build function; `unversioned` records its reads.
     pub(crate) fn draft<'c>(&'c self, unversioned: &'c UnversionedReads) -> Draft<'c, O> {
-        let environment = &self.core.shared.environment;
-        Draft::new((self.pass.object, self.item), self.pass.options, environment, unversioned)
+        Draft::new((self.pass.object, self.item), self.pass.options, self.core, unversioned)
     }
 
     /// Returns the draft for a function that runs in every pass, such as that of a `when`: its reads don't matter.

@@ -2,6 +2,7 @@
 
 use super::{Controller, Settings};
 use crate::{
+    bucket::BucketDefinition,
     cache::Codec,
     kind::Kind,
     managed::{Managed, Owner},
@@ -35,6 +36,10 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     }
     /// Returns the versions of the kind ([`Managed::VERSIONS`]); `None` by default.
     fn versions(&self) -> Option<VersionsOf> {
+        None
+    }
+    /// Returns the bucket that keeps the objects ([`Managed::BUCKET`]); `None` by default: they are in Kubernetes.
+    fn bucket(&self) -> Option<BucketDefinition> {
         None
     }
     /// Decodes an object, in the form of the API, into its Rust type and encodes it again. The generator of manifests checks with
@@ -128,6 +133,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory fo
 
     fn versions(&self) -> Option<VersionsOf> {
         O::Object::VERSIONS
+    }
+
+    fn bucket(&self) -> Option<BucketDefinition> {
+        O::Object::BUCKET
     }
 
     fn round_trip(&self, object: &Value) -> Option<serde_json::Result<Value>> {

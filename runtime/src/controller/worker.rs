@@ -17,7 +17,7 @@ use crate::{
     reconcile::{
         PassResult,
         control_loop::Loop,
-        next::{AFTER_CONFLICT, CATCH_UP, DEFAULT_REQUEUE, Next},
+        next::{AFTER_CONFLICT, CATCH_UP, DEFAULT_REQUEUE, Next, NextPass},
     },
     shard::hash::ShardCount,
     spans::context::TraceContext,
@@ -300,7 +300,7 @@ impl RunningController {
         let metrics = self.metrics();
         match next {
             Next::Parked => metrics.terminal_errors.increment(),
-            Next::Failed | Next::FailedAtMost(_) | Next::Retry => metrics.retries.increment(),
+            Next::Failed | Next::Retry => metrics.retries.increment(),
             _ => {}
         }
         match next.kind() {
@@ -328,16 +328,16 @@ impl RunningController {
         let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
         let PassResult { next, earlier_failures, significance, trace } =
             shard.run(self.control_loop.reconcile(key, trigger)).await;
-        if next == Next::CatchUp {
+        if next.next == Next::CatchUp {
             self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain_length);
         }
         if let Some(on_end) = on_end {
-            on_end(next.description());
+            on_end(next.next.description());
         }
         // Before the backoff begins: a change that a user made during the pass ends it.
         self.enqueue_changed(key.clone(), significance, false);
         self.schedule_next(item, next, earlier_failures);
-        (next, trace)
+        (next.next, trace)
     }
 
     /// Returns what led to the pass that begins now. A request by a user starts a new chain of own writes.
@@ -349,22 +349,21 @@ impl RunningController {
 
     /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed alike. After a
     /// failed pass or a conflict no other event starts a pass before the backoff ends, except a change by a user.
-    fn schedule_next(&self, item: &Item<ObjectKey>, next: Next, earlier_failures: u32) {
+    fn schedule_next(&self, item: &Item<ObjectKey>, next: NextPass, earlier_failures: u32) {
         let Item { key, priority, trigger, .. } = item.clone();
         // A change by a user has high priority once: it had its pass.
         let repeated = priority.min(Priority::Normal);
-        let (after, priority) = match next {
+        let (after, priority) = match next.next {
             Next::AwaitChange | Next::Parked | Next::OtherShard => return,
-            Next::Resync => match self.settings.resync_period {
-                Some(period) => (self.backoff.spread(period), Priority::Low),
+            Next::Resync => match self.settings.resync_period.or(next.at_most) {
+                Some(period) => (self.backoff.spread(next.limit(period)), Priority::Low),
                 None => return,
             },
-            Next::Requeue => (self.backoff.spread(self.settings.requeue_after), repeated),
-            Next::After(period) => (self.backoff.spread(period), repeated),
+            Next::Requeue => (self.backoff.spread(next.limit(self.settings.requeue_after)), repeated),
+            Next::After(period) => (self.backoff.spread(next.limit(period)), repeated),
             Next::CatchUp => return self.queue.add_after_for(key, CATCH_UP, priority, trigger),
-            Next::Failed | Next::FailedAtMost(_) => {
-                let backoff = self.backoff.spread(self.settings.backoff.after(earlier_failures));
-                let delay = if let Next::FailedAtMost(limit) = next { backoff.min(limit) } else { backoff };
+            Next::Failed => {
+                let delay = next.limit(self.backoff.spread(self.settings.backoff.after(earlier_failures)));
                 return self.queue.hold(key, delay.max(MIN_DELAY), repeated);
             }
             Next::Retry => {

@@ -76,7 +76,7 @@ impl PassCore<'_> {
     pub(crate) fn claim_all(&self, node: &Arc<str>, wanted: Vec<(Kind, Value)>) -> Result<Vec<Desired>> {
         let mut claimed = Vec::with_capacity(wanted.len());
         for (kind, object) in wanted {
-            let desired = Desired::new(object, &kind, node, &self.owner, &self.shared.operator)?;
+            let desired = Desired::new(object, &kind, node, &self.owner_of(&kind), &self.shared.operator)?;
             self.claim(&kind, &desired.key(), node)?;
             claimed.push(desired);
         }
@@ -101,7 +101,7 @@ impl PassCore<'_> {
     ) -> Vec<Arc<Entry<Child>>> {
         // A teardown has no planner: no node wants an object.
         let Some(planner) = self.planner.filter(|_| !unwanted.is_empty()) else { return unwanted };
-        let appliers = appliers(planner.shape(), &planner.path(), kind);
+        let appliers = self.appliers(planner, kind);
         if matches!(&appliers[..], [only] if !only.is_keyed) {
             return unwanted;
         }
@@ -145,7 +145,7 @@ impl PassCore<'_> {
             let are_claims_known = match &plan {
                 None => true,
                 Some(plan) => {
-                    let appliers = appliers(planner.shape(), &planner.path(), &kind);
+                    let appliers = self.appliers(planner, &kind);
                     appliers.iter().all(|applier| self.are_claims_known(applier, plan))
                 }
             };
@@ -180,6 +180,12 @@ impl PassCore<'_> {
         }
         self.check_deletions(children, kind, node, &mut pending).await?;
         pending.into_result()
+    }
+
+    /// Returns the nodes of a planner's tree that apply objects of a kind in this cluster.
+    fn appliers(&self, planner: &dyn Planner, kind: &Kind) -> Vec<Applier> {
+        let cluster = if self.owner.is_remote() { TreeCluster::Remote } else { TreeCluster::OfOperator };
+        appliers(planner.shape(), &planner.path(), kind, cluster)
     }
 
     /// Defers the deletions of a node to the end of the pass.
@@ -230,27 +236,50 @@ impl PassCore<'_> {
     }
 }
 
+/// The cluster of the nodes of a tree, as seen from the part of a pass that searches them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TreeCluster {
+    /// The operator's cluster, in which all nodes are except those below a remote node.
+    OfOperator,
+    /// The operator's cluster, and the nodes are below a remote node: only their registered applications are in this cluster.
+    BelowRemote,
+    /// The cluster of a remote node, in which all nodes are except registered applications and those below a nested remote node.
+    Remote,
+}
+
 /// Returns the nodes of a tree that apply objects of a kind, in any version, in the cluster of its root. `path` is that of the root.
-fn appliers(shape: &'static Shape, path: &str, kind: &Kind) -> Vec<Applier> {
+fn appliers(shape: &'static Shape, path: &str, kind: &Kind, cluster: TreeCluster) -> Vec<Applier> {
     let mut found = Vec::new();
     let root = Applier { path: path.to_owned(), is_keyed: false, reads_outputs: false };
-    add_appliers(shape, kind, &root, &mut found);
+    add_appliers((shape, cluster), kind, &root, &mut found);
     found
 }
 
 /// Adds the nodes below `parent` that apply objects of a kind.
-fn add_appliers(shape: &'static Shape, kind: &Kind, parent: &Applier, found: &mut Vec<Applier>) {
-    for Edge { name, shape, each, reads, remote, .. } in shape.children {
+fn add_appliers(
+    (shape, cluster): (&'static Shape, TreeCluster),
+    kind: &Kind,
+    parent: &Applier,
+    found: &mut Vec<Applier>,
+) {
+    for Edge { name, shape, each, reads, remote, registration, .. } in shape.children {
         let applier = Applier {
             path: if parent.path.is_empty() { (*name).to_owned() } else { format!("{}/{name}", parent.path) },
             is_keyed: parent.is_keyed || !each.is_empty(),
             reads_outputs: parent.reads_outputs || !reads.is_empty(),
         };
-        if *remote {
-            continue;
-        }
-        add_appliers(shape, kind, &applier, found);
-        if shape.applied_kinds().contains(kind) {
+        let below = match cluster {
+            TreeCluster::Remote if *remote => continue,
+            _ if *remote => TreeCluster::BelowRemote,
+            _ => cluster,
+        };
+        add_appliers((shape, below), kind, &applier, found);
+        let is_here = match below {
+            TreeCluster::OfOperator => true,
+            TreeCluster::BelowRemote => registration.is_some(),
+            TreeCluster::Remote => registration.is_none(),
+        };
+        if is_here && shape.applied_kinds().contains(kind) {
             found.push(applier);
         }
     }
@@ -299,7 +328,7 @@ mod tests {
             applier("pools/settings", true, false),
             applier("late/settings", false, true),
         ];
-        assert_eq!(appliers(&TREE, "", &version), expected);
-        assert_eq!(appliers(&TREE, "", &kind_of::<Secret>()).len(), 2);
+        assert_eq!(appliers(&TREE, "", &version, TreeCluster::OfOperator), expected);
+        assert_eq!(appliers(&TREE, "", &kind_of::<Secret>(), TreeCluster::OfOperator).len(), 2);
     }
 }

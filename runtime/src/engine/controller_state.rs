@@ -16,12 +16,12 @@ use crate::{
         watch::{WatchedKind, WatchedRevisions},
     },
     kind::Kind,
-    metrics::controller::ControllerMetrics,
+    metrics::{clusters::ClusterValues, controller::ControllerMetrics},
     panic::Closure,
     predicate::Significance,
     reference::{Graph, Referrers, Targets},
     scope::KubeconfigSecret,
-    shape::Shape,
+    shape::{ClusterCredentials, Shape},
     shard::gate::Shards,
 };
 use futures::future::BoxFuture;
@@ -90,6 +90,8 @@ pub(crate) struct ControllerState {
 pub(crate) trait RemoteClusters: Send + Sync {
     /// Returns the state in each cluster to which it is connected.
     fn states(&self) -> Vec<Arc<ControllerState>>;
+    /// Returns the values of the metrics of each cluster to which it is connected, also of those in these clusters.
+    fn values(&self) -> Vec<ClusterValues>;
     /// Connects a remote node of an owner to its cluster, unless it is connected. `client` is that of the cluster with the kubeconfig.
     /// Returns `None` if the Secret with the kubeconfig does not exist.
     ///
@@ -100,6 +102,8 @@ pub(crate) trait RemoteClusters: Send + Sync {
         node: RemoteNode<'a>,
         client: &'a Client,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn RemoteCluster>>>>;
+    /// Handles a change of the Secret that registers a cluster with a CD system, with its version; `None` if it was deleted.
+    fn on_registration_change(&self, secret: &ObjectKey, version: Option<&ResourceVersion>);
     /// Ends the use of a cluster by a node of an owner. The connection ends with its last use.
     fn release(&self, node: RemoteNode<'_>);
     /// Ends the use of all clusters by an owner that is gone.
@@ -134,6 +138,25 @@ pub(crate) trait RemoteCluster: Send + Sync {
     fn convert_outcome(&self, outcome: Result<()>) -> Result<()>;
     /// Returns how long the cluster has been unreachable; `None` if it can be reached, or if no pass has tried.
     fn unreachable_for(&self) -> Option<Duration>;
+    /// Returns the credentials in the kubeconfig.
+    ///
+    /// # Errors
+    /// A yield if a CD system can't use them.
+    fn credentials(&self) -> Result<Arc<ClusterCredentials>>;
+    /// Reads the kubeconfig again, and checks that the cluster answers.
+    ///
+    /// # Errors
+    /// A yield if the kubeconfig can't be used. The error of a failed call.
+    fn verify_connection(&self) -> BoxFuture<'_, Result<()>>;
+    /// Returns whether a registration of the cluster was verified lately, with these credentials.
+    fn is_registration_verified(&self, secret: &ObjectKey, credentials: &Arc<ClusterCredentials>) -> bool;
+    /// Records that a registration has been verified with these credentials, at this version.
+    fn record_verified_registration(
+        &self,
+        secret: ObjectKey,
+        credentials: Arc<ClusterCredentials>,
+        version: ResourceVersion,
+    );
 }
 
 impl ControllerState {

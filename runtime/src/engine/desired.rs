@@ -176,7 +176,7 @@ fn insert_entry(object: &mut Map<String, Value>, map: &str, name: &str, value: V
 
 /// Moves `stringData` of a Secret to `data`, as the API server does on a write. Else the operator would not own the fields of
 /// `data`.
-fn move_string_data(object: &mut Map<String, Value>) {
+pub(crate) fn move_string_data(object: &mut Map<String, Value>) {
     let Some(Value::Object(strings)) = object.remove("stringData") else { return };
     for (name, value) in strings {
         if let Value::String(text) = value {

@@ -15,7 +15,7 @@ use crate::{
     informer::watch::{WatchState, WatchedKind},
     kind::Kind,
     readiness::Readiness,
-    shape::{ResourceOptions, Shape, key_below, without_keys},
+    shape::{ResourceOptions, Shape, is_below, key_below, without_keys},
 };
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -87,6 +87,17 @@ impl PassCore<'_> {
         self.with_children_of_node(children, node, <[_]>::to_vec)
     }
 
+    /// Returns the cached children of one kind that nodes below this one have applied.
+    pub(crate) fn children_below(&self, children: &WatchedKind<Child>, node: &str) -> Vec<Arc<Entry<Child>>> {
+        let mut found = Vec::new();
+        self.visit_children(children, |entry| {
+            if is_below(entry.node(), node) {
+                found.push(entry.clone());
+            }
+        });
+        found
+    }
+
     /// Counts the cached children of a node.
     fn count_children_of_node(&self, children: &WatchedKind<Child>, node: &str) -> usize {
         self.with_children_of_node(children, node, <[_]>::len)
@@ -128,8 +139,10 @@ impl PassCore<'_> {
         }
         let mut outcome = Ok(());
         shape.walk(&mut |stop| {
+            let is_registered = stop.edge.is_some_and(|edge| edge.registration.is_some());
+            let core = if is_registered { self.in_operator_cluster() } else { self };
             for kind in stop.local_kinds() {
-                outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| self.add_keys(&kind, node, &mut keys));
+                outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| core.add_keys(&kind, node, &mut keys));
             }
         });
         outcome.map(|()| keys)

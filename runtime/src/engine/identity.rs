@@ -21,14 +21,14 @@ pub(crate) struct Identity {
 pub(crate) enum OwnerNaming {
     /// By an owner reference, where one is possible, else by a mark.
     Reference,
-    /// By a mark, since the garbage collector must not delete them with the owner.
+    /// By a mark, since the garbage collector must not delete them with the owner, or doesn't know the owner, which is in a bucket.
     Mark,
     /// By the mark of an owner in another cluster.
     RemoteMark,
 }
 
 /// The namespace of children in another cluster that name none.
-const REMOTE_NAMESPACE: &str = "default";
+pub(crate) const REMOTE_NAMESPACE: &str = "default";
 
 impl Identity {
     pub(crate) fn name(&self) -> &str {

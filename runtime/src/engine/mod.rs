@@ -10,6 +10,7 @@ pub(crate) mod controller_state;
 pub(crate) mod deletion;
 pub(crate) mod desired;
 pub(crate) mod duplicate;
+pub(crate) mod external_state;
 pub(crate) mod fast_path;
 pub(crate) mod field_ownership;
 pub(crate) mod hand_written;

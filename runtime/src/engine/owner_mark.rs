@@ -1,6 +1,7 @@
 //! Reads and writes the annotation that names the owner of a child where no owner reference is allowed.
 //!
-//! An owner reference can't name an owner in another namespace, nor a namespaced owner of a cluster-scoped child.
+//! An owner reference can't name an owner in another namespace, nor a namespaced owner of a cluster-scoped child, nor one in a bucket: the
+//! garbage collector would delete the child, since it doesn't know the owner.
 
 use crate::{
     cache::{Header, ObjectKey, Uid},

@@ -4,6 +4,7 @@ use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},
     client::Target,
     engine::{
+        external_state::ExternalStates,
         hand_written::{NodeWrites, WriteEffect},
         identity::Identity,
         readiness_history::ReadinessHistory,
@@ -39,6 +40,7 @@ struct OwnerState {
     written_objects: Vec<u64>,
     node_writes: NodeWrites,
     repairs: Repairs,
+    external: ExternalStates,
 }
 
 /// The objects that a resource node built, and the hash of the inputs it built them from.
@@ -312,6 +314,16 @@ impl OwnerStates {
     ) -> bool {
         let build = self.build(owner, hash_of(kind, node));
         build.is_some_and(|build| build.objects.iter().any(|object| object.key == *key && *object.digest == *digest))
+    }
+
+    /// Returns the states of the external nodes of the owner.
+    pub(crate) fn external(&self, owner: &Identity) -> Option<&ExternalStates> {
+        self.state(owner).map(|state| &state.external)
+    }
+
+    /// Changes the states of the external nodes of the owner.
+    pub(crate) fn update_external(&mut self, owner: &Identity, change: impl FnOnce(&mut ExternalStates)) {
+        self.update(owner, |state| change(&mut state.external));
     }
 
     /// Returns whether there is a state of this owner.

@@ -5,14 +5,23 @@ use crate::{
     engine::{
         child::{Child, is_removed_owner},
         desired::MANAGED_BY_LABEL,
+        identity::{Identity, OwnerNaming},
         owner_mark::OwnerMark,
         pass::PassCore,
     },
     error::Error,
     kind::Kind,
 };
+use std::borrow::Cow;
 
 impl PassCore<'_> {
+    /// Returns the owner as a child of this kind names it. An object in a bucket names an owner in Kubernetes by a mark: the garbage
+    /// collector has no part in it.
+    pub(crate) fn owner_of(&self, child: &Kind) -> Cow<'_, Identity> {
+        let is_apart = self.owner.naming == OwnerNaming::Reference && self.shared.client.is_in_bucket(child);
+        if is_apart { Cow::Owned(self.owner.named_by(OwnerNaming::Mark)) } else { Cow::Borrowed(&self.owner) }
+    }
+
     /// Returns whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation,
     /// as long as it has no other controller.
     pub(crate) fn is_own_child(&self, entry: &Entry<Child>) -> bool {

@@ -6,7 +6,7 @@ use crate::{
     context::UnversionedReads,
     engine::{
         child::ChildrenByNode,
-        controller_state::ControllerState,
+        controller_state::{ControllerState, RemoteCluster},
         identity::{Identity, OwnerNaming},
         output::NodeOutputs,
         owner_state::OwnerStates,
@@ -17,6 +17,7 @@ use crate::{
     kind::Kind,
     managed::Managed,
     queue::Trigger,
+    scope::KubeconfigSecret,
     shape::Shape,
 };
 use futures::future::BoxFuture;
@@ -89,6 +90,19 @@ pub(crate) struct PassCore<'a> {
     pub(crate) unversioned: UnversionedReads,
     side_effects: Mutex<SideEffects>,
     pub(crate) outputs: Arc<NodeOutputs>,
+    /// Set for the part of a pass in another cluster.
+    remote: Option<RemotePart<'a>>,
+}
+
+/// The part of a pass in another cluster.
+#[derive(Clone)]
+struct RemotePart<'a> {
+    /// The part in the operator's cluster.
+    operator_cluster: &'a PassCore<'a>,
+    /// The cluster; `None` in a plan, which is not connected.
+    cluster: Option<&'a dyn RemoteCluster>,
+    /// The Secrets with the kubeconfigs on the way to the cluster, which identify it.
+    identity: String,
 }
 
 impl<'a> PassCore<'a> {
@@ -114,17 +128,47 @@ impl<'a> PassCore<'a> {
             unversioned: UnversionedReads::default(),
             side_effects: Mutex::default(),
             outputs: Arc::default(),
+            remote: None,
         }
     }
 
     /// Returns the part of this pass in another cluster.
     pub(crate) fn for_cluster<'b>(
         &'b self,
-        shared: &'b ControllerState,
+        cluster: &'b dyn RemoteCluster,
+        secret: &KubeconfigSecret,
         planner: Option<&'b dyn Planner>,
     ) -> PassCore<'b> {
         let owner = self.owner.named_by(OwnerNaming::RemoteMark);
-        PassCore { planner, ..self.for_part(shared, owner) }
+        let remote = RemotePart { cluster: Some(cluster), ..self.remote_part(secret) };
+        PassCore { planner, remote: Some(remote), ..self.for_part(cluster.state(), owner) }
+    }
+
+    /// Returns a plan of the nodes in another cluster, which adds the claims of applications in the operator's cluster to this plan.
+    pub(crate) fn for_cluster_plan(&self, secret: &KubeconfigSecret) -> PassCore<'_> {
+        let owner = self.owner.named_by(OwnerNaming::RemoteMark);
+        PassCore { owner, remote: Some(self.remote_part(secret)), ..self.for_plan() }
+    }
+
+    /// Returns the part of a pass in the cluster of a kubeconfig that is in this cluster.
+    fn remote_part(&self, secret: &KubeconfigSecret) -> RemotePart<'_> {
+        let identity = format!("{}/{}/{}", self.cluster_identity(), secret.namespace, secret.name);
+        RemotePart { operator_cluster: self.in_operator_cluster(), cluster: None, identity }
+    }
+
+    /// Returns the identity of the other cluster that this part of the pass is in; empty for the operator's cluster.
+    pub(crate) fn cluster_identity(&self) -> &str {
+        self.remote.as_ref().map_or("", |remote| &remote.identity)
+    }
+
+    /// Returns the part of this pass in the operator's cluster.
+    pub(crate) fn in_operator_cluster(&self) -> &PassCore<'a> {
+        self.remote.as_ref().map_or(self, |remote| remote.operator_cluster)
+    }
+
+    /// Returns the other cluster that this part of the pass is in; `None` for the operator's cluster and in a plan.
+    pub(crate) fn remote_cluster(&self) -> Option<&'a dyn RemoteCluster> {
+        self.remote.as_ref()?.cluster
     }
 
     /// Returns the part of this pass with objects that the garbage collector must not delete with the owner.
@@ -169,6 +213,7 @@ impl<'a> PassCore<'a> {
             unversioned: UnversionedReads::default(),
             side_effects: Mutex::default(),
             outputs: self.outputs.clone(),
+            remote: None,
         }
     }
 

@@ -28,6 +28,7 @@ use crate::{
     scope::is_record,
 };
 use serde_json::{Map, Value, json, value::RawValue};
+use std::borrow::Cow;
 
 impl PassCore<'_> {
     /// Restores the label of the owner's departed children that no node has claimed in this pass. The loop calls it at the end of
@@ -67,7 +68,8 @@ impl PassCore<'_> {
                 false => stripped.push(StrippedChild::new(kind, &child.header)),
             });
         }
-        self.keeps_orphans = is_deleted && !is_referenced;
+        // The garbage collector orphans no children of an owner in a bucket.
+        self.keeps_orphans = is_deleted && !is_referenced && self.owner.naming == OwnerNaming::Reference;
         if self.keeps_orphans {
             return Ok(());
         }
@@ -104,7 +106,10 @@ impl PassCore<'_> {
         }
         let mut change = Map::new();
         change.extend(metadata.remove_entry("ownerReferences"));
-        let owner = if is_record(&header) { self.owner.named_by(OwnerNaming::Mark) } else { self.owner.clone() };
+        let owner = match is_record(&header) {
+            true => Cow::Owned(self.owner.named_by(OwnerNaming::Mark)),
+            false => self.owner_of(&child.kind),
+        };
         add_owner(&mut change, &owner, child.key.namespace());
         self.restore(child, &header, Value::Object(change)).await
     }

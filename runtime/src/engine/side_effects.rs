@@ -31,6 +31,9 @@ impl SideEffects {
         if let Some(after) = part.requeue.after {
             self.requeue.request_after(after);
         }
+        if let Some(limit) = part.requeue.at_most {
+            self.requeue.request_at_most(limit);
+        }
         self.report = part.report.or(self.report.take());
         self.timeouts.extend(part.timeouts);
         self.added_references.extend(part.added_references);
@@ -53,11 +56,18 @@ pub(crate) struct RequeueRequest {
     pub(crate) soon: bool,
     /// After this time.
     pub(crate) after: Option<Duration>,
+    /// After this time, unless the next pass is earlier anyway. It does not shorten the backoff of the controller.
+    pub(crate) at_most: Option<Duration>,
 }
 
 impl RequeueRequest {
     /// Requests a pass after a time; the shortest requested time wins.
     pub(crate) fn request_after(&mut self, after: Duration) {
         self.after = Some(self.after.map_or(after, |earlier| earlier.min(after)));
+    }
+
+    /// Requests a pass after a time at the latest; the shortest requested time wins.
+    pub(crate) fn request_at_most(&mut self, limit: Duration) {
+        self.at_most = Some(self.at_most.map_or(limit, |earlier| earlier.min(limit)));
     }
 }

@@ -99,6 +99,11 @@ impl Error {
         Self::Unexpected(Box::new(BlockedError { reason, sentence: sentence.into() }))
     }
 
+    /// Returns a conflict for an obstacle that is usually gone soon. If it persists, the status contains the sentence as it is.
+    pub(crate) fn conflict(reason: &'static str, sentence: impl Into<String>) -> Self {
+        Self::Conflict(Box::new(BlockedError { reason, sentence: sentence.into() }))
+    }
+
     /// Returns the rank of the error: the one with the lowest rank is reported for several. Terminal, user action, unexpected,
     /// conflict, yield.
     pub(crate) fn rank(&self) -> u8 {

@@ -28,6 +28,7 @@ use crate::{
         watch::{Health, WatchState, WatchedKind},
     },
     kind::Kind,
+    scope::is_record,
     shape::DeletionPropagation,
     shard::gate::{ShardPass, Shards},
 };
@@ -267,6 +268,10 @@ impl OrphanCollector {
     /// Deletes a child if its owner is gone. It does nothing for a child that is being deleted, and for one whose owner is in the
     /// cache.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
+        // What is in another cluster is removed with the record of the cluster. A new owner of the same name takes it over.
+        if is_record(&child.header) {
+            return Ok(());
+        }
         if let Some(mark) = OwnerMark::of(&child.header).filter(|mark| !mark.is_remote)
             && let Some(kind) = self.uncached_owner_kind(&mark)
             && !child.header.deleting

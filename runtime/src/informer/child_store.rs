@@ -9,7 +9,7 @@ use crate::{
     engine::child::Child,
     informer::watch::WatchedKind,
     kind::Kind,
-    shape::{ResourceOptions, Shape},
+    shape::{NodeVisit, ResourceOptions, Shape},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -28,11 +28,20 @@ impl ChildStores {
     /// Creates a cache for each kind that nodes of these trees apply. If a node reads objects of the kind, the cache keeps whole
     /// objects.
     pub(crate) fn new(trees: &[&'static Shape]) -> Self {
+        Self::with_kinds(trees, |visit| visit.local_kinds())
+    }
+
+    /// Creates the caches like [`ChildStores::new`] for another cluster, in which the nodes of a tree are.
+    pub(crate) fn in_remote_cluster(tree: &'static Shape) -> Self {
+        Self::with_kinds(&[tree], |visit| visit.remote_kinds())
+    }
+
+    fn with_kinds(trees: &[&'static Shape], kinds: impl Fn(&NodeVisit<'_>) -> Vec<Kind>) -> Self {
         let mut used = BTreeMap::<Kind, UsedKind>::new();
         for tree in trees {
             tree.walk(&mut |stop| {
                 let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
-                for kind in stop.local_kinds() {
+                for kind in kinds(&stop) {
                     let optional = options.if_api || options.retired;
                     let known = used.entry(kind.clone()).or_insert_with(|| UsedKind { kind: kind.clone(), optional });
                     if known.optional && !optional {

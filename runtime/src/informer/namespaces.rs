@@ -7,7 +7,7 @@ use std::{borrow::Cow, sync::Arc};
 ///
 /// A single namespace is watched with requests for it. Several are watched with requests for all namespaces, and objects of other
 /// namespaces are dropped as they arrive: a cache that is fed by one watch has one version up to which it is current.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Namespaces(Arc<[String]>);
 
 impl Namespaces {

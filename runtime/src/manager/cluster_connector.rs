@@ -7,8 +7,8 @@ use crate::{
 };
 
 impl Operator {
-    /// Returns the creator of clients for other clusters. They have the layers of the operator's own client, and write only with its
-    /// lead.
+    /// Returns the creator of clients for other clusters. They have the layers of the operator's own client, with metrics of each
+    /// cluster, and write only with its lead.
     pub(super) fn cluster_connector(&self, leadership: &Leadership) -> ClusterConnector {
         let (environment, timeouts, leads) = (self.environment.clone(), self.timeouts, leadership.leads().cloned());
         let connect = move |config: kube::Config| {
@@ -22,7 +22,7 @@ impl Operator {
                 None => client,
             })
         };
-        let operator = self.clone();
-        ClusterConnector::new(connect, move |client| operator.wrap_client(client))
+        let (operator, metrics) = (self.clone(), self.metrics.clusters().clone());
+        ClusterConnector::new(connect, move |client, series| operator.wrap_remote_client(client, series), metrics)
     }
 }

@@ -1,6 +1,8 @@
-//! `DefinedKind`: a kind that an operator defines and does not control.
+//! `DefinedKind` and `UsedBucketKind`: kinds of an operator that it does not control.
 
-use crate::{kind::Kind, manifest::RoundTrip, validation::ValidationOf, versions::VersionsOf};
+use crate::{
+    bucket::BucketDefinition, kind::Kind, manifest::RoundTrip, validation::ValidationOf, versions::VersionsOf,
+};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
 
@@ -12,5 +14,14 @@ pub(crate) struct DefinedKind {
     pub(super) schema: Option<fn() -> Value>,
     pub(super) validation: Option<ValidationOf>,
     pub(super) versions: Option<VersionsOf>,
+    pub(super) bucket: Option<BucketDefinition>,
     pub(super) round_trip: RoundTrip,
+}
+
+/// A kind in a bucket that another operator controls or defines, and whose objects this operator uses.
+#[derive(Clone, Debug)]
+pub(crate) struct UsedBucketKind {
+    pub(super) kind: Kind,
+    pub(super) definition: Option<fn() -> CustomResourceDefinition>,
+    pub(super) bucket: BucketDefinition,
 }

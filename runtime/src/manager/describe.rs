@@ -1,6 +1,6 @@
 //! Describes an operator for the generation of its manifests, and the versions of its kinds.
 
-use super::{defined_kind::DefinedKind, operator::Operator};
+use super::{buckets::own_buckets, defined_kind::DefinedKind, operator::Operator};
 use crate::{
     controller::factory::Factory,
     kind::Kind,
@@ -63,6 +63,8 @@ impl Describe for Operator {
             priority_class: self.priority_class.clone(),
             shards: self.shards.is_some(),
             is_release: false,
+            own_buckets: if self.without_kubernetes { own_buckets(&self.name) } else { Vec::new() },
+            used_buckets: self.used.iter().map(|used| (used.kind.clone(), used.bucket.clone())).collect(),
             webhooks: self.extensions.descriptions(),
             policies: self.extensions.policies.clone(),
             controllers,
@@ -85,6 +87,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
         schema: catch_panic(&kind, || factory.schema())?,
         validation: factory.validation(),
         versions: factory.versions(),
+        bucket: factory.bucket(),
         round_trip,
         finalizer: factory.finalizer(),
         events: factory.settings().events,
@@ -113,6 +116,7 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
         schema: defined.schema.map(|schema| catch_panic(&defined.kind, schema)).transpose()?,
         validation: defined.validation,
         versions: defined.versions,
+        bucket: defined.bucket.clone(),
         round_trip: Some(defined.round_trip.clone()),
         finalizer: String::new(),
         events: false,

@@ -4,7 +4,9 @@
 //! [`Runnable`] is work of your own beside the controllers. [`Operator::runnable`](crate::Operator::runnable) adds it to an operator,
 //! and [`Runnables`] to one run, also while it runs. [`Manager`] runs several operators in one process.
 
+pub(crate) mod buckets;
 mod checks;
+mod client_layers;
 mod cluster_connector;
 pub(crate) mod conditions;
 mod deadline;
@@ -23,6 +25,7 @@ pub(crate) mod probes;
 mod replicas;
 pub(crate) mod run;
 pub(crate) mod run_error;
+pub(crate) mod run_options;
 mod runnable;
 mod runnable_groups;
 mod servers;
@@ -33,7 +36,6 @@ pub(crate) mod signals;
 mod spawn;
 mod spec_guard;
 mod storage_migration;
-mod tasks;
 mod upgrade;
 pub(crate) mod upgrade_hook;
 pub(crate) mod upgrade_record;

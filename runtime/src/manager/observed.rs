@@ -1,4 +1,4 @@
-//! `ObservedOperator`: the queues, caches and watches of a running operator, which its metrics read.
+//! `ObservedOperator`: the queues, caches, watches and clusters of a running operator, which its metrics read.
 
 use crate::{
     cache::{Encoded, Store},
@@ -13,7 +13,10 @@ use crate::{
     },
     kind::Kind,
     manager::health::HasHealth,
-    metrics::live::{CacheValues, ControllerValues, LiveOperator, WatchValues},
+    metrics::{
+        clusters::ClusterValues,
+        live::{CacheValues, ControllerValues, LiveOperator, WatchValues},
+    },
     reference::Targets,
 };
 use std::{
@@ -85,6 +88,12 @@ impl LiveOperator for ObservedOperator {
     fn children(&self) -> Vec<Kind> {
         let kinds: BTreeSet<_> = self.children.iter().map(|children| children.kind.clone()).collect();
         kinds.into_iter().collect()
+    }
+
+    fn clusters(&self) -> Vec<ClusterValues> {
+        let states = self.controllers.iter().map(|controller| &controller.control_loop.shared);
+        let clusters = states.filter_map(|state| state.remote_clusters.as_ref());
+        clusters.flat_map(|clusters| clusters.values()).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! `Operator` builds an operator from controllers and settings.
 
 use crate::{
+    bucket::OpenBuckets,
     client::{rate_limit::RateLimit, selectors::PAGE_SIZE, timeouts::Timeouts},
     controller::{
         Controller, Settings,
@@ -12,11 +13,15 @@ use crate::{
     kind::Kind,
     lease::options::LeaderElection,
     managed::{Managed, Owner},
-    manager::{defined_kind::DefinedKind, extensions::Extensions},
+    manager::{
+        defined_kind::{DefinedKind, UsedBucketKind},
+        extensions::Extensions,
+    },
     manifest::{DEFAULT_OBJECTS, RoundTrip},
     metrics::{Metrics, Registry},
     provisioner::Provision,
     reconcile::next::AFTER_CONFLICT,
+    scope::ExecPlugin,
     shape::Provisioner,
 };
 use std::{collections::BTreeMap, marker::PhantomData, sync::Arc, time::Duration};
@@ -60,6 +65,8 @@ pub struct Operator {
     pub(crate) rate_limit: Option<RateLimit>,
     pub(crate) objects: u32,
     pub(crate) environment: Environment,
+    /// The programs that kubeconfigs of other clusters may run.
+    pub(crate) exec_plugins: Vec<ExecPlugin>,
     pub(crate) counters: Counters,
     pub(crate) metrics: Metrics,
     pub(crate) leader_election: Option<LeaderElection>,
@@ -72,6 +79,11 @@ pub struct Operator {
     pub(crate) overrides: BTreeMap<Kind, SettingOverrides>,
     /// The kinds whose definition is installed and that have no controller.
     pub(crate) defined: Vec<DefinedKind>,
+    /// The kinds in buckets of other operators.
+    pub(crate) used: Vec<UsedBucketKind>,
+    /// Opens the buckets of kinds that are not in Kubernetes.
+    pub(crate) buckets: Option<Arc<dyn OpenBuckets>>,
+    pub(crate) without_kubernetes: bool,
 }
 
 /// The default time for running passes to end after a signal, as in controller-runtime.
@@ -96,6 +108,7 @@ impl Operator {
             rate_limit: None,
             objects: DEFAULT_OBJECTS,
             environment: Environment::system(),
+            exec_plugins: Vec::new(),
             counters,
             leader_election: None,
             shards: None,
@@ -104,6 +117,9 @@ impl Operator {
             factories: Vec::new(),
             overrides: BTreeMap::new(),
             defined: Vec::new(),
+            used: Vec::new(),
+            buckets: None,
+            without_kubernetes: false,
         }
     }
 
@@ -200,6 +216,14 @@ impl Operator {
         self
     }
 
+    /// Allows the kubeconfigs of other clusters (see [`scope`](crate::scope)) to run this program for their credentials. Each call allows
+    /// one more. Default: none. The program must be in the image of the operator; read the section on security of [`ExecPlugin`].
+    #[must_use]
+    pub fn exec_plugin(mut self, plugin: ExecPlugin) -> Self {
+        self.exec_plugins.push(plugin);
+        self
+    }
+
     /// Returns the counters of the running operator, which are also among its metrics. Clones of the operator share them.
     pub fn counters(&self) -> Counters {
         self.counters.clone()
@@ -252,7 +276,7 @@ impl Operator {
     }
 
     /// Installs the definition of a kind without a controller for it; other controllers of the operator create and read its
-    /// objects. A foreign kind has no definition to install.
+    /// objects. A foreign kind has no definition to install, and the objects of a kind in a bucket are in that bucket.
     #[must_use]
     pub fn defines<K: Managed>(mut self) -> Self {
         self.defined.extend(K::DEFINITION.map(|definition| DefinedKind {
@@ -261,8 +285,19 @@ impl Operator {
             schema: K::SCHEMA,
             validation: K::VALIDATION,
             versions: K::VERSIONS,
+            bucket: K::BUCKET,
             round_trip: RoundTrip::new(round_trip::<K>),
         }));
+        self
+    }
+
+    /// Uses the objects of a kind in a bucket that another operator controls or [defines](Self::defines): as children, or by references,
+    /// watches and listers. Without this call, and without a controller or a definition of the kind, they are looked for in Kubernetes. A
+    /// kind in Kubernetes needs no such call.
+    #[must_use]
+    pub fn uses<K: Managed>(mut self) -> Self {
+        let kind = |bucket| UsedBucketKind { kind: K::kind(), definition: K::DEFINITION, bucket };
+        self.used.extend(K::BUCKET.map(kind));
         self
     }
 

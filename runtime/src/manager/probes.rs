@@ -13,15 +13,15 @@ use super::{
     health::HasHealth,
     probed_lead::ProbedLead,
     run_error::RunError,
-    tasks::FailedTasks,
 };
 use crate::{
     controller::worker::RunningController, counters::Counters, informer::watch::WatchState, kind::Kind,
-    manager::wiring::Wiring,
+    manager::wiring::Wiring, tasks::FailedTasks,
 };
 use axum::{
     Router,
     http::{StatusCode, Uri},
+    response::{AppendHeaders, IntoResponse},
     routing::get,
 };
 use futures::future::join_all;
@@ -30,6 +30,9 @@ use tokio::{io, net::TcpListener};
 
 /// The watches that a controller requires before its workers start.
 type RequiredWatches = Vec<Arc<dyn HasHealth>>;
+
+/// The advice about a missing kind for an operator with buckets.
+const BUCKET_HINT: &str = "; for a kind in a bucket, call `Operator::defines` or `Operator::uses`";
 
 /// The watches, controllers and tasks that the probes check.
 #[derive(Clone)]
@@ -40,6 +43,8 @@ pub(crate) struct ProbeTargets {
     lead: ProbedLead,
     /// The kinds whose objects this operator converts.
     converted: Arc<BTreeSet<Kind>>,
+    /// Whether the operator can open buckets, so that a missing kind may be in one.
+    has_buckets: bool,
     /// The checks of the user.
     readyz: Vec<HealthCheck>,
     livez: Vec<HealthCheck>,
@@ -47,17 +52,34 @@ pub(crate) struct ProbeTargets {
 }
 
 /// Binds the address before anything starts, so that an invalid one is an error immediately.
-pub(crate) async fn bind(address: Option<SocketAddr>) -> Result<Option<TcpListener>, RunError> {
+pub(crate) async fn bind(address: Option<SocketAddr>) -> Result<Option<Arc<TcpListener>>, RunError> {
     let Some(address) = address else { return Ok(None) };
     let listener = TcpListener::bind(address).await;
-    listener.map(Some).map_err(|source| RunError::Probes { address, source })
+    listener.map(|listener| Some(Arc::new(listener))).map_err(|source| RunError::Probes { address, source })
 }
 
 /// Serves the probes until the server fails.
 pub(crate) async fn serve(listener: Arc<TcpListener>, targets: ProbeTargets) {
+    serve_with(listener, targets, &[]).await;
+}
+
+/// Serves the probes of a run that has not started. Each response ends its connection, so the next request of its client is one to
+/// [`serve`].
+pub(super) async fn serve_before_start(listener: Arc<TcpListener>, targets: ProbeTargets) {
+    serve_with(listener, targets, &[("connection", "close")]).await;
+}
+
+async fn serve_with(
+    listener: Arc<TcpListener>,
+    targets: ProbeTargets,
+    headers: &'static [(&'static str, &'static str)],
+) {
     let respond = get(move |uri: Uri| {
         let targets = targets.clone();
-        async move { targets.respond(uri.path(), uri.query().unwrap_or_default()).await }
+        async move {
+            let response = targets.respond(uri.path(), uri.query().unwrap_or_default()).await;
+            (AppendHeaders(headers.iter().copied()), response).into_response()
+        }
     });
     let router = Router::new().fallback(respond);
     if let Err(error) = axum::serve(Listener(listener), router).await {
@@ -105,16 +127,28 @@ impl ProbeTargets {
             failed_tasks,
             lead,
             converted: Arc::default(),
+            has_buckets: false,
             readyz: Vec::new(),
             livez: Vec::new(),
             counters,
         }
     }
 
+    /// Returns the targets of a run that has not started yet: it is alive, and the reason is a check of its readiness.
+    pub(super) fn before_start(reason: HealthCheck, counters: Counters) -> Self {
+        let targets = Self::new(&[], FailedTasks::default(), ProbedLead::default(), counters);
+        Self { readyz: vec![reason], ..targets }
+    }
+
     /// Adds the kinds whose objects this operator converts. A watch of one of them that fails because nobody converts does not make the
     /// replica unready: API servers call the conversion of ready replicas only.
     pub(super) fn with_converted(self, kinds: impl IntoIterator<Item = Kind>) -> Self {
         Self { converted: Arc::new(kinds.into_iter().collect()), ..self }
+    }
+
+    /// Adds whether the operator can open buckets.
+    pub(super) fn with_buckets(self, has_buckets: bool) -> Self {
+        Self { has_buckets, ..self }
     }
 
     /// Returns whether a watch fails because no replica converts its objects.
@@ -191,7 +225,9 @@ impl ProbeTargets {
         for watch in &self.watches {
             let (is_ready, description) = describe(watch.as_ref());
             is_ok &= is_ready || self.waits_for_conversion(watch.as_ref());
-            let line = format!("{}: {description}\n", watch.health().kind());
+            let (kind, is_missing) = (watch.health().kind(), watch.health().state() == WatchState::Missing);
+            let hint = if is_missing && self.has_buckets { BUCKET_HINT } else { "" };
+            let line = format!("{kind}: {description}{hint}\n");
             if unique_lines.insert(line.clone()) {
                 lines.push_str(&line);
             }
@@ -247,7 +283,7 @@ mod tests {
             lead::{LeadState, Tenure},
             leads::Leads,
         },
-        manager::tasks::{OnEnd, Tasks},
+        tasks::{OnEnd, Tasks},
     };
     use futures::FutureExt;
     use std::{
@@ -269,6 +305,7 @@ mod tests {
             failed_tasks,
             lead,
             converted: Arc::default(),
+            has_buckets: false,
             readyz: Vec::new(),
             livez: Vec::new(),
             counters,

@@ -1,13 +1,14 @@
 //! Runs an operator: hooks, watches, controllers, runnables, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! 1. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then the servers, the runnables before caches and
+//! 1. The buckets of kinds that are not in Kubernetes are opened. While their store doesn't answer, the operator is alive but not ready.
+//! 2. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then the servers, the runnables before caches and
 //!    all watches start, and the runnables without lead when the watches have synced. With leader election, the operator waits for
 //!    the lead. The other runnables start with the lead.
-//! 2. The upgrade hook of a controller runs, and then its workers start, when the first list of each required watch is complete, or
+//! 3. The upgrade hook of a controller runs, and then its workers start, when the first list of each required watch is complete, or
 //!    its kind is missing or forbidden. So a kind that can't be listed delays only the controllers that require it.
 //!    With shards, the replica joins the members instead; then it works on the objects of the shards that it holds.
-//! 3. After a signal, and after an error of a runnable or a controller, no new pass starts. The operator waits for runnables and
+//! 4. After a signal, and after an error of a runnable or a controller, no new pass starts. The operator waits for runnables and
 //!    running passes, then writes the queued events within the shutdown timeout, and then ends the watches. It releases the lead
 //!    last. If the lead is lost, the run ends at once.
 
@@ -15,18 +16,19 @@ use crate::{
     client::Client,
     controller::worker::RunningController,
     informer::namespaces::Namespaces,
-    lease::{connection, leads::Leads, options::LeaderElection},
-    manager::run_error::RunError,
-    metrics::{MetricsServer, live::LiveOperator},
+    lease::{connection, leads::Leads, options::LeaderElectionError},
+    manager::{run_error::RunError, run_options::RunOptions},
+    metrics::live::LiveOperator,
     provisioner::schedule::catch_panic,
     spans::export,
-    webhook::WebhookServer,
+    tasks::Tasks,
 };
 use futures::FutureExt as _;
-use std::{net::SocketAddr, sync::Arc, time::Duration};
-use tokio::{sync::oneshot, task::JoinSet};
+use std::{convert::Infallible, sync::Arc, time::Duration};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinSet};
 use {
     super::{
+        buckets::{self, ServedBuckets, opening::OpeningBuckets},
         conditions::StoredConditionsCheck,
         extensions::Extensions,
         health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},
@@ -34,105 +36,16 @@ use {
         leadership::Leadership,
         operator::Operator,
         operators::Operators,
-        probes::ProbeTargets,
+        probes::{self, ProbeTargets},
         runnable::{RunFacts, RunnableGroup, Runnables},
         runnable_groups::RunnableGroups,
-        servers::{ServedWebhooks, ServerOptions, Servers},
+        servers::{ServedWebhooks, Servers},
         shutdown::Shutdown,
         spawn,
-        tasks::Tasks,
         upgrade::UpgradeRunner,
     },
     crate::{garbage::orphans::OrphanRequests, manager::wiring::Wiring},
 };
-
-/// The options of a run.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct RunOptions {
-    /// The only namespaces that are watched. Default: all, or the operator's own if it is [namespaced](Operator::namespaced).
-    pub namespaces: Vec<String>,
-    /// The address at which `/livez` and `/readyz` are served. Default: none.
-    pub probes: Option<SocketAddr>,
-    /// The server of `/metrics`. Default: none.
-    pub metrics: Option<MetricsServer>,
-    /// The server of the webhooks. Default: none. Without webhooks, its address is not bound.
-    pub webhooks: Option<WebhookServer>,
-    /// The options of leader election. Default: those of the [operator](Operator::leader_election).
-    pub leader_election: Option<LeaderElection>,
-    /// The runnables that are added to this run.
-    pub(super) runnables: Runnables,
-    /// The client of leader election. Default: that of the run.
-    pub(crate) election_client: Option<Client>,
-    /// The leads that the connections of the client check. Default: new ones, which only the guard checks.
-    leads: Option<Leads>,
-}
-
-impl RunOptions {
-    /// Watches this namespace only.
-    #[must_use]
-    pub fn namespace(self, namespace: impl Into<String>) -> Self {
-        self.namespaces([namespace])
-    }
-
-    /// Watches these namespaces only; without any, all of them. One namespace is watched with requests for it. Several are watched
-    /// with requests for all namespaces, which need a ClusterRole, and objects of other namespaces are dropped when they arrive, so
-    /// they cost no memory.
-    #[must_use]
-    pub fn namespaces<N: Into<String>>(mut self, namespaces: impl IntoIterator<Item = N>) -> Self {
-        self.namespaces = namespaces.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Serves the probes `/livez` (also as `/healthz`) and `/readyz` at this address. `?verbose` lists their checks,
-    /// `?exclude=<name>` leaves a check out, and `/readyz/<name>` is the response of one check.
-    #[must_use]
-    pub fn probes(mut self, address: SocketAddr) -> Self {
-        self.probes = Some(address);
-        self
-    }
-
-    /// Serves `/metrics` at an address, or with the settings of a [`MetricsServer`].
-    #[must_use]
-    pub fn metrics(mut self, server: impl Into<MetricsServer>) -> Self {
-        self.metrics = Some(server.into());
-        self
-    }
-
-    /// Serves the webhooks of the operator at an address, or with the settings of a [`WebhookServer`].
-    #[must_use]
-    pub fn webhooks(mut self, server: impl Into<WebhookServer>) -> Self {
-        self.webhooks = Some(server.into());
-        self
-    }
-
-    /// Runs with leader election, by these options instead of those of the operator.
-    #[must_use]
-    pub fn leader_election(mut self, options: LeaderElection) -> Self {
-        self.leader_election = Some(options);
-        self
-    }
-
-    /// Also runs the runnables of this handle, beside those of the operator. A handle is for one run: a second run with it fails with
-    /// [`RunError::AlreadyStarted`].
-    #[must_use]
-    pub fn runnables(mut self, runnables: &Runnables) -> Self {
-        self.runnables = runnables.clone();
-        self
-    }
-
-    /// Reads and writes the Lease with this client, for example with a connection of its own or in another cluster.
-    #[must_use]
-    pub fn election_client(mut self, client: kube::Client) -> Self {
-        self.election_client = Some(Client::new(client));
-        self
-    }
-
-    /// Returns the addresses of the servers.
-    fn servers(&self) -> ServerOptions {
-        ServerOptions { probes: self.probes, metrics: self.metrics.clone(), webhooks: self.webhooks.clone() }
-    }
-}
 
 impl Operator {
     /// Runs until SIGINT or SIGTERM, in the cluster of the environment: the kubeconfig, or the service account of the Pod.
@@ -157,14 +70,6 @@ impl Operator {
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
         run_until(Operators::one(self), client, options, stop).await
-    }
-
-    /// Wraps a client in the layers of the operator: timeouts, metrics, the rate limit, and the wait for `Retry-After`.
-    pub(super) fn wrap_client(&self, client: kube::Client) -> Client {
-        let client = self.metrics.calls().wrap(self.timeouts.wrap(client, self.counters.clone()));
-        let client = self.rate_limit.map_or_else(|| client.clone(), |limit| limit.wrap_client(client.clone()));
-        let client = Client::throttled(client, self.environment.clone(), self.counters.clone());
-        client.with_page_size(self.page_size)
     }
 
     /// Returns the namespaces to watch: the chosen ones, else its own if it is namespaced, else all.
@@ -211,15 +116,9 @@ impl Operator {
 /// Runs operators until SIGINT or SIGTERM, in the cluster of the environment. The options of the process are those of the first.
 pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptions) -> Result<(), RunError> {
     let base = operators.first;
-    let config = kube::Config::infer().await.map_err(RunError::Config)?;
-    base.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
     let has_leases = options.leader_election.is_some() || base.leader_election.is_some() || base.shards.is_some();
     let leads = has_leases.then(Leads::new);
-    let client = match &leads {
-        Some(leads) => connection::client(base.timeouts.configure(config), leads.clone()),
-        None => base.timeouts.client(config),
-    };
-    let client = client.map_err(RunError::Client)?;
+    let client = connect(base, leads.as_ref()).await?;
     let options = RunOptions { leads, ..options };
     let mut signals = super::signals::register().map_err(RunError::Signals)?;
     let (stop, stopped) = oneshot::channel::<()>();
@@ -241,6 +140,20 @@ pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptio
     }
 }
 
+/// Returns the client of the environment's cluster. Without Kubernetes, nothing uses the client, and no kubeconfig is read.
+async fn connect(base: &Operator, leads: Option<&Leads>) -> Result<kube::Client, RunError> {
+    if base.without_kubernetes {
+        return Ok(Client::disconnected().kube());
+    }
+    let config = kube::Config::infer().await.map_err(RunError::Config)?;
+    base.metrics.set_host(config.cluster_url.authority().map_or("", |authority| authority.as_str()));
+    let client = match leads {
+        Some(leads) => connection::client(base.timeouts.configure(config), leads.clone()),
+        None => base.timeouts.client(config),
+    };
+    client.map_err(RunError::Client)
+}
+
 /// Runs operators with the client of the caller until `stop` completes. The options of the process are those of the first.
 pub(super) async fn run_until(
     operators: Operators<'_>,
@@ -248,16 +161,46 @@ pub(super) async fn run_until(
     options: RunOptions,
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), RunError> {
-    let (base, extensions) = (operators.first, operators.check().map_err(|mistake| *mistake)?);
+    let extensions = operators.check().map_err(|mistake| *mistake)?;
+    let (mut stop, opening) = (std::pin::pin!(stop), OpeningBuckets::default());
+    let probes = probes::bind(options.probes).await?;
+    let served = tokio::select! {
+        biased;
+        served = buckets::serve(operators, client, &opening) => served?,
+        () = &mut stop => return Ok(()),
+        never = serve_probes_before_start(operators.first, probes.clone(), &opening) => match never {},
+    };
+    run_served((operators, extensions), served, (options, probes), stop).await
+}
+
+/// Serves the probes of a run whose buckets are not open yet, if they have an address.
+async fn serve_probes_before_start(
+    base: &Operator,
+    probes: Option<Arc<TcpListener>>,
+    opening: &OpeningBuckets,
+) -> Infallible {
+    if let Some(listener) = probes {
+        let targets = ProbeTargets::before_start(opening.check(), base.counters.clone());
+        probes::serve_before_start(listener, targets).await;
+    }
+    std::future::pending().await
+}
+
+/// Runs operators whose buckets are open.
+async fn run_served(
+    (operators, extensions): (Operators<'_>, Extensions),
+    ServedBuckets { client, kinds: bucket_kinds }: ServedBuckets,
+    (options, probes): (RunOptions, Option<Arc<TcpListener>>),
+    stop: impl Future<Output = ()> + Send,
+) -> Result<(), RunError> {
     let stop = std::pin::pin!(stop);
+    let base = operators.first;
     let own_namespace = std::env::var("POD_NAMESPACE").unwrap_or_else(|_| client.default_namespace().to_owned());
-    let bound_servers = Servers::bind(options.servers(), &extensions, (base, &own_namespace), &client).await?;
-    let election = options.leader_election.as_ref().or(base.leader_election.as_ref());
-    let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
-    let leads = options.leads.unwrap_or_else(Leads::new);
-    let leadership = Leadership::new(base, election, leads, election_client, &own_namespace);
+    let bound_servers =
+        Servers::bind((options.servers(), probes), &extensions, (base, &own_namespace), &client).await?;
+    let leadership = leadership_of(base, &options, &client, &own_namespace);
     let mut leadership = leadership.map_err(RunError::LeaderElection)?;
-    let client = base.wrap_client(leadership.guard(client));
+    let client = base.wrap_client(leadership.guard(client)).with_bucket_kinds(bucket_kinds);
     let connector = base.cluster_connector(&leadership);
     let facts = RunFacts { client: client.kube(), operator: base.name.clone(), namespace: own_namespace.clone() };
     let runnables = begin_runnables(options.runnables, &extensions, facts, (&leadership, operators));
@@ -277,7 +220,8 @@ pub(super) async fn run_until(
     // The metrics read it as long as the operators run.
     let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
     base.metrics.observe(&observed);
-    let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone());
+    let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone())
+        .with_buckets(operators.iter().any(|operator| operator.buckets.is_some()));
     let webhooks = bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
     operators.log_start();
     runnables.start(RunnableGroup::BeforeCaches);
@@ -307,26 +251,61 @@ pub(super) async fn run_until(
         } => Err(error),
     };
     if matches!(ended, Err(RunError::LeadLost(_))) {
+        // First whatever writes.
+        drop((controllers, tasks));
+        servers.end().await;
+        webhooks.end().await;
         return ended;
     }
-    let (timeout, runnables, stop_time) = (base.shutdown, &mut runnables, tokio::time::Instant::now());
+    let (timeout, runnables) = (base.shutdown, &mut runnables);
     let shutdown = Shutdown { timeout, wirings: &wirings, controllers, runnables, caches: tasks, servers };
+    ended.and(shut_down(shutdown, leadership, webhooks).await)
+}
+
+/// Shuts down and releases the lead. Then it ends what delays no other replica.
+async fn shut_down(
+    shutdown: Shutdown<'_>,
+    mut leadership: Leadership,
+    webhooks: ServedWebhooks,
+) -> Result<(), RunError> {
+    let (timeout, stop_time) = (shutdown.timeout, tokio::time::Instant::now());
     let stopped = tokio::select! {
         biased;
-        loss = leadership.wait_until_lost() => return Err(loss),
-        stopped = shutdown.run() => stopped,
+        loss = leadership.wait_until_lost() => Err(loss),
+        stopped = shutdown.run() => Ok(stopped),
+    };
+    let stopped = match stopped {
+        Ok(stopped) => stopped,
+        Err(loss) => {
+            webhooks.end().await;
+            return Err(loss);
+        }
     };
     // Nothing writes any more.
     leadership.release().await;
-    finish(&webhooks, timeout, stop_time).await;
-    ended.and(stopped)
+    finish(webhooks, timeout, stop_time).await;
+    stopped
+}
+
+/// Creates the leader election of a run: that of the options of the process, or that of the operator.
+fn leadership_of(
+    base: &Operator,
+    options: &RunOptions,
+    client: &kube::Client,
+    own_namespace: &str,
+) -> Result<Leadership, LeaderElectionError> {
+    let election = options.leader_election.as_ref().or(base.leader_election.as_ref());
+    let election_client = options.election_client.as_ref().map_or_else(|| client.clone(), Client::kube);
+    let leads = options.leads.clone().unwrap_or_else(Leads::new);
+    Leadership::new(base, election, leads, election_client, own_namespace)
 }
 
 /// Ends what delays no other replica, after the release of the lead: the webhooks and the export of spans.
-async fn finish(webhooks: &ServedWebhooks, timeout: Duration, stop_time: tokio::time::Instant) {
+async fn finish(webhooks: ServedWebhooks, timeout: Duration, stop_time: tokio::time::Instant) {
     if !timeout.is_zero() {
         webhooks.drain().await;
     }
+    webhooks.end().await;
     export::flush(timeout.saturating_sub(stop_time.elapsed())).await;
     tracing::info!("stopped");
 }

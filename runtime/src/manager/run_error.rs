@@ -1,6 +1,7 @@
 //! `RunError` lists the errors with which the run of an operator ends.
 
 use crate::{
+    bucket::BucketError,
     error::Error,
     kind::Kind,
     lease::{elector::LeadLoss, options::LeaderElectionError},
@@ -101,6 +102,42 @@ pub enum RunError {
     DuplicateOperator {
         /// The name.
         name: String,
+    },
+    /// The objects of a kind are in a bucket, and the operator can't open buckets; nothing was started.
+    #[error("the objects of {kind} are in bucket {bucket:?}, but the operator has no connection to buckets")]
+    NoBuckets {
+        /// The kind.
+        kind: Kind,
+        /// The name of the bucket.
+        bucket: String,
+    },
+    /// Two kinds, of which one may be a kind that the operator itself writes without Kubernetes, have one bucket; nothing was started.
+    #[error("the objects of {} and those of {} are in one bucket, {bucket:?}", .kinds[0], .kinds[1])]
+    SharedBucket {
+        /// The name of the bucket.
+        bucket: String,
+        /// The kinds.
+        kinds: [Kind; 2],
+    },
+    /// A bucket can't be opened, and another attempt would fail as well: the store refuses the credentials, or no bucket can have
+    /// this name. Nothing was started.
+    #[error("failed to open the bucket of {kind}")]
+    Bucket {
+        /// The kind.
+        kind: Kind,
+        /// The error of the store.
+        #[source]
+        source: BucketError,
+    },
+    /// The operator runs without Kubernetes, and a part of it needs a kind that is in no bucket; nothing was started.
+    #[error("operator {operator} runs without Kubernetes, but {part} needs {kind}, which is in no bucket")]
+    NeedsKubernetes {
+        /// The name of the operator.
+        operator: String,
+        /// The node, the controller or the webhook.
+        part: String,
+        /// The kind.
+        kind: Kind,
     },
     /// The handle of runnables belongs to an earlier run; nothing was started.
     #[error("these runnables belong to a run that has started already; create a new `Runnables` for each run")]

@@ -9,9 +9,9 @@ use crate::{
         operator::Operator,
         probes::{self, ProbeTargets},
         run_error::RunError,
-        tasks::{OnEnd, Tasks},
     },
     metrics::{Metrics, MetricsServer, server::BoundServer},
+    tasks::{OnEnd, Tasks},
     webhook::{
         WebhookServer,
         conversion::Converter,
@@ -21,19 +21,18 @@ use crate::{
     },
 };
 use futures::FutureExt;
-use std::{future::ready, net::SocketAddr, sync::Arc};
+use std::{future::ready, sync::Arc};
 use tokio::net::TcpListener;
 
-/// The addresses of the servers of a run.
+/// The addresses of the servers of a run, except that of the probes.
 pub(super) struct ServerOptions {
-    pub(super) probes: Option<SocketAddr>,
     pub(super) metrics: Option<MetricsServer>,
     pub(super) webhooks: Option<WebhookServer>,
 }
 
 /// The servers of a run, whose addresses are bound.
 pub(super) struct Servers {
-    probes: Option<TcpListener>,
+    probes: Option<Arc<TcpListener>>,
     metrics: Option<BoundServer>,
     webhooks: Option<RunningWebhookServer>,
     /// The kinds whose objects the operator converts.
@@ -41,11 +40,11 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Binds the addresses, so that an invalid one is an error before anything starts. A self-signed certificate of the metrics gets
-    /// the names of the operator's Service. Without webhooks, their address is not bound. `client` checks no lead: every replica keeps
-    /// the certificates of its webhooks.
+    /// Binds the addresses, so that an invalid one is an error before anything starts; that of the probes is bound already. A
+    /// self-signed certificate of the metrics gets the names of the operator's Service. Without webhooks, their address is not bound.
+    /// `client` checks no lead: every replica keeps the certificates of its webhooks.
     pub(super) async fn bind(
-        options: ServerOptions,
+        (options, probes): (ServerOptions, Option<Arc<TcpListener>>),
         extensions: &Extensions,
         (operator, namespace): (&Operator, &str),
         client: &kube::Client,
@@ -53,7 +52,12 @@ impl Servers {
         let service = format!("{}-metrics.{namespace}.svc", operator.name);
         let names = vec!["localhost".to_owned(), format!("{service}.cluster.local"), service];
         let metrics = match options.metrics {
-            Some(server) => Some(server.bind(names).await.map_err(RunError::Metrics)?),
+            Some(server) => {
+                if operator.without_kubernetes {
+                    server.check_without_kubernetes().map_err(RunError::Metrics)?;
+                }
+                Some(server.bind(names).await.map_err(RunError::Metrics)?)
+            }
             None => None,
         };
         let converted = operator.converted_kinds();
@@ -83,7 +87,7 @@ impl Servers {
                 None
             }
         };
-        Ok(Self { probes: probes::bind(options.probes).await?, metrics, webhooks, converted: kinds })
+        Ok(Self { probes, metrics, webhooks, converted: kinds })
     }
 
     /// Spawns the tasks that serve. The addresses stay bound while a task is started again.
@@ -99,10 +103,9 @@ impl Servers {
             extensions.readyz.push(webhook_check(server.clone()));
             spawn_webhooks(server.clone(), &mut webhooks);
         }
-        let served = ServedWebhooks { server: self.webhooks, _tasks: webhooks };
+        let served = ServedWebhooks { server: self.webhooks, tasks: webhooks };
         if let Some(listener) = self.probes {
-            let (listener, targets) =
-                (Arc::new(listener), targets.with_checks(&extensions).with_converted(self.converted));
+            let targets = targets.with_checks(&extensions).with_converted(self.converted);
             tasks.spawn("probes", None, OnEnd::Restart, move || {
                 probes::serve(listener.clone(), targets.clone()).boxed()
             });
@@ -122,7 +125,7 @@ impl Servers {
 /// The webhooks of a run, which are served longer than anything else: API servers call them until they know that the replica is gone.
 pub(super) struct ServedWebhooks {
     server: Option<RunningWebhookServer>,
-    _tasks: Tasks,
+    tasks: Tasks,
 }
 
 impl ServedWebhooks {
@@ -130,6 +133,14 @@ impl ServedWebhooks {
     pub(super) async fn drain(&self) {
         if let Some(server) = &self.server {
             server.drain().await;
+        }
+    }
+
+    /// Ends the tasks of the webhooks, and closes their address.
+    pub(super) async fn end(self) {
+        self.tasks.end().await;
+        if let Some(server) = &self.server {
+            server.close();
         }
     }
 }

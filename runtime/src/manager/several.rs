@@ -3,8 +3,9 @@
 use super::{
     operator::Operator,
     operators::Operators,
-    run::{RunOptions, run_until, run_until_signal},
+    run::{run_until, run_until_signal},
     run_error::RunError,
+    run_options::RunOptions,
 };
 
 /// Several operators in one process. They share the client with its connections, one leader election, the servers of probes and

@@ -1,9 +1,7 @@
 //! `Shutdown` stops the parts of a run in order, and reports the passes that the shutdown timeout interrupts.
 
-use super::{
-    deadline::Deadline, run_error::RunError, runnable::RunnableGroup, runnable_groups::RunnableGroups, tasks::Tasks,
-};
-use crate::{cache::ObjectKey, controller::worker::RunningController, manager::wiring::Wiring};
+use super::{deadline::Deadline, run_error::RunError, runnable::RunnableGroup, runnable_groups::RunnableGroups};
+use crate::{cache::ObjectKey, controller::worker::RunningController, manager::wiring::Wiring, tasks::Tasks};
 use futures::{StreamExt, future::join_all, stream};
 use std::{sync::Arc, time::Duration};
 use tokio::task::JoinSet;
@@ -62,10 +60,10 @@ impl Shutdown<'_> {
         if flush_deadline.wait_for(flushed).await.is_none() {
             tracing::warn!("some events were not recorded before the shutdown");
         }
-        drop(self.caches);
+        self.caches.end().await;
         let late = self.runnables.stop(RunnableGroup::BeforeCaches, deadline).await;
         unfinished.extend(late.into_iter().map(describe_runnable));
-        drop(self.servers);
+        self.servers.end().await;
         if unfinished.is_empty() || self.timeout.is_zero() {
             return Ok(());
         }

@@ -1,11 +1,7 @@
 //! Spawns the watches of all operators of a process, each kind once.
 
 use super::{
-    informers::Informers,
-    observed::ObservedOperator,
-    operator::Operator,
-    storage_migration::StorageMigration,
-    tasks::{OnEnd, Tasks},
+    informers::Informers, observed::ObservedOperator, operator::Operator, storage_migration::StorageMigration,
     wiring::Wiring,
 };
 use crate::{
@@ -16,6 +12,7 @@ use crate::{
     informer::{
         fan_out::FanOut, namespaces::Namespaces, primary::KubernetesSource, shared_watch::SharedWatches, source::Source,
     },
+    tasks::{OnEnd, Tasks},
 };
 use futures::FutureExt;
 use std::sync::Arc;

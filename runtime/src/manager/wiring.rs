@@ -25,17 +25,12 @@ use crate::{
         watch::{Health, WatchedKind, WatchedRevisions},
     },
     kind::Kind,
-    manager::{
-        health::HasHealth,
-        informers::Informers,
-        observed::ObservedOperator,
-        operator::Operator,
-        tasks::{OnEnd, Tasks},
-    },
+    manager::{health::HasHealth, informers::Informers, observed::ObservedOperator, operator::Operator},
     reconcile::control_loop::{Loop, LoopOptions},
     reference::Targets,
     scope::{ClusterConnector, ClusterEvents, ConnectedClusters},
     shard::gate::Shards,
+    tasks::{OnEnd, Tasks},
 };
 use futures::{FutureExt, future::BoxFuture};
 use std::{
@@ -59,8 +54,10 @@ impl Operator {
         let children = ChildStores::new(&trees);
         let healths = informers.healths.clone();
         let targets = reference::stores(&self.factories, &healths);
-        let (recorder, writer) = EventRecorder::new(client.clone(), self.environment.clone(), &self.name);
+        let (recorder, writer) =
+            EventRecorder::new(client.clone(), self.environment.clone(), (&self.name, &operator_namespace));
         tasks.spawn("event writer", None, OnEnd::Finish, once(writer));
+        let connector = connector.allow(&self.exec_plugins, &self.environment);
         let chains = Arc::<CausalChains>::default();
         self.factories.iter().for_each(|factory| chains.traces.add_kind(&factory.kind()));
         let controllers = self.factories.iter().map(|factory| {
@@ -74,7 +71,7 @@ impl Operator {
                 counters: self.counters.clone(),
                 metrics: self.metrics.controller(&name, settings.workers),
             };
-            let clusters = ConnectedClusters::of_tree(factory.shape(), &facts, connector);
+            let clusters = ConnectedClusters::of_tree(factory.shape(), &facts, &connector, &namespaces);
             let state = ControllerState {
                 namespaces: namespaces.clone(),
                 children: children.of_tree(factory.shape()),

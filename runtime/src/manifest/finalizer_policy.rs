@@ -48,7 +48,10 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
 /// Returns the kinds that the policy applies to.
 fn controlled_kinds(project: &Project) -> impl Iterator<Item = &KindDescription> {
     let has_policy = |controlled: &&KindDescription| {
-        !controlled.is_foreign() && !controlled.finalizer.is_empty() && !controlled.selects
+        !controlled.is_foreign()
+            && controlled.bucket.is_none()
+            && !controlled.finalizer.is_empty()
+            && !controlled.selects
     };
     project.controllers.iter().filter(has_policy)
 }

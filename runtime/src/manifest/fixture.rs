@@ -38,6 +38,12 @@ static TREE: Shape = Shape {
     ],
 };
 
+static WITH_REMOTE: Shape = Shape {
+    node: Node::SERIAL,
+    access: &[],
+    children: &[Edge::plain("inside", &WORKLOAD, SourceLocation::UNKNOWN).in_remote_cluster(false)],
+};
+
 const fn resource(access: &'static [Access]) -> Shape {
     Shape { node: Node::Resource, access, children: &[] }
 }
@@ -115,6 +121,8 @@ pub(crate) fn project() -> Project {
         priority_class: None,
         shards: false,
         is_release: false,
+        own_buckets: Vec::new(),
+        used_buckets: Vec::new(),
         webhooks: Vec::new(),
         policies: Default::default(),
         controllers: vec![
@@ -122,6 +130,13 @@ pub(crate) fn project() -> Project {
             KindDescription { events: false, ..controlled(&network, &spec("cidr"), &CONFIG) },
         ],
     }
+}
+
+/// Returns the same operator with nodes in another cluster.
+pub(crate) fn with_remote_nodes() -> Project {
+    let mut project = project();
+    project.controllers[0].shape = &WITH_REMOTE;
+    project
 }
 
 /// Returns the same operator with a mutating and a validating webhook.
@@ -142,6 +157,7 @@ fn controlled(kind: &Kind, spec: &Value, shape: &'static Shape) -> KindDescripti
         schema: None,
         validation: None,
         versions: None,
+        bucket: None,
         round_trip: None,
         finalizer: format!("{}/{}", kind.group, kind.kind.to_lowercase()),
         events: false,

@@ -150,8 +150,8 @@ fn stage(rendered: &Rendered, dir: &Path, changes: &[FileChange]) -> io::Result<
     Ok(temporaries)
 }
 
-/// The folders of generated files.
-const FOLDERS: [&str; 16] = [
+/// The folders of generated files, also of those that a project does not have any more.
+const FOLDERS: [&str; 18] = [
     "",
     "base",
     "base/crds",
@@ -162,9 +162,11 @@ const FOLDERS: [&str; 16] = [
     "components/monitoring",
     "components/network-policy",
     "grafana",
+    "nats",
     "overlays/cert-manager",
     "overlays/ha",
     "overlays/monitoring",
+    "remote",
     "samples",
     // Earlier versions wrote into these.
     "crds",
@@ -184,7 +186,7 @@ fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
             let path = entry.map_err(|error| with_path(dir, error))?.path();
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let is_generated = match path.extension().and_then(|extension| extension.to_str()) {
-                Some("yaml" | "tpl") => yaml::is_generated,
+                Some("yaml" | "tpl" | "sh") => yaml::is_generated,
                 Some("json") => json::is_generated,
                 _ => continue,
             };

@@ -6,7 +6,9 @@
 //! - `base`, `components` and `overlays` for kustomize.
 //! - `chart` for Helm.
 //!
-//! Beside them are samples, the finalizer policy and a dashboard.
+//! Beside them are samples, the finalizer policy and a dashboard. For kinds in buckets there is the folder `nats`: the buckets, the
+//! permissions of the operator's user, and the JSON Schema and a sample of each kind. These kinds have no definition and need no RBAC
+//! rules.
 //!
 //! It fixes the schemas that `kube` derives where the API server would refuse them or warn about them, and lints the rest: a
 //! schema without findings is accepted by the API server. [`write()`] writes the files to a folder, [`compare()`] diffs them
@@ -41,6 +43,7 @@ mod json;
 mod kustomize;
 mod lint;
 mod metrics;
+mod nats;
 mod network_policy;
 mod policies;
 mod project;
@@ -61,6 +64,8 @@ pub use folder::{Action, Drift, FileChange, compare, write};
 use lint::Findings;
 pub use lint::{Finding, ManifestError, Severity};
 pub use metrics::METRICS_PORT;
+#[cfg(feature = "nats")]
+pub(crate) use nats::connection::credentials_path as mounted_credentials;
 pub(crate) use project::DEFAULT_OBJECTS;
 pub use project::{KindDescription, Project, RoundTrip};
 pub use rbac::{AuditError, Comparison, documents_without_certificates, explain, explain_json, verify};

@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 /// The ports of API servers: that of the Service `kubernetes`, and the usual one of its endpoints.
 const API_SERVER_PORTS: [u16; 2] = [443, 6443];
 const DNS_PORT: u16 = 53;
+/// The usual port of NATS for its clients.
+const NATS_PORT: u16 = 4222;
 
-/// Returns the NetworkPolicy: the Pods may only reach API servers and DNS, and only `/metrics` and the webhooks may be reached. The
-/// kubelet reaches the probes anyway.
+/// Returns the NetworkPolicy: the Pods may only reach API servers, DNS, and NATS if kinds are in buckets, and only `/metrics` and the
+/// webhooks may be reached. The kubelet reaches the probes anyway.
 ///
 /// It is optional, because an operator whose code calls other services needs more. The destinations have no addresses, because those
 /// of an API server and of DNS differ from cluster to cluster.
@@ -16,6 +18,10 @@ pub(crate) fn document(project: &Project) -> Value {
     let port = |number: u16, protocol: &str| json!({"port": number, "protocol": protocol});
     let dns = ["UDP", "TCP"].map(|protocol| port(DNS_PORT, protocol));
     let api_server = API_SERVER_PORTS.map(|number| port(number, "TCP"));
+    let mut egress = vec![json!({"ports": api_server}), json!({"ports": dns})];
+    if !project.buckets().is_empty() {
+        egress.push(json!({"ports": [port(NATS_PORT, "TCP")]}));
+    }
     let mut ingress = vec![json!({"ports": [port(METRICS_PORT, "TCP")]})];
     if project.has_webhooks() {
         ingress.push(json!({"ports": [port(WEBHOOK_PORT, "TCP")]}));
@@ -25,7 +31,7 @@ pub(crate) fn document(project: &Project) -> Value {
         "kind": "NetworkPolicy",
         "metadata": {"labels": project.labels(), "name": project.name, "namespace": project.namespace},
         "spec": {
-            "egress": [{"ports": api_server}, {"ports": dns}],
+            "egress": egress,
             "ingress": ingress,
             "podSelector": {"matchLabels": project.selector()},
             "policyTypes": ["Ingress", "Egress"],

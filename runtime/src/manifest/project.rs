@@ -1,12 +1,14 @@
 //! `Project`: the operator's names, image and kinds, from which the manifests are generated.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde::de::Error as _;
 use serde_json::Value;
 
 use crate::{
-    kind::Kind,
+    bucket::BucketDefinition,
+    cd::helm::HelmDeployment,
+    kind::{Kind, kind_of},
     panic::{Closure, catch},
     policy::Policies,
     shape::{Access, Shape},
@@ -42,6 +44,10 @@ pub struct Project {
     pub(crate) shards: bool,
     /// Whether the objects belong to a Helm release, of which a cluster may have several.
     pub(crate) is_release: bool,
+    /// The buckets of the kinds that the operator itself writes; empty unless it runs without Kubernetes.
+    pub(crate) own_buckets: Vec<(Kind, BucketDefinition)>,
+    /// The buckets of other operators, with the kinds that this operator uses.
+    pub(crate) used_buckets: Vec<(Kind, BucketDefinition)>,
     /// Its webhooks; their order does not change the manifests.
     pub(crate) webhooks: Vec<WebhookDescription>,
     /// Its admission policies; their order does not change the manifests.
@@ -64,6 +70,8 @@ pub struct KindDescription {
     pub validation: Option<ValidationOf>,
     /// The versions of the kind ([`Managed::VERSIONS`](crate::Managed::VERSIONS)).
     pub versions: Option<VersionsOf>,
+    /// The bucket that keeps the objects ([`Managed::BUCKET`](crate::Managed::BUCKET)); `None` for a kind in Kubernetes.
+    pub bucket: Option<BucketDefinition>,
     /// The function that decodes and encodes its objects, if it is known.
     pub round_trip: Option<RoundTrip>,
     /// Whether the kind has no controller here: its definition is installed, and other controllers create and read its objects.
@@ -123,6 +131,42 @@ impl Project {
         !self.webhooks.is_empty() || self.controllers.iter().any(KindDescription::is_converted)
     }
 
+    /// Returns the bucket of each kind that is not in Kubernetes.
+    pub(crate) fn buckets(&self) -> BTreeMap<Kind, BucketDefinition> {
+        self.used_buckets.iter().cloned().chain(self.defined_buckets()).collect()
+    }
+
+    /// Returns the bucket of each kind that is not in Kubernetes and that the operator defines, controls or writes itself.
+    pub(crate) fn defined_buckets(&self) -> BTreeMap<Kind, BucketDefinition> {
+        let of_kinds = self.controllers.iter().filter_map(|described| {
+            let bucket = described.bucket.clone()?;
+            Some((described.kind.clone(), bucket))
+        });
+        self.own_buckets.iter().cloned().chain(of_kinds).collect()
+    }
+
+    /// Returns whether the objects of a kind are in a bucket.
+    pub(crate) fn is_in_bucket(&self, kind: &Kind) -> bool {
+        self.buckets().contains_key(kind)
+    }
+
+    /// Returns whether the operator asks no API server for anything.
+    pub(crate) fn runs_without_kubernetes(&self) -> bool {
+        !self.own_buckets.is_empty()
+    }
+
+    /// Returns whether the Pods may serve metrics to others: Kubernetes reviews the tokens of their clients. The values of a chart say
+    /// whether they do.
+    pub(crate) fn serves_metrics(&self) -> bool {
+        self.is_release || !self.runs_without_kubernetes()
+    }
+
+    /// Returns whether the operator runs the program `helm`.
+    pub(crate) fn runs_helm(&self) -> bool {
+        let deployment = kind_of::<HelmDeployment>();
+        self.controllers.iter().any(|controlled| !controlled.only_defined && controlled.kind == deployment)
+    }
+
     /// Returns the labels of every generated object.
     pub(crate) fn labels(&self) -> Value {
         serde_json::json!({"app.kubernetes.io/managed-by": "opgen", "app.kubernetes.io/name": self.name})
@@ -177,6 +221,8 @@ mod tests {
             priority_class: None,
             shards: false,
             is_release: false,
+            own_buckets: Vec::new(),
+            used_buckets: Vec::new(),
             webhooks: Vec::new(),
             policies: Policies::default(),
             controllers: Vec::new(),

@@ -6,7 +6,7 @@ use super::lint::{Finding, ManifestError, Severity};
 use super::project::Project;
 use super::{
     Findings, cert_manager, chart, crd, dashboard, decode, deployment, disruption_budget, finalizer_policy, kustomize,
-    metrics, network_policy, policies, rbac, roles, rules, sample, webhooks, yaml,
+    metrics, nats, network_policy, policies, rbac, roles, rules, sample, webhooks, yaml,
 };
 use crate::dns_name::{is_dns_label, is_dns_subdomain};
 use crd::definition::Definition;
@@ -52,11 +52,13 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     findings.extend(rbac::findings(project));
     findings.extend(webhooks::findings(project));
     findings.extend(policies::findings(project));
+    findings.extend(nats::findings(project));
     findings.sort();
     findings.dedup();
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Err(ManifestError::Invalid(findings));
     }
+    let (in_buckets, definitions) = split_by_bucket(project, definitions);
     let mut set = FileSet::default();
     set.add_installation(project, &definitions)?;
     set.add_components(project)?;
@@ -66,6 +68,9 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
+    for (path, text) in nats::files(project, &in_buckets)? {
+        set.add_text(&path, text);
+    }
     for (path, text) in chart::files(project, &definitions)? {
         set.add_text(&path, text);
     }
@@ -73,10 +78,20 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     Ok(Rendered { files: set.files, findings })
 }
 
+/// Returns the definitions of kinds in buckets, which are not installed, and those of kinds in Kubernetes.
+fn split_by_bucket(project: &Project, definitions: Vec<Definition>) -> (Vec<Definition>, Vec<Definition>) {
+    let is_in_bucket = |definition: &Definition| {
+        let mut kinds = project.controllers.iter().filter(|described| described.bucket.is_some());
+        kinds.any(|described| described.kind.group == definition.group && described.kind.kind == definition.kind)
+    };
+    definitions.into_iter().partition(is_in_bucket)
+}
+
 /// Returns the Deployment, its PodDisruptionBudget, and the Services of its metrics and its webhooks.
 fn workload(project: &Project) -> Vec<Value> {
-    let objects = [deployment::deployment(project), disruption_budget::document(project), metrics::service(project)];
-    objects.into_iter().chain(webhooks::service(project)).collect()
+    let objects = [deployment::deployment(project), disruption_budget::document(project)];
+    let metrics = project.serves_metrics().then(|| metrics::service(project));
+    objects.into_iter().chain(metrics).chain(webhooks::service(project)).collect()
 }
 
 /// Returns the objects that are optional: those of the Prometheus operator, the NetworkPolicy, and those of cert-manager with the
@@ -90,7 +105,7 @@ fn optional_objects(project: &Project) -> Vec<Value> {
 
 /// Returns all objects that an installation may have created in a cluster, with the finalizer policy and without samples.
 pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
-    let definitions = crd::definitions(project, &mut Vec::new());
+    let (_, definitions) = split_by_bucket(project, crd::definitions(project, &mut Vec::new()));
     let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
     let roles = roles::documents(project, &definitions);
     let namespace = deployment::namespace(project).into_iter().collect();

@@ -10,7 +10,8 @@ use crate::manifest::crd::definition::Definition;
 
 mod pattern;
 
-/// Returns the samples with the paths of their files, and reports samples that their schema doesn't admit.
+/// Returns the samples with the paths of their files, and reports samples that their schema doesn't admit. There is none of a kind in
+/// a bucket, which kubectl can't create: it has a script.
 pub(crate) fn objects(
     project: &Project,
     definitions: &[Definition],
@@ -29,6 +30,9 @@ pub(crate) fn objects(
         let sample = complete(project, controlled, schema);
         check(controlled, &sample, schema, &mut findings);
         report.extend(findings.into_vec());
+        if controlled.bucket.is_some() {
+            continue;
+        }
         samples.push((format!("samples/{}_{}_{}.yaml", kind.group, kind.version, kind.kind.to_lowercase()), sample));
     }
     samples

@@ -8,6 +8,10 @@
 //! 4. Objects of the node that are no longer wanted are deleted in the reverse order. This needs neither the build function nor the
 //!    driver, so an application that can't be built any more can be removed.
 //!
+//! # Below a remote node
+//! If the driver has a registration, the objects are in the operator's cluster, and the CD system there deploys into the cluster of the
+//! remote node, which has registered it before. Else the objects are in that cluster, for a CD system there.
+//!
 //! # Guarantees
 //! As for a resource node: no write without a difference, edits of other clients are repaired, and objects of other owners are
 //! not touched.
@@ -19,8 +23,8 @@ use crate::{
     error::{Error, Result},
     kind::Kind,
     managed::Owner,
-    provisioner::{build::BuildResult, group::declared_at},
-    shape::{Access, Edge, Node, Provisioner, Shape},
+    provisioner::{build::BuildResult, group::declared_at, remote::users_of},
+    shape::{Access, Edge, Node, Provisioner, Registration, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
 use serde_json::Value;
@@ -36,7 +40,7 @@ impl<D: Driver> ApplicationNode<D> {
 /// Returns the edge to an application child that a driver deploys.
 #[track_caller]
 pub const fn application_edge<D: Driver>(name: &'static str, line: u32) -> Edge {
-    Edge::plain(name, &ApplicationNode::<D>::SHAPE, declared_at(line))
+    Edge { registration: D::REGISTRATION, ..Edge::plain(name, &ApplicationNode::<D>::SHAPE, declared_at(line)) }
 }
 
 /// Provisions an application node: applies the objects of the application that its build function returns, and deletes all others of
@@ -47,19 +51,40 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
     build: impl FnOnce() -> Result<Application>,
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
+    let core = core_of_application(cx.core(), D::REGISTRATION);
     let owner = &cx.core().owner;
     let application_owner = ApplicationOwner {
-        operator: &cx.core().shared.operator,
+        operator: &core.shared.operator,
         kind: owner.kind.full_name(),
         name: owner.name(),
         namespace: owner.default_namespace(),
+        object_namespace: core.owner.default_namespace(),
         node: &node,
+        cluster: cx.core().cluster_identity(),
     };
-    let objects = build().and_then(|application| {
-        let objects = application.resolve(&application_owner).and_then(|application| D::objects(&application));
-        objects.map_err(|error| error.into_error(&node))
+    let registered = match D::REGISTRATION.zip(users_of(&ApplicationNode::<D>::SHAPE)) {
+        Some((registration, users)) => cx.core().registered_cluster(registration, &users),
+        None => Ok(None),
+    };
+    let objects = registered.and_then(|registered| {
+        let application = build()?.resolve(&application_owner, registered.as_ref());
+        let objects = application.and_then(|application| D::objects(&application));
+        let mut objects = objects.map_err(|error| error.into_error(&node))?;
+        if let Some(registered) = &registered {
+            objects.iter_mut().for_each(|object| registered.label_user(object));
+        }
+        Ok(objects)
     });
-    async move { cx.core().converge_application(&node, D::ACCESS, objects?).await }.boxed()
+    async move {
+        let outcome = core.converge_application(&node, D::ACCESS, objects?).await;
+        if D::REGISTRATION.is_some() { cx.core().of_operator_cluster(outcome) } else { outcome }
+    }
+    .boxed()
+}
+
+/// Returns the part of the pass in the cluster of the objects of an application.
+fn core_of_application<'a>(core: &'a PassCore<'a>, registration: Option<Registration>) -> &'a PassCore<'a> {
+    if registration.is_some() { core.in_operator_cluster() } else { core }
 }
 
 /// Removes the objects of an application node.
@@ -70,8 +95,10 @@ pub fn remove_application<'c, O: Owner, P: Provisioner>(
     let node: Arc<str> = cx.path().child(name).to_string().into();
     async move {
         let group: &'static Shape = &P::SHAPE;
-        let access = group.find(name).ok_or_else(|| unknown_application(name))?.access;
-        cx.core().converge_application(&node, access, Vec::new()).await
+        let Edge { shape, registration, .. } = group.edge(name).ok_or_else(|| unknown_application(name))?;
+        let core = core_of_application(cx.core(), *registration);
+        let outcome = core.converge_application(&node, shape.access, Vec::new()).await;
+        if registration.is_some() { cx.core().of_operator_cluster(outcome) } else { outcome }
     }
     .boxed()
 }

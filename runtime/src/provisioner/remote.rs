@@ -4,18 +4,22 @@
 //! 1. The build function returns where the kubeconfig of the cluster is.
 //! 2. The children are removed from all other clusters of which the node has a record, and then these records.
 //! 3. The record of the cluster is written, before anything is made there.
-//! 4. The children are provisioned with a client and caches of the cluster.
+//! 4. The cluster is registered with the CD systems that deploy applications of the node, see [`registration`].
+//! 5. The children are provisioned with a client and caches of the cluster.
 //!
 //! The teardown does the second step for all records. A cluster whose Secret is gone counts as gone.
 
+mod operator_cluster_error;
 mod record;
+mod registration;
 
 use crate::{
     client::Target,
-    context::{Context, Teardown},
+    context::{Cause, Context, Teardown},
     engine::{
         child::child_header,
         controller_state::{RemoteCluster, RemoteNode},
+        deletion::delete_params,
         desired::{MANAGED_BY_LABEL, NODE_ANNOTATION},
         pass::{PassCore, Planner},
         plan::Plan,
@@ -31,17 +35,29 @@ use crate::{
         schedule::{catch_panic, worst_outcome},
     },
     scope::{ClusterRecord, Kubeconfig, KubeconfigSecret},
-    shape::{Edge, Provisioner, Shape},
+    shape::{Edge, Provisioner, Shape, is_below},
     spans::node::in_span,
 };
 use futures::{FutureExt, future::BoxFuture};
+use operator_cluster_error::OperatorClusterError;
+use registration::Verification;
+pub(crate) use registration::users_of;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Returns the edge to a child in another cluster; `line` is the line of its field.
+/// Returns the edge to a child in another cluster; `line` is the line of its field. In the background, the objects in the cluster are left
+/// there if the owner is deleted.
+///
+/// # Panics
+/// At compile time if there is an external node below it. The thing of such a node may exist longer than the cluster, whose end is the end
+/// of all nodes in it.
 #[track_caller]
-pub const fn remote_edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
-    edge::<P>(name, line).in_remote_cluster()
+pub const fn remote_edge<P: Provisioner>(name: &'static str, line: u32, background: bool) -> Edge {
+    assert!(
+        !P::SHAPE.has_external_nodes(),
+        "an external node can't be below a remote node; move it beside the remote node"
+    );
+    edge::<P>(name, line).in_remote_cluster(background)
 }
 
 /// Returns the kubeconfig that a build function returned.
@@ -69,11 +85,14 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
             return C::provision(&cx.for_child(name, &inputs, inputs_digest)).await;
         }
         if core.is_plan {
-            return Ok(());
+            let record = kubeconfig.record(core.owner.default_namespace())?;
+            return plan_applications::<C, O, P>(cx, name, &inputs, &record.secret).await;
         }
         let node: Arc<str> = cx.path().child(name).to_string().into();
-        let record = kubeconfig.record(core.owner.default_namespace())?;
+        let background = P::SHAPE.children.iter().any(|edge| edge.name == name && edge.background);
+        let record = ClusterRecord { background, ..kubeconfig.record(core.owner.default_namespace())? };
         core.check_record_namespace()?;
+        core.adopt_records(&node).await?;
         let teardown = not_wanted(cx);
         for other in core.records(&node)? {
             // A damaged record is written again.
@@ -93,8 +112,9 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         };
         let Some(cluster) = core.connect(remote).await? else { return Err(missing(&record.secret)) };
         let _permit = cluster.begin().await?;
+        core.of_operator_cluster(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
         let planner = RemotePlanner::<C, O, P> { cx, name, inputs: &inputs, inputs_digest };
-        let inside = core.for_cluster(cluster.state(), Some(&planner));
+        let inside = core.for_cluster(&*cluster, &record.secret, Some(&planner));
         let outcome = {
             let child = cx.for_child_in(&inside, name, &inputs, inputs_digest);
             let run = report_panics(&inside, child.path(), C::provision(&child));
@@ -103,12 +123,27 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         let deferred = inside.delete_deferred(&outcome).await;
         let restored = inside.restore_labels().await;
         core.add_side_effects(inside);
-        cluster.convert_outcome(worst_outcome([outcome, deferred, restored]))
+        core.convert_outcome(&*cluster, worst_outcome([outcome, deferred, restored]))
     }
     .boxed()
 }
 
-/// Deprovisions a child in all clusters of which its node has a record.
+/// Adds the claims of the applications below a remote node to a plan of the operator's cluster.
+async fn plan_applications<C: Provision<O>, O: Owner, P: Provisioner>(
+    cx: &Context<'_, O, P>,
+    name: &'static str,
+    inputs: &C::Inputs,
+    secret: &KubeconfigSecret,
+) -> Result<()> {
+    if C::SHAPE.applications_to_register().is_empty() {
+        return Ok(());
+    }
+    let inside = cx.core().for_cluster_plan(secret);
+    C::provision(&cx.for_child_in(&inside, name, inputs, None)).await
+}
+
+/// Deprovisions a child in all clusters of which its node has a record. If the whole tree is torn down, the objects in the cluster of a record
+/// with `background` are left there, and only the applications that a CD system in the operator's cluster deploys are removed here.
 pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -122,6 +157,7 @@ pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
             return Ok(());
         }
         let node: Arc<str> = cx.path().child(name).to_string().into();
+        core.adopt_records(&node).await?;
         for header in core.records(&node)? {
             let Some(record) = ClusterRecord::of(&header) else {
                 let sentence = format!(
@@ -130,6 +166,10 @@ pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
                 );
                 return Err(Error::blocked("DamagedRecord", sentence));
             };
+            if record.background && cx.cause() == Cause::Deleting {
+                leave_in::<C, O, P>(cx, (&node, &record)).await?;
+                continue;
+            }
             remove_from::<C, O, P>(cx, name, (&node, &record)).await?;
         }
         core.converge_records(&node, None).await
@@ -146,14 +186,18 @@ async fn remove_from<C: Provision<O>, O: Owner, P>(
     let core = cx.core();
     let kubeconfig = &record.secret;
     let remote = RemoteNode { owner: &core.owner, path: node, tree: &C::SHAPE, kubeconfig, is_removed: true };
-    if let Some(cluster) = core.connect(remote).await? {
+    let has_applications = !C::SHAPE.applications_to_register().is_empty();
+    let connected = core.connect(remote).await?;
+    let mut has_cluster = connected.is_some();
+    if let Some(cluster) = connected {
         let outcome = match cluster.begin().await {
-            Ok(_permit) => deprovision_in::<C, O, P>(cx, name, (node, &*cluster)).await,
+            Ok(_permit) => deprovision_in::<C, O, P>(cx, name, (node, &*cluster, kubeconfig)).await,
             Err(error) => Err(error),
         };
         match outcome {
             Ok(()) => {}
             Err(_) if is_abandoned(&*cluster, record) => {
+                has_cluster = false;
                 let note = format!("gave up the objects in the cluster of {kubeconfig}, which can't be reached");
                 tracing::warn!(owner = %core.owner.key, %kubeconfig, "the objects in a cluster are given up");
                 let owner = core.owner.regarding();
@@ -162,8 +206,31 @@ async fn remove_from<C: Provision<O>, O: Owner, P>(
             Err(error) => return Err(error),
         }
     }
+    if has_applications {
+        if !has_cluster {
+            core.of_operator_cluster(core.drop_applications(node, &C::SHAPE).await)?;
+        }
+        core.of_operator_cluster(core.collect_registrations(node, &C::SHAPE).await)?;
+    }
     if let Some(clusters) = &core.shared.remote_clusters {
         clusters.release(remote);
+    }
+    Ok(())
+}
+
+/// Leaves the objects in the cluster of a record, which ends with the owner.
+async fn leave_in<C: Provision<O>, O: Owner, P>(
+    cx: &Teardown<'_, O, P>,
+    (node, record): (&Arc<str>, &ClusterRecord),
+) -> Result<()> {
+    let core = cx.core();
+    if !C::SHAPE.applications_to_register().is_empty() {
+        core.of_operator_cluster(core.drop_applications(node, &C::SHAPE).await)?;
+        core.of_operator_cluster(core.collect_registrations(node, &C::SHAPE).await)?;
+    }
+    if let Some(clusters) = &core.shared.remote_clusters {
+        let kubeconfig = &record.secret;
+        clusters.release(RemoteNode { owner: &core.owner, path: node, tree: &C::SHAPE, kubeconfig, is_removed: true });
     }
     Ok(())
 }
@@ -178,10 +245,14 @@ fn is_abandoned(cluster: &dyn RemoteCluster, record: &ClusterRecord) -> bool {
 async fn deprovision_in<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
     name: &'static str,
-    (node, cluster): (&str, &dyn RemoteCluster),
+    (node, cluster, secret): (&str, &dyn RemoteCluster, &KubeconfigSecret),
 ) -> Result<()> {
     let core = cx.core();
-    let mut inside = core.for_cluster(cluster.state(), None);
+    // Without a registration, a CD system gives up what it has deployed.
+    if core.has_applications(node, &C::SHAPE)? {
+        core.of_operator_cluster(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
+    }
+    let mut inside = core.for_cluster(cluster, secret, None);
     let outcome = match inside.restore_owner_references(false).await {
         Ok(()) => {
             let child = cx.for_child_in(&inside, name);
@@ -196,7 +267,7 @@ async fn deprovision_in<C: Provision<O>, O: Owner, P>(
         outcome => outcome,
     };
     core.add_side_effects(inside);
-    cluster.convert_outcome(outcome)
+    core.convert_outcome(cluster, outcome)
 }
 
 /// Runs the build functions of a child in another cluster.
@@ -242,15 +313,21 @@ impl PassCore<'_> {
         clusters.connect(node, &self.shared.client).await
     }
 
+    /// Converts the outcome of nodes in another cluster. Failed calls to the operator's cluster say nothing about the other one.
+    fn convert_outcome(&self, cluster: &dyn RemoteCluster, outcome: Result<()>) -> Result<()> {
+        let outcome = cluster.convert_outcome(outcome);
+        // A nested cluster is below another one, for which the same holds.
+        if self.owner.is_remote() { outcome } else { outcome.map_err(OperatorClusterError::unwrap) }
+    }
+
     /// Confirms with live lists that a node and all nodes below it have no object left in this cluster: the cache may lack one whose
-    /// creation got no answer.
+    /// creation got no answer. Deletes the objects of a former owner of the same name, which was deleted by force.
     ///
     /// # Errors
     /// A yield if there is an object. The error of a failed call.
     async fn confirm_absence(&self, node: &str) -> Result<()> {
         let client = self.shared.client.metadata_client();
         let labels = format!("{MANAGED_BY_LABEL}={}", self.shared.operator);
-        let below = format!("{node}/");
         for (kind, children) in &self.shared.children {
             if children.health.state() == WatchState::Missing {
                 continue;
@@ -258,7 +335,12 @@ impl PassCore<'_> {
             for object in client.list::<Value>(Target { kind, namespace: None, name: "" }, Some(&labels)).await? {
                 let Ok(header) = child_header(object.to_string().as_bytes()) else { continue };
                 let path = header.annotations.get(NODE_ANNOTATION).unwrap_or_default();
-                if self.has_been_owner_of(&header) && (path == node || path.starts_with(&below)) {
+                let is_former = self.is_of_former_owner(&header);
+                if (is_former || self.has_been_owner_of(&header)) && (path == node || is_below(path, node)) {
+                    if is_former && !header.deleting {
+                        let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
+                        self.shared.client.delete(target, &delete_params(kind, &header.uid, None)).await?;
+                    }
                     let message = format!("{kind} {} is still in the cluster", header.key);
                     return Err(Error::yielding("WaitingFor", message));
                 }

@@ -7,11 +7,13 @@
 
 mod argo_cd;
 mod condition;
+mod helm;
 pub(crate) mod pod;
 mod verdict;
 mod workload;
 
 pub(crate) use argo_cd::ALLOW_DEGRADED;
+pub(crate) use helm::DEGRADED;
 pub use verdict::Readiness;
 use verdict::{held_up, waiting};
 
@@ -46,6 +48,7 @@ pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> 
         ("apiregistration.k8s.io", "APIService") => of_condition(status, "Available"),
         ("certificates.k8s.io", "CertificateSigningRequest") => signing_request(status),
         ("argoproj.io", "Application") => argo_cd::application(spec, status),
+        ("cd.opgen.dev", "HelmDeployment") => helm::deployment(generation, status),
         // Their conditions report limits, not progress.
         ("autoscaling", _) | ("policy", _) | ("", "Namespace" | "ResourceQuota") => Readiness::Ready,
         _ => conditions(generation, status),

@@ -7,7 +7,10 @@ use crate::{
     cache::ObjectKey,
     error::{Error, Result},
     informer::source::UncachedObject,
-    reconcile::{control_loop::Loop, next::Next},
+    reconcile::{
+        control_loop::Loop,
+        next::{Next, NextPass},
+    },
 };
 
 impl Loop {
@@ -20,23 +23,23 @@ impl Loop {
 
     /// Runs a pass over an object that the cache does not have. If the object exists outside the selection and has the finalizer,
     /// the pass tears it down as if it were deleted.
-    pub(crate) async fn reconcile_uncached(&self, key: &ObjectKey) -> Result<Next> {
+    pub(crate) async fn reconcile_uncached(&self, key: &ObjectKey) -> Result<NextPass> {
         if !self.source.has_selector() {
-            return self.finish_deleted(key).await;
+            return self.finish_deleted(key).await.map(NextPass::from);
         }
         if !self.settled.begin_read(key) {
-            return Ok(Next::AwaitChange);
+            return Ok(Next::AwaitChange.into());
         }
         let json = match self.source.read_uncached(key).await? {
             UncachedObject::Deleted => {
                 let next = self.finish_deleted(key).await?;
                 self.settled.settle(key);
-                return Ok(next);
+                return Ok(next.into());
             }
             // The watch will deliver it, which enqueues it.
             UncachedObject::Selected => {
                 self.settled.settle(key);
-                return Ok(Next::AwaitChange);
+                return Ok(Next::AwaitChange.into());
             }
             UncachedObject::Deselected(json) => json,
         };
@@ -45,11 +48,11 @@ impl Loop {
             // Its references stay: another installation of the operator may control the object and hold them.
             self.forget(key);
             self.settled.settle(key);
-            return Ok(Next::AwaitChange);
+            return Ok(Next::AwaitChange.into());
         }
         match self.decode(&entry) {
             Ok(primary) => self.tear_down(&entry, primary.as_ref()).await,
-            Err(error) => self.tear_down_undecodable(&entry, error).await,
+            Err(error) => self.tear_down_undecodable(&entry, error).await.map(NextPass::from),
         }
     }
 

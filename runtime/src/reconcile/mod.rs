@@ -71,7 +71,7 @@ use crate::{
     spans::{bridge, context::TraceContext, pass},
 };
 use futures::FutureExt;
-pub(crate) use next::Next;
+use next::{Next, NextPass};
 use panics::PanicReports;
 use state::ObjectStates;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
@@ -81,7 +81,7 @@ use verdict::Direction;
 
 /// The result of a pass.
 pub(crate) struct PassResult {
-    pub(crate) next: Next,
+    pub(crate) next: NextPass,
     /// The number of consecutive passes before this one with the same kind of failure: errors, or conflicts.
     pub(crate) earlier_failures: u32,
     /// The significance of the changes of the object that the watch delivered during the pass.
@@ -134,29 +134,29 @@ impl Loop {
         let trigger = traced.with_trace(trigger);
         let pass = async {
             match &entry {
-                Some(_) if is_stale => Ok(Next::CatchUp),
+                Some(_) if is_stale => Ok(Next::CatchUp.into()),
                 Some(entry) => self.reconcile_cached(entry, trigger).await,
                 None => self.reconcile_uncached(key).await,
             }
         };
         let outcome = AssertUnwindSafe(pass).catch_unwind().instrument(traced.span.span.clone()).await;
         let next = traced.span.span.in_scope(|| match outcome {
-            Ok(next) => next.unwrap_or_else(|error| self.next_after_loop_error(key, &uid, error)),
+            Ok(next) => next.unwrap_or_else(|error| self.next_after_loop_error(key, &uid, error).into()),
             Err(payload) => {
                 let error = Panicked::new(Closure::Runtime, &*payload);
                 tracing::error!(kind = %self.source.kind(), object = %key, %error, "the control loop panicked in this pass");
                 self.shared.count_pass_panic(error.closure);
                 self.note_readiness(key, &uid, false);
-                Next::Failed
+                Next::Failed.into()
             }
         });
         // A pass over an uncached object may have learned its uid.
         let uid = if entry.is_some() { uid } else { last_uid() };
-        let earlier_failures = self.states.count_failures(key, &uid, next);
+        let earlier_failures = self.states.count_failures(key, &uid, next.next);
         let Some(header) = entry.as_ref().map(|entry| &entry.header) else {
             return PassResult { next, earlier_failures, significance: Significance::None, trace: None };
         };
-        let trace = self.end_span(traced, header, next);
+        let trace = self.end_span(traced, header, next.next);
         let version = &header.resource_version;
         let significance = self.shared.own_write_events.end_pass(key, &uid, version, Significance::OwnWrite);
         PassResult { next, earlier_failures, significance: self.apply_change(header, significance), trace }
@@ -164,31 +164,32 @@ impl Loop {
 
     /// Runs a pass over an object that the cache has: tears it down, provisions it, or reports that it can't be decoded. Does
     /// nothing for a parked or paused object, and after the teardown; a paused object counts as ready.
-    async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: PassTrigger) -> Result<Next> {
+    async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: PassTrigger) -> Result<NextPass> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
         if is_ending && (!header.finalizers.contains(&self.finalizer) || self.is_finalizer_removed(header)) {
             // The teardown is done; finalizers of other controllers may still keep the object.
-            return Ok(Next::AwaitChange);
+            return Ok(Next::AwaitChange.into());
         }
         if !is_ending && self.is_parked(header) {
-            return Ok(Next::AwaitChange);
+            return Ok(Next::AwaitChange.into());
         }
-        match self.decode(entry) {
-            Ok(primary) if header.deleting => self.tear_down(entry, primary.as_ref()).await,
+        let next = match self.decode(entry) {
+            Ok(primary) if header.deleting => return self.tear_down(entry, primary.as_ref()).await,
             Ok(primary) => match catch(Closure::Object, || primary.paused()) {
                 Ok(true) => {
                     // Nobody expects a paused object to become ready.
                     self.note_readiness(&header.key, &header.uid, true);
                     Ok(Next::AwaitChange)
                 }
-                Ok(false) if is_ending => self.tear_down(entry, primary.as_ref()).await,
-                Ok(false) => self.provision(entry, primary.as_ref(), trigger).await,
+                Ok(false) if is_ending => return self.tear_down(entry, primary.as_ref()).await,
+                Ok(false) => return self.provision(entry, primary.as_ref(), trigger).await,
                 Err(panicked) => self.report_undecodable(entry, Error::unexpected(panicked)).await,
             },
             Err(error) if is_ending => self.tear_down_undecodable(entry, error).await,
             Err(error) => self.report_undecodable(entry, error).await,
-        }
+        };
+        next.map(NextPass::from)
     }
 
     /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references if it succeeded, and writes
@@ -199,7 +200,7 @@ impl Loop {
         entry: &Entry<Encoded>,
         primary: &dyn DecodedPrimary,
         trigger: PassTrigger,
-    ) -> Result<Next> {
+    ) -> Result<NextPass> {
         let (header, start) = (&entry.header, Instant::now());
         let mut version = Cow::Borrowed(&header.resource_version);
         if let Some(with_finalizer) = self.ensure_finalizer(header).await? {
@@ -227,7 +228,7 @@ impl Loop {
         if outcome.is_ok() {
             self.release_unreferenced(&header.key, &references, &side_effects.added_references).await?;
             if side_effects.owner_deleted {
-                return Ok(Next::AwaitChange);
+                return Ok(Next::AwaitChange.into());
             }
         }
         let (outcome, rest_of_fight) = self.escalate_fight(header, start, outcome);
@@ -250,13 +251,10 @@ impl Loop {
         let next = match outcome {
             Ok(()) if side_effects.requeue.soon => Next::Requeue,
             Ok(()) => period.map_or(Next::Resync, Next::After),
-            Err(error) => match (self.next_after_error(entry, error), rest_of_fight) {
-                // A status that each pass changes is such a fight, too: a pass that wrote it is not quiet.
-                (Next::Failed, Some(rest)) if !is_written => Next::FailedAtMost(rest),
-                (next, _) => next,
-            },
+            Err(error) => self.next_after_error(entry, error),
         };
-        Ok(side_effects.requeue.apply_to(next))
+        // A status that each pass changes is such a fight, too: a pass that wrote it is not quiet.
+        Ok(side_effects.requeue.apply_to(next, rest_of_fight.filter(|_| !is_written)))
     }
 
     /// Adds the finalizer if the object lacks it, and records the own write. The first event of an object without a status of the
@@ -377,12 +375,9 @@ impl Loop {
     }
 
     fn identity(&self, header: &Header) -> Identity {
-        Identity {
-            kind: self.source.kind().clone(),
-            key: header.key.clone(),
-            uid: header.uid.clone(),
-            naming: OwnerNaming::Reference,
-        }
+        let kind = self.source.kind();
+        let naming = if self.shared.client.is_in_bucket(kind) { OwnerNaming::Mark } else { OwnerNaming::Reference };
+        Identity { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone(), naming }
     }
 }
 

@@ -28,8 +28,6 @@ pub(crate) enum Next {
     After(Duration),
     /// After an error, with the backoff of the controller.
     Failed,
-    /// As [`Next::Failed`], but after this time if the backoff is longer.
-    FailedAtMost(Duration),
     /// After a short backoff. The pass ended with a conflict, or with a call on an object that does not exist: another client was
     /// faster than the cache.
     Retry,
@@ -47,7 +45,7 @@ impl Next {
             Self::Resync => "next pass after the resync period",
             Self::Requeue => "not done yet, next pass after the requeue interval",
             Self::After(_) => "next pass after the requested time",
-            Self::Failed | Self::FailedAtMost(_) => "failed, next pass after the backoff",
+            Self::Failed => "failed, next pass after the backoff",
             Self::Retry => "conflict, next pass after a short delay",
             Self::CatchUp => "next pass once the cache is up to date",
             Self::OtherShard => "next pass by another replica",
@@ -61,19 +59,47 @@ impl Next {
             Self::AwaitChange | Self::Resync => Some(PassKind::Success),
             Self::Requeue | Self::After(_) => Some(PassKind::RequeueAfter),
             Self::Retry => Some(PassKind::Requeue),
-            Self::Failed | Self::FailedAtMost(_) | Self::Parked => Some(PassKind::Error),
+            Self::Failed | Self::Parked => Some(PassKind::Error),
         }
     }
 }
 
+/// When the next pass over an object runs, with a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NextPass {
+    pub(crate) next: Next,
+    /// The pass runs after this time, if a period or a backoff is longer, or if there is no resync period. `None` is no limit.
+    pub(crate) at_most: Option<Duration>,
+}
+
+impl From<Next> for NextPass {
+    fn from(next: Next) -> Self {
+        Self { next, at_most: None }
+    }
+}
+
+impl NextPass {
+    /// Returns the delay within the limit.
+    pub(crate) fn limit(self, delay: Duration) -> Duration {
+        self.at_most.map_or(delay, |limit| delay.min(limit))
+    }
+}
+
 impl RequeueRequest {
-    /// Applies the request of the nodes to the next pass. A retry after an error or a conflict ignores it.
-    pub(super) fn apply_to(self, next: Next) -> Next {
-        match (next, self.after) {
+    /// Applies the request of the nodes to the next pass. A retry after an error or a conflict ignores it. After an error, the rest of
+    /// a fight limits the backoff.
+    pub(super) fn apply_to(self, next: Next, rest_of_fight: Option<Duration>) -> NextPass {
+        let next = match (next, self.after) {
             (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(DEFAULT_REQUEUE)),
             (Next::Resync | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
             (next, _) => next,
-        }
+        };
+        let at_most = match next {
+            Next::Resync | Next::Requeue | Next::After(_) => self.at_most,
+            Next::Failed => rest_of_fight,
+            _ => None,
+        };
+        NextPass { next, at_most }
     }
 }
 
@@ -84,6 +110,32 @@ mod tests {
     #[test]
     fn stale_y5_a_skipped_pass_counts_as_none() {
         assert_eq!(Next::CatchUp.kind(), None);
+    }
+
+    #[test]
+    fn a_latest_time_shortens_the_delay_of_the_next_pass_and_never_extends_it() {
+        let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3600));
+        let mut request = RequeueRequest::default();
+        request.request_at_most(hour);
+        request.request_at_most(minute);
+        for next in [Next::Resync, Next::Requeue, Next::After(hour)] {
+            let next = request.apply_to(next, None);
+            assert_eq!((next.limit(hour), next.limit(Duration::ZERO)), (minute, Duration::ZERO));
+        }
+        for next in [Next::Failed, Next::Retry, Next::AwaitChange] {
+            assert_eq!(request.apply_to(next, None), NextPass::from(next));
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_fight_limits_the_backoff_after_an_error() {
+        let second = Duration::from_secs(1);
+        let request = RequeueRequest::default();
+        assert_eq!(
+            request.apply_to(Next::Failed, Some(second)),
+            NextPass { next: Next::Failed, at_most: Some(second) }
+        );
+        assert_eq!(request.apply_to(Next::Requeue, Some(second)), NextPass::from(Next::Requeue));
     }
 
     #[test]

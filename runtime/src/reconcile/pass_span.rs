@@ -60,7 +60,7 @@ impl Loop {
             let is_open = match next {
                 Next::AwaitChange | Next::Parked | Next::Resync | Next::OtherShard => false,
                 Next::After(_) => state.unready_since.is_some(),
-                Next::Requeue | Next::Failed | Next::FailedAtMost(_) | Next::Retry | Next::CatchUp => true,
+                Next::Requeue | Next::Failed | Next::Retry | Next::CatchUp => true,
             };
             // A trace that the sampling left out is only stored until it is complete.
             let is_kept = is_open || is_sampled;

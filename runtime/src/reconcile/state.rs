@@ -204,7 +204,7 @@ impl ObjectStates {
     pub(super) fn count_failures(&self, key: &ObjectKey, uid: &Uid, next: Next) -> u32 {
         let (failures, conflicts) = self.read(key, uid, |state| (state.failures, state.conflicts));
         let counts = match next {
-            Next::Failed | Next::FailedAtMost(_) => (failures.saturating_add(1), conflicts),
+            Next::Failed => (failures.saturating_add(1), conflicts),
             Next::Retry => (failures, conflicts.saturating_add(1)),
             // The pass was skipped.
             Next::CatchUp => (failures, conflicts),
@@ -248,8 +248,7 @@ mod tests {
         states.update(&key, &uid, |state| state.reported_reason = Some("Failed".to_owned()));
         let known = states.uid_of(&key).unwrap_or_default();
         assert_eq!(known, uid);
-        let failed = [Next::Failed, Next::FailedAtMost(Duration::from_secs(1)), Next::Failed];
-        let counts = failed.map(|next| states.count_failures(&key, &known, next));
+        let counts = [Next::Failed; 3].map(|next| states.count_failures(&key, &known, next));
         assert_eq!(counts, [0, 1, 2]);
     }
 }

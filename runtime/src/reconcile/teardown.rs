@@ -4,6 +4,7 @@ use crate::{
     cache::{Encoded, Entry, Header, ObjectKey},
     engine::pass::{PassCore, PassTrigger},
     error::{Error, Result},
+    external::report_remaining_records,
     provisioner::schedule::worst_outcome,
     queue::Trigger,
     reconcile::verdict::Direction,
@@ -14,7 +15,7 @@ use {
     super::reference::RING_REASON,
     crate::reconcile::{
         control_loop::Loop,
-        next::{CATCH_UP, Next},
+        next::{CATCH_UP, Next, NextPass},
         outcome::OutcomeReport,
         reconciler::{DecodedPrimary, TreeResult},
         stored_status::StoredStatus,
@@ -24,10 +25,10 @@ use {
 impl Loop {
     /// Runs one pass of the teardown of a primary that is being deleted or no longer selected: waits for the objects that reference
     /// it, and tears the tree down. With the propagation policy `Orphan`, it releases the children instead.
-    pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary) -> Result<Next> {
+    pub(super) async fn tear_down(&self, entry: &Entry<Encoded>, primary: &dyn DecodedPrimary) -> Result<NextPass> {
         let header = &entry.header;
         if self.is_orphaning(header) {
-            return self.orphan_children(entry, primary).await;
+            return self.orphan_children(entry, primary).await.map(NextPass::from);
         }
         let result = match self.wait_for_referrers(header, primary).await.and_then(|()| self.references_of(primary)) {
             Ok(pointers) => {
@@ -38,8 +39,13 @@ impl Loop {
             }
             Err(error) => TreeResult::failed(error),
         };
+        if result.outcome.is_ok() && self.reconciler.shape().has_external_nodes() {
+            let core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
+            report_remaining_records(&core).await;
+        }
         let requeue = result.side_effects.requeue;
-        Ok(requeue.apply_to(self.finish_teardown(entry, result.outcome, primary, result.status).await?))
+        let next = self.finish_teardown(entry, result.outcome, primary, result.status).await?;
+        Ok(requeue.apply_to(next, None))
     }
 
     /// Tears down a primary that can't be decoded. If its tree has only nodes that apply objects, their children are found in the
@@ -173,7 +179,7 @@ fn collect_applying_nodes(shape: &'static Shape, nodes: &mut Vec<(String, &'stat
         _ if stop.edge.is_some_and(|edge| edge.remote) => all_apply = false,
         Node::Resource | Node::Manifest(_) | Node::Application(_) => nodes.push((stop.path.to_owned(), stop.shape)),
         Node::Group { .. } => {}
-        Node::Custom => all_apply = false,
+        Node::External(_) | Node::Custom => all_apply = false,
     });
     all_apply
 }

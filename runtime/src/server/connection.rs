@@ -8,6 +8,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use rustls::ServerConfig;
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 use tokio::{
@@ -39,14 +40,13 @@ pub(crate) enum Transport {
     Refused,
 }
 
-/// A bound address.
+/// A bound address, until it is closed.
 #[derive(Debug)]
 pub(crate) struct BoundAddress {
-    pub(crate) listener: TcpListener,
-    /// What is served there, for messages.
-    pub(crate) server: &'static str,
-    /// The maximum number of connections at a time. Further ones wait.
-    pub(crate) max_connections: usize,
+    /// It stays bound while the task that serves is started again. `None` after [`BoundAddress::close`].
+    listener: Mutex<Option<Arc<TcpListener>>>,
+    server: &'static str,
+    max_connections: usize,
 }
 
 /// Binds an address. If it is `[::]` and the machine has no IPv6, binds all IPv4 addresses.
@@ -62,6 +62,22 @@ pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl BoundAddress {
+    /// `server` is what is served there, for messages. Further connections than `max_connections` wait.
+    pub(crate) fn new(listener: TcpListener, server: &'static str, max_connections: usize) -> Self {
+        Self { listener: Mutex::new(Some(Arc::new(listener))), server, max_connections }
+    }
+
+    /// Refuses connections from now on, once no future of [`BoundAddress::serve_until`] runs any more, whoever still holds the address.
+    pub(crate) fn close(&self) {
+        self.listener.lock().take();
+    }
+
+    /// The address; a panic once it is closed.
+    #[cfg(test)]
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.listener.lock().as_ref().and_then(|listener| listener.local_addr().ok()).unwrap()
+    }
+
     /// Serves the address for ever: `transport` is called for each connection, and `respond` for each request. A dropped future ends
     /// its connections.
     pub(crate) async fn serve<R, F>(&self, transport: impl Fn() -> Transport, respond: R)
@@ -74,7 +90,7 @@ impl BoundAddress {
         self.serve_until(&stopped, transport, respond).await;
     }
 
-    /// Serves the address until `stopped` is true. Then it accepts no connection, and returns when each one has sent the response that
+    /// Serves the address until `stopped` is true. Then it refuses connections, and returns when each one has sent the response that
     /// it was working on.
     pub(crate) async fn serve_until<R, F>(
         &self,
@@ -86,11 +102,12 @@ impl BoundAddress {
         F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
         let (permits, mut connections) = (Arc::new(Semaphore::new(self.max_connections)), JoinSet::new());
-        let server = self.server;
+        let (server, listener) = (self.server, self.listener.lock().clone());
+        let Some(listener) = listener else { return };
         loop {
             let accepted = async {
                 let permit = permits.clone().acquire_owned().await.ok();
-                (permit, self.listener.accept().await)
+                (permit, listener.accept().await)
             };
             let (permit, accepted) = tokio::select! {
                 biased;
@@ -112,6 +129,8 @@ impl BoundAddress {
                 }
             }
         }
+        drop(listener);
+        self.close();
         while connections.join_next().await.is_some() {}
     }
 }

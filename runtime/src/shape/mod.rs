@@ -1,23 +1,27 @@
 //! Describes provisioner trees as constant data: nodes, permissions and paths.
 
 mod builtin;
+mod external;
 mod location;
 mod node;
 mod path;
 mod permission;
 pub(crate) mod provisioner;
+mod registration;
 mod verb;
 mod walk;
 mod yaml;
 
 pub(crate) use builtin::rank;
+pub(crate) use external::EXTERNAL_RECORD_ACCESS;
 pub use location::SourceLocation;
 pub(crate) use node::duration_text;
 pub use node::{Cardinality, DeletionPropagation, Edge, EmbeddedManifest, Node, Order, ResourceOptions, Shape};
 pub use path::Path;
-pub(crate) use path::{key_below, without_keys};
+pub(crate) use path::{is_below, key_below, without_keys};
 pub use permission::{Access, AccessTarget};
 pub use provisioner::Provisioner;
+pub use registration::{ClusterCredentials, Registration};
 pub use verb::Verb;
 pub use walk::NodeVisit;
 pub use yaml::InvalidManifest;

@@ -9,6 +9,7 @@ use crate::{
         location::SourceLocation,
         path::without_keys,
         permission::Access,
+        registration::Registration,
         verb::Verb,
         yaml::{self, InvalidManifest},
     },
@@ -45,6 +46,8 @@ pub enum Node {
     Manifest(EmbeddedManifest),
     /// An application, which the node deploys with the CD system of this name.
     Application(&'static str),
+    /// A thing of this name outside of Kubernetes, such as a DNS record.
+    External(&'static str),
     /// A hand-written node.
     Custom,
 }
@@ -109,6 +112,11 @@ pub struct Edge {
     pub access: &'static [Access],
     /// Whether the objects of the child are in another cluster than those of the group.
     pub remote: bool,
+    /// Whether the objects in the other cluster are left there if the owner is deleted.
+    pub background: bool,
+    /// Set for an application that the CD system in the operator's cluster deploys, also below a remote node: its objects are in the
+    /// operator's cluster, and the cluster of the remote node is registered with the CD system.
+    pub registration: Option<Registration>,
 }
 
 /// The number of objects that a resource node can have.
@@ -147,12 +155,15 @@ impl Edge {
             cardinality,
             access: &[],
             remote: false,
+            background: false,
+            registration: None,
         }
     }
 
-    /// Makes the objects of the child those of another cluster. The group keeps a record of the cluster, and reads its kubeconfig.
-    pub const fn in_remote_cluster(self) -> Self {
-        Self { remote: true, access: REMOTE_ACCESS, ..self }
+    /// Makes the objects of the child those of another cluster. The group keeps a record of the cluster, and reads its kubeconfig. In the
+    /// background, the objects are left there if the owner is deleted.
+    pub const fn in_remote_cluster(self, background: bool) -> Self {
+        Self { remote: true, background, access: REMOTE_ACCESS, ..self }
     }
 }
 
@@ -249,7 +260,7 @@ impl Shape {
                 let permissions = self.permissions().unwrap_or_default();
                 permissions.iter().filter_map(Access::kind).collect()
             }
-            Node::Group { .. } | Node::Custom => Vec::new(),
+            Node::Group { .. } | Node::External(_) | Node::Custom => Vec::new(),
         }
     }
 
@@ -281,6 +292,32 @@ impl Shape {
             kinds.extend(sources.flat_map(|shape| shape.kinds()));
         });
         kinds
+    }
+
+    /// Returns the applications below remote nodes of this tree that the CD system in the operator's cluster deploys.
+    pub(crate) fn remote_applications(&'static self) -> Vec<&'static Edge> {
+        let mut edges = Vec::new();
+        self.walk(&mut |visit| edges.extend(visit.edge.filter(|_| visit.is_registered_application())));
+        edges
+    }
+
+    /// Returns the same applications of a tree that is itself below a remote node.
+    pub(crate) fn applications_to_register(&'static self) -> Vec<&'static Edge> {
+        let mut edges = Vec::new();
+        self.walk(&mut |visit| edges.extend(visit.edge.filter(|edge| edge.registration.is_some())));
+        edges
+    }
+
+    /// Returns whether the node or one below it is external.
+    pub(crate) const fn has_external_nodes(&self) -> bool {
+        let mut has = matches!(self.node, Node::External(_));
+        let mut at = 0;
+        // A constant function has no iterators.
+        while at < self.children.len() {
+            has |= self.children[at].shape.has_external_nodes();
+            at += 1;
+        }
+        has
     }
 
     /// Returns whether the tree has nodes in other clusters.
@@ -315,7 +352,7 @@ impl Shape {
     }
 
     /// Returns the edge to a child.
-    fn edge(&'static self, name: &str) -> Option<&'static Edge> {
+    pub(crate) fn edge(&'static self, name: &str) -> Option<&'static Edge> {
         self.children.iter().find(|edge| edge.name == name)
     }
 }

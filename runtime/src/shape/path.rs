@@ -75,6 +75,11 @@ pub(crate) fn key_below(node: &str, path: &str) -> Option<String> {
     Some(key)
 }
 
+/// Returns whether a path is that of a node below another one. A path in an item of that node is not.
+pub(crate) fn is_below(path: &str, node: &str) -> bool {
+    path.strip_prefix(node).is_some_and(|below| below.starts_with('/'))
+}
+
 /// Returns a path without its keys, which is the path of the node in the shape of its tree.
 pub(crate) fn without_keys(path: &str) -> String {
     let mut plain = String::with_capacity(path.len());

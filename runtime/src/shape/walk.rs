@@ -20,7 +20,7 @@ pub struct NodeVisit<'a> {
     /// The shape of the node.
     pub shape: &'static Shape,
     /// The path of the innermost remote node at or above this one, in whose cluster the objects of the node are; empty for the
-    /// cluster of the root.
+    /// cluster of the root. The objects of an application with a registration are in the cluster of the root.
     pub cluster: &'a str,
     /// The same for the group of the node. The permissions of the edge are for that cluster.
     pub group_cluster: &'a str,
@@ -32,13 +32,23 @@ impl NodeVisit<'_> {
         self.shape.access.iter().chain(self.edge.map_or(&[] as &[Access], |edge| edge.access))
     }
 
-    /// Returns the kinds of the objects that the node applies and owns in the cluster of the root: none below a remote node, and for
-    /// a remote node that of its record.
+    /// Returns whether the node is an application below a remote node, with its objects in the operator's cluster.
+    pub(crate) fn is_registered_application(&self) -> bool {
+        !self.group_cluster.is_empty() && self.edge.is_some_and(|edge| edge.registration.is_some())
+    }
+
+    /// Returns the kinds of the objects that the node applies and owns in the cluster of the root: none below a remote node except those
+    /// of applications with a registration, and for a remote node that of its record.
     pub(crate) fn local_kinds(&self) -> Vec<Kind> {
         let is_remote = self.edge.is_some_and(|edge| edge.remote);
         let record = (is_remote && self.group_cluster.is_empty()).then(kind_of::<ConfigMap>);
         let applied = if self.cluster.is_empty() { self.shape.applied_kinds() } else { Vec::new() };
         record.into_iter().chain(applied).collect()
+    }
+
+    /// Returns the same kinds for a root in another cluster than that of the operator.
+    pub(crate) fn remote_kinds(&self) -> Vec<Kind> {
+        if self.edge.is_some_and(|edge| edge.registration.is_some()) { Vec::new() } else { self.local_kinds() }
     }
 }
 
@@ -58,7 +68,11 @@ impl Shape {
     ) {
         for edge in self.children {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
-            let cluster = if edge.remote { &path } else { group_cluster };
+            let cluster = match edge {
+                Edge { remote: true, .. } => &path,
+                Edge { registration: Some(_), .. } => "",
+                _ => group_cluster,
+            };
             visit(NodeVisit { path: &path, depth, edge: Some(edge), shape: edge.shape, cluster, group_cluster });
             edge.shape.walk_below((&path, cluster), depth + 1, visit);
         }

@@ -115,7 +115,7 @@ impl WebhookServer {
         let listener = connection::bind(address).await;
         let listener = listener.map_err(|source| WebhookServerError::Listen { address, source })?;
         Ok(BoundWebhookServer {
-            address: BoundAddress { listener, server: "webhooks", max_connections: MAX_CONNECTIONS },
+            address: BoundAddress::new(listener, "webhooks", MAX_CONNECTIONS),
             files: files.map_err(WebhookServerError::Certificate)?.map(Arc::new),
             settings: self.clone(),
         })
@@ -276,6 +276,11 @@ impl RunningWebhookServer {
         if ended.is_err() {
             tracing::warn!("some requests of webhooks were not finished before the shutdown");
         }
+    }
+
+    /// Refuses connections from now on. The task that serves has ended.
+    pub(crate) fn close(&self) {
+        self.server.address.close();
     }
 
     /// Returns the current certificate. Without a valid one, connections are refused.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     kind::Kind,
-    manager::{operator::Operator, run::RunOptions},
+    manager::{operator::Operator, run_options::RunOptions},
     nearest::nearest,
     spans::export::{ExportSettings, ServiceFacts},
 };
@@ -31,8 +31,8 @@ impl OperatorConfiguration {
     /// has some at `[::]:9443`.
     ///
     /// # Errors
-    /// Fails if the file has options for a kind that the operator does not control, or if the options of leader election contradict
-    /// each other.
+    /// Fails if the file has options for a kind that the operator does not control, if the options of leader election contradict
+    /// each other, and if there are credentials for NATS but no URL.
     pub fn apply_to(
         &self,
         mut operator: Operator,
@@ -53,6 +53,7 @@ impl OperatorConfiguration {
             operator = operator.shards(shards);
         }
         options.client.apply_to(&mut operator);
+        options.nats.apply_to(&mut operator)?;
         let election = run.leader_election.take().or(operator.leader_election.take());
         operator.shard_leases = Some(options.leader_election.override_leases(election.clone()));
         operator.leader_election = options.leader_election.override_options(election);
@@ -98,6 +99,12 @@ impl OperatorConfiguration {
     #[cfg(test)]
     pub(super) fn otlp_options(&self) -> super::otlp::OtlpOptions {
         self.options().otlp
+    }
+
+    /// Returns the effective options of the connection to NATS.
+    #[cfg(test)]
+    pub(super) fn bucket_options(&self) -> super::nats::BucketOptions {
+        self.options().nats
     }
 
     /// Returns the effective options: those of the flags and the environment, else those of the file.

@@ -73,6 +73,12 @@ pub enum ConfigurationError {
     /// The options of leader election contradict each other.
     #[error("failed to start leader election: {0}")]
     LeaderElection(LeaderElectionError),
+    /// A flag or the file names credentials for NATS, and there is no URL of a server.
+    #[error("there is a credentials file for NATS, {}, but no URL of a server", path.display())]
+    CredentialsWithoutUrl {
+        /// The credentials file.
+        path: PathBuf,
+    },
     /// The log can't be started.
     #[error("failed to start the log: {0}")]
     Log(String),
@@ -100,6 +106,9 @@ impl ConfigurationError {
                 let known = || format!("the operator controls {}", known.join(", "));
                 Some(nearest.as_ref().map_or_else(known, did_you_mean))
             }
+            Self::CredentialsWithoutUrl { .. } => Some(
+                "set `--nats-url` or NATS_URL (`nats.url` in the file), or remove `--nats-credentials` (`nats.credentials`)".to_owned(),
+            ),
             Self::Otlp(_) => Some("change the options `--otlp-...`, or `otlp` in the file".to_owned()),
             Self::LeaderElection(_) => {
                 Some("change the options `--leader-elect-...`, or `leaderElection` in the file".to_owned())

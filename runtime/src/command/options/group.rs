@@ -9,6 +9,7 @@ use super::{
     log_options::LogOptions,
     merge::overriding,
     metrics::MetricsOptions,
+    nats::BucketOptions,
     otlp::OtlpOptions,
     webhooks::WebhookOptions,
 };
@@ -57,6 +58,8 @@ pub(super) struct ManagerOptions {
     #[command(flatten)]
     pub(super) client: ClientOptions,
     #[command(flatten)]
+    pub(super) nats: BucketOptions,
+    #[command(flatten)]
     pub(super) leader_election: LeaderElectionOptions,
     #[command(flatten)]
     pub(super) controllers: ControllerOptions,
@@ -76,6 +79,7 @@ overriding!(ManagerOptions {
     log,
     otlp,
     client,
+    nats,
     leader_election,
     controllers,
     kinds,

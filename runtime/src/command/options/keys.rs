@@ -1,7 +1,7 @@
 //! The table of options: the flag of each option and its key in the configuration file.
 
 /// The name of each flag, and the path of its key in the file.
-pub(super) const KEYS: [(&str, &str); 42] = [
+pub(super) const KEYS: [(&str, &str); 44] = [
     ("namespace", "namespaces"),
     ("shutdown-timeout", "shutdownTimeout"),
     ("shards", "shards"),
@@ -33,6 +33,8 @@ pub(super) const KEYS: [(&str, &str); 42] = [
     ("page-size", "client.pageSize"),
     ("kube-api-qps", "client.qps"),
     ("kube-api-burst", "client.burst"),
+    ("nats-url", "nats.url"),
+    ("nats-credentials", "nats.credentials"),
     ("leader-elect", "leaderElection.enabled"),
     ("leader-elect-lease-duration", "leaderElection.leaseDuration"),
     ("leader-elect-renew-deadline", "leaderElection.renewDeadline"),

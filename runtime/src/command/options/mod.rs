@@ -19,11 +19,14 @@ mod log_reload;
 mod manager_args;
 mod merge;
 mod metrics;
+mod nats;
 mod otlp;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod webhooks;
+
+pub(crate) use nats::BucketOptions;
 
 pub use configuration::OperatorConfiguration;
 pub use error::ConfigurationError;

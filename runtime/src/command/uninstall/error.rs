@@ -1,6 +1,13 @@
 //! `UninstallError`: the reasons why an uninstallation failed, with hints for the user.
 
-use crate::{client::CallError, error::Error, kind::Kind, manifest::ProjectError};
+use crate::{
+    client::CallError,
+    command::connect::{ConnectError, bucket_hint},
+    error::Error,
+    kind::Kind,
+    manager::run_error::RunError,
+    manifest::ProjectError,
+};
 use std::{io, time::Duration};
 
 /// The reasons why an uninstallation failed.
@@ -10,6 +17,8 @@ pub(super) enum UninstallError {
     Config(#[source] kube::config::InferConfigError),
     #[error("failed to create a Kubernetes client")]
     Client(#[source] kube::Error),
+    #[error(transparent)]
+    Buckets(Box<RunError>),
     #[error(transparent)]
     Project(#[from] ProjectError),
     #[error(transparent)]
@@ -24,6 +33,16 @@ pub(super) enum UninstallError {
     Loop(Error),
 }
 
+impl From<ConnectError> for UninstallError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Config(source) => Self::Config(source),
+            ConnectError::Client(source) => Self::Client(source),
+            ConnectError::Buckets(source) => Self::Buckets(source),
+        }
+    }
+}
+
 impl From<CallError> for UninstallError {
     fn from(error: CallError) -> Self {
         Self::Call(Box::new(error))
@@ -34,6 +53,7 @@ impl From<CallError> for UninstallError {
 pub(super) fn hint(error: &UninstallError) -> Option<&'static str> {
     match error {
         UninstallError::Config(_) => Some("set KUBECONFIG to the cluster that the operator is installed in"),
+        UninstallError::Buckets(error) => bucket_hint(error),
         UninstallError::ObjectsLeft { .. } => {
             Some("`--objects delete` deletes them, which needs a running operator; `--objects keep` keeps them")
         }

@@ -16,9 +16,8 @@ mod objects;
 mod run;
 
 use crate::{
-    client::Client,
     command::{
-        connect::Connection,
+        connect::{ConnectedClient, ObjectConnection},
         uninstall::{
             error::{UninstallError, hint},
             run::Run,
@@ -57,7 +56,7 @@ pub(crate) struct UninstallArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     timeout: u64,
     #[command(flatten)]
-    connection: Connection,
+    connection: ObjectConnection,
 }
 
 impl UninstallArgs {
@@ -72,8 +71,7 @@ impl UninstallArgs {
     /// Runs the stages of the uninstallation in order: the objects of the operator's kinds (if they are not kept), the parameters of
     /// the finalizer policy, the policy and the workload, the finalizers that remain, the definitions, and the rest.
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
-        let config = self.connection.config().await.map_err(UninstallError::Config)?;
-        let client = Client::connect(config).map_err(UninstallError::Client)?;
+        let ConnectedClient { client, .. } = self.connection.connect(operator).await?;
         let project = operator.project()?;
         let objects = objects::list_objects(&client, operator).await?;
         let timeout = Duration::from_secs(self.timeout);

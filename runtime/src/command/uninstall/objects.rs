@@ -49,7 +49,7 @@ pub(crate) async fn list_objects(client: &Client, operator: &Operator) -> Result
 /// Returns a controlled kind in the version that the API server stores: after the end of the operator, nobody converts its objects.
 async fn stored_kind(client: &Client, factory: &dyn Factory) -> Result<Kind, CallError> {
     let kind = factory.kind();
-    if factory.versions().is_none() {
+    if factory.versions().is_none() || client.is_in_bucket(&kind) {
         return Ok(kind);
     }
     let (definitions, name) = (kind_of::<CustomResourceDefinition>(), kind.full_name());

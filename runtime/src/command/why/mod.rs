@@ -14,7 +14,7 @@ use crate::{
         object_arg::ObjectArg,
         why::cause::Why,
     },
-    manager::operator::Operator,
+    manager::{buckets, operator::Operator},
     manifest::{Describe, Project},
 };
 use examine::Examiner;
@@ -25,7 +25,8 @@ impl Operator {
     /// kind.
     ///
     /// # Errors
-    /// Fails if the operator does not control the kind, the object does not exist, or a call fails. The answer mentions what
+    /// Fails if the operator does not control the kind, a bucket of the operator can't be opened, the object does not exist, or a call
+    /// fails. The answer mentions what
     /// the user may not read.
     pub async fn why(
         &self,
@@ -37,7 +38,8 @@ impl Operator {
         let project = self.project().map_err(|error| LiveError::Project(Box::new(error)))?;
         let controlled = find_controlled(&project, kind)?;
         let namespace = namespace.filter(|_| controlled.kind.namespaced).map(str::to_owned);
-        let target = ControlledKind { client: Client::new(client), controlled, namespace };
+        let client = buckets::connect(self, Client::new(client)).await.map_err(LiveError::Buckets)?;
+        let target = ControlledKind { client, controlled, namespace };
         self.why_at(&project, &target, name).await
     }
 

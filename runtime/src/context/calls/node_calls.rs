@@ -94,6 +94,20 @@ impl<'a, P> Calls<'a, P> {
             let message = format!("{kind} {name} needs a namespace; set it with `in_namespace`");
             return Err(Error::terminal("NoNamespace", message));
         }
+        self.target_in(namespace, kind, name, permissions)
+    }
+
+    /// Returns a target in a namespace; `None` for all namespaces and for cluster-scoped objects.
+    ///
+    /// # Errors
+    /// A terminal error if the node lacks one of the permissions on the target.
+    pub(super) fn target_in<'t>(
+        &self,
+        namespace: Option<&'t str>,
+        kind: &'t Kind,
+        name: &'t str,
+        permissions: &[Permission],
+    ) -> Result<Target<'t>> {
         let target = Target { kind, namespace, name };
         match permissions.iter().find(|permission| !permission.allows(&target)) {
             Some(permission) => {

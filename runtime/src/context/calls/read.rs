@@ -58,4 +58,25 @@ impl<P> Calls<'_, P> {
         }
         .boxed()
     }
+
+    /// Reads all objects of a kind that match a label selector (`""` matches all), in all namespaces that the operator watches; in
+    /// another cluster, in all namespaces.
+    ///
+    /// # Errors
+    /// A terminal error if the permission is for one namespace only. The error of the call.
+    pub fn list_all<'c, K: Typed + access::List<P> + DeserializeOwned>(
+        &'c self,
+        labels: &'c str,
+    ) -> BoxFuture<'c, Result<Vec<K>>> {
+        async move {
+            let (kind, permission) = (kind_of::<K>(), Permission::on_object("list", <K as access::List<P>>::WITHIN));
+            let selector = Some(labels).filter(|labels| !labels.is_empty());
+            let namespaces = &self.core.shared.namespaces;
+            let target = self.target_in(namespaces.of_requests(), &kind, "", &[permission])?;
+            let mut list = self.client().list::<Box<RawValue>>(target, selector).await?;
+            list.retain(|object| namespaces.contains_object(object.get().as_bytes()));
+            Ok(list.iter().map(|object| serde_json::from_str(object.get())).collect::<Result<_, _>>()?)
+        }
+        .boxed()
+    }
 }

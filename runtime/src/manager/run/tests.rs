@@ -27,7 +27,7 @@ fn silent_server() -> (kube::Client, mpsc::UnboundedReceiver<Option<http::Header
     let (sender, accepted) = mpsc::unbounded_channel();
     let service = tower::service_fn(move |request: Request<Body>| {
         let _ = sender.send(request.headers().get(http::header::ACCEPT).cloned());
-        std::future::pending::<Result<Response<Body>, std::convert::Infallible>>()
+        std::future::pending::<Result<Response<Body>, Infallible>>()
     });
     (kube::Client::new(service, "default"), accepted)
 }

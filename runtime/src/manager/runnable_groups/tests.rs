@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     client::Client,
     lease::options::LeaderElection,
-    manager::{operator::Operator, run::RunOptions, runnable::AddRunnableError},
+    manager::{operator::Operator, run_options::RunOptions, runnable::AddRunnableError},
 };
 use parking_lot::Mutex;
 use std::time::Duration;

@@ -7,6 +7,7 @@
 //! has the options of single kinds, for which there are no flags, and its published schema is the schema of these values.
 
 mod certificate;
+mod nats;
 mod objects;
 mod operator;
 mod options;

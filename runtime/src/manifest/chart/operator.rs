@@ -1,7 +1,11 @@
 //! Generates the templates of the Deployment, of its configuration file and of the objects around its Pods.
 
-use super::{certificate, placeholder::Placeholders, template::Template};
-use crate::manifest::{deployment, disruption_budget, metrics, network_policy, project::Project};
+use super::{certificate, nats, placeholder::Placeholders, template::Template};
+use crate::manifest::{
+    deployment::{self, TemporaryFolder},
+    disruption_budget, metrics, network_policy,
+    project::Project,
+};
 use serde_json::json;
 
 /// The folder of the configuration file in the container.
@@ -56,7 +60,14 @@ fn operator(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     if release.has_webhooks() {
         certificate::mount(&mut template, release, placeholders, (&POD, &CONTAINER));
     }
+    if !release.buckets().is_empty() {
+        nats::connect(&mut template, (&POD, &CONTAINER));
+    }
     let at = |part: &[&'static str], field: &'static str| [part, &[field]].concat();
+    if let Some(TemporaryFolder { volume, mount }) = TemporaryFolder::of(release) {
+        template.push(&at(&POD, "volumes"), volume);
+        template.push(&at(&CONTAINER, "volumeMounts"), mount);
+    }
     template.push(&at(&POD, "volumes"), Template::Items(".Values.volumes".to_owned()));
     template.push(&at(&CONTAINER, "volumeMounts"), Template::Items(".Values.volumeMounts".to_owned()));
     template

@@ -7,7 +7,10 @@ use serde_json::Value;
 const PUBLISHED: &str = include_str!("../../../operator-configuration.schema.json");
 
 /// The options that a release sets, by their paths, as YAML: those that the generated Deployment passes as flags.
-pub(super) const DEFAULTS: [(&str, &str); 2] = [("leaderElection.enabled", "true"), ("metrics.address", "\":8443\"")];
+pub(super) fn defaults(project: &Project) -> [(&'static str, &'static str); 2] {
+    let metrics = if project.runs_without_kubernetes() { "\"0\"" } else { "\":8443\"" };
+    [("leaderElection.enabled", "true"), ("metrics.address", metrics)]
+}
 
 /// Returns the published schema of the configuration file.
 fn config_file_schema() -> Value {
@@ -45,12 +48,17 @@ pub(super) fn schema(project: &Project) -> Value {
 /// Returns the options as YAML with comments: those of a release, and the others as comments.
 pub(super) fn values(project: &Project) -> String {
     let mut text = String::new();
-    write_values(&schema(project), "", 1, false, &mut text);
+    write_values(&schema(project), &defaults(project), ("", 1, false), &mut text);
     text
 }
 
 /// Writes the options below a path. Those in a group without a value are comments.
-fn write_values(schema: &Value, path: &str, depth: usize, in_comment: bool, text: &mut String) {
+fn write_values(
+    schema: &Value,
+    defaults: &[(&str, &str)],
+    (path, depth, in_comment): (&str, usize, bool),
+    text: &mut String,
+) {
     for (name, option) in schema["properties"].as_object().into_iter().flatten() {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
         let meaning = option["description"].as_str().unwrap_or_default().lines().collect::<Vec<_>>().join(" ");
@@ -66,13 +74,13 @@ fn write_values(schema: &Value, path: &str, depth: usize, in_comment: bool, text
             text.push('\n');
         };
         if option["properties"].is_object() {
-            let is_set = DEFAULTS.iter().any(|(default, _)| default.starts_with(&format!("{path}.")));
+            let is_set = defaults.iter().any(|(default, _)| default.starts_with(&format!("{path}.")));
             line(!is_set, &format!("{name}:"));
-            write_values(option, &path, depth + 1, !is_set, text);
+            write_values(option, defaults, (&path, depth + 1, !is_set), text);
             continue;
         }
         line(true, &format!("# {meaning}").replacen("# ", if in_comment { "# " } else { "" }, 1));
-        match DEFAULTS.iter().find(|(default, _)| *default == path) {
+        match defaults.iter().find(|(default, _)| *default == path) {
             Some((_, value)) => line(false, &format!("{name}: {value}")),
             None => line(true, &format!("{name}:")),
         }

@@ -53,6 +53,9 @@ pub(super) fn document(project: &Project) -> Value {
     if !finalizer_policy::documents(project).is_empty() {
         properties["finalizerPolicy"] = object(json!({"enabled": flag()}));
     }
+    if !project.buckets().is_empty() {
+        properties["nats"] = object(json!({"credentialsSecret": text(), "url": text()}));
+    }
     if project.has_webhooks() {
         properties["webhooks"] = object(json!({"certManager": flag()}));
     }

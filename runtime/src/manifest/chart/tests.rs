@@ -62,7 +62,7 @@ fn every_option_is_in_the_values_with_its_meaning() {
         }
     }
     assert!(found > 20, "{found}");
-    for (path, value) in options::DEFAULTS {
+    for (path, value) in options::defaults(&fixture::project()) {
         let key = path.rsplit('.').next().unwrap();
         assert!(values.contains(&format!("\n    {key}: {value}\n")), "{path}");
     }
@@ -86,4 +86,24 @@ fn a_chart_has_a_semantic_version() {
     for version in ["", "v1.0.0", "1.2", "1.02.3", "latest"] {
         assert_eq!(chart_version(version), "0.0.0", "{version}");
     }
+}
+
+#[test]
+fn the_connection_with_nats_is_a_value_of_an_operator_with_kinds_in_buckets() {
+    let mut project = fixture::project();
+    let deployment = |project: &Project| text(project, "templates/deployment.yaml");
+    assert!(!text(&project, "values.yaml").contains("\nnats:\n") && !deployment(&project).contains("NATS"));
+    project.controllers[0].bucket = Some(crate::bucket::BucketDefinition::new("widgets"));
+    assert!(text(&project, "values.yaml").contains("\nnats:\n  url: \"\"\n  credentialsSecret: \"\"\n"));
+    assert!(text(&project, "values.schema.json").contains("\"credentialsSecret\""));
+    let deployment = deployment(&project);
+    for part in [
+        "{{- if .Values.nats.url }}\n        - name: NATS_URL\n          value: {{ .Values.nats.url | quote }}\n",
+        "- name: NATS_CREDS\n          value: /etc/nats/operator.creds\n",
+        "secretName: {{ .Values.nats.credentialsSecret | quote }}\n",
+        "- mountPath: /etc/nats\n",
+    ] {
+        assert!(deployment.contains(part), "{part}\n{deployment}");
+    }
+    assert!(!deployment.contains("secretKeyRef"), "{deployment}");
 }

@@ -1,6 +1,6 @@
 //! Generates `values.yaml`: the default of every value, with its meaning as a comment.
 
-use super::options;
+use super::{nats, options};
 use crate::manifest::{
     ManifestError,
     deployment::{self, GRACE_SECONDS},
@@ -47,6 +47,7 @@ pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestErro
         .replace("$PRIORITY", project.priority_class.as_deref().unwrap_or_default())
         .replace("$GRACE", &GRACE_SECONDS.to_string())
         .replace("$WEBHOOKS\n", if project.has_webhooks() { WEBHOOKS } else { "" })
+        .replace("$NATS\n", if project.buckets().is_empty() { "" } else { nats::VALUES })
         .replace("$POLICY\n", if has_policy { POLICY } else { "" });
     Ok(format!("{HEADER}\n\n{text}"))
 }

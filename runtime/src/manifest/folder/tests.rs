@@ -146,3 +146,18 @@ fn files_of_earlier_versions_are_removed_with_their_folders() {
     assert!(folder.0.join("crds/mine.yaml").exists() && !folder.0.join("crds/a.yaml").exists());
     assert!(!folder.0.join("prometheus").exists());
 }
+
+/// Else the second build of a project would fail on a file of the first one.
+#[test]
+fn the_folders_of_all_generated_files_are_read() {
+    let project = fixture::with_remote_nodes();
+    let rendered = files(&project).unwrap();
+    assert!(rendered.text("remote/role.yaml").is_some());
+    for file in &rendered.files {
+        let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        assert!(FOLDERS.contains(&folder), "{}", file.path);
+    }
+    let folder = Folder::new();
+    write(&rendered, &folder.0).unwrap();
+    assert!(compare(&rendered, &folder.0).unwrap().is_empty());
+}

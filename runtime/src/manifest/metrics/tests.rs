@@ -29,7 +29,7 @@ fn series(query: &str) -> Vec<&str> {
                     names.push(word);
                     end
                 } else if let Some(labels) = after.strip_prefix(" by (") {
-                    assert!(["max", "sum"].contains(&word), "{word} in {query}");
+                    assert!(["max", "min", "sum"].contains(&word), "{word} in {query}");
                     end + " by (".len() + labels.find(')').unwrap()
                 } else {
                     assert!(KEYWORDS.contains(&word), "{word} in {query}");

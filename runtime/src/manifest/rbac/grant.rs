@@ -5,7 +5,7 @@ use crate::{
     kind::Kind,
     manager::upgrade_record::record_name,
     manifest::{KindDescription, Project, webhooks},
-    shape::{Access, AccessTarget, NodeVisit, SourceLocation, Verb},
+    shape::{Access, AccessTarget, EXTERNAL_RECORD_ACCESS, Node, NodeVisit, SourceLocation, Verb},
     webhook::Mode,
 };
 use std::collections::BTreeSet;
@@ -86,8 +86,23 @@ pub(super) fn grants(project: &Project) -> Vec<Grant> {
     grants
 }
 
-/// Returns the rules of an operator that makes no certificates for its webhooks.
+/// Returns the rules of an operator that makes no certificates for its webhooks. Kinds in buckets need no rules, nor does an operator
+/// without Kubernetes.
 pub(super) fn grants_without_certificates(project: &Project) -> Vec<Grant> {
+    let mut grants = if project.runs_without_kubernetes() { Vec::new() } else { all_grants(project) };
+    let buckets = project.buckets();
+    grants.retain(|grant| !buckets.keys().any(|kind| is_on(&grant.rule, kind)));
+    grants
+}
+
+/// Returns whether a rule is about the objects of a kind, or about a subresource of them.
+pub(super) fn is_on(rule: &Rule, kind: &Kind) -> bool {
+    let is_of_kind = |resource: &String| resource.split('/').next() == Some(&*kind.plural);
+    rule.groups.iter().any(|group| *group == kind.group) && rule.resources.iter().any(is_of_kind)
+}
+
+/// Returns the rules of an operator as if all its kinds were in Kubernetes, without those of certificates.
+pub(super) fn all_grants(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
     controllers
         .chain(grants_of_process())
@@ -260,8 +275,11 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         grants.push(Grant { rule, scope: scope_of_kind(project, watched), source: source(GrantReason::Loop(action)) });
     }
     if controlled.events {
-        // Events on a cluster-scoped object go to the namespace `default`, so the scope is right for them, too.
-        grants.push(loop_grant(Rule::on("events.k8s.io", "events", EVENT_VERBS), "records events"));
+        // Events on a cluster-scoped object go to the namespace `default`, so the scope is right for them, too. Those on an object in
+        // a bucket go to the namespace of the operator.
+        let events = loop_grant(Rule::on("events.k8s.io", "events", EVENT_VERBS), "records events");
+        let scope = if controlled.bucket.is_some() { RuleScope::OperatorNamespace } else { events.scope.clone() };
+        grants.push(Grant { scope, ..events });
     }
     controlled.shape.walk(&mut |visit| {
         let source =
@@ -272,6 +290,19 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         grants.extend(permissions.iter().map(|access| {
             let narrowed = Access { verbs: if is_retired { RETIRED_VERBS } else { access.verbs }, ..*access };
             Grant { rule: Rule::of(&narrowed), scope: scope_of_access(project, access), source: source(access) }
+        }));
+        let registration = visit.edge.filter(|_| visit.is_registered_application()).and_then(|edge| edge.registration);
+        grants.extend(registration.into_iter().flat_map(|registration| registration.access).map(|access| Grant {
+            rule: Rule::of(access),
+            scope: scope_of_access(project, access),
+            source: source(access),
+        }));
+        // The record of an external node is next to the operator.
+        let records = if matches!(visit.shape.node, Node::External(_)) { EXTERNAL_RECORD_ACCESS } else { &[] };
+        grants.extend(records.iter().map(|access| Grant {
+            rule: Rule::of(access),
+            scope: RuleScope::OperatorNamespace,
+            source: source(access),
         }));
         // A role can grant only rights that its creator holds (RBAC escalation), in the scope of the role.
         let granted = visit.edge.filter(|_| visit.group_cluster.is_empty()).map_or(&[][..], |edge| edge.access);

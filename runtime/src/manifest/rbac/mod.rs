@@ -1,6 +1,7 @@
 //! Generates the operator's RBAC roles from the permissions that the nodes of its trees declare.
 
 mod audit;
+mod buckets;
 mod explain;
 mod grant;
 mod verify;
@@ -18,6 +19,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 pub use audit::AuditError;
+pub(crate) use buckets::{BucketAccess, bucket_access};
 pub use explain::{explain, explain_json};
 pub use verify::{Comparison, verify};
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::{
+    cd::{ArgoCd, Driver},
     kind::kind_of,
     manifest::{fixture, lint::Severity},
     shape::{Access, Edge, Shape, SourceLocation, Verb},
@@ -164,11 +165,11 @@ fn a_namespace_of_what_is_in_none_is_an_error() {
 
 static INSIDE: Shape = group(&[
     Edge::plain("secret", &leaf(Node::Resource, &[Access::to(kind_of::<Secret>, &[Verb::List], HERE)]), HERE),
-    Edge::plain("nested", &NARROW, HERE).in_remote_cluster(),
+    Edge::plain("nested", &NARROW, HERE).in_remote_cluster(false),
 ]);
 static REMOTE: Shape = group(&[
     Edge::plain("local", &leaf(Node::Resource, &[Access::to(kind_of::<ClusterNode>, &[Verb::Get], HERE)]), HERE),
-    Edge::plain("inside", &INSIDE, HERE).in_remote_cluster(),
+    Edge::plain("inside", &INSIDE, HERE).in_remote_cluster(false),
 ]);
 
 #[test]
@@ -194,8 +195,36 @@ fn remote_nodes_need_no_right_here_but_for_their_record_and_their_kubeconfig() {
 #[test]
 fn an_object_in_another_cluster_can_not_be_referenced() {
     static REFERS: Shape = leaf(Node::Custom, &[Access::to(kind_of::<ConfigMap>, &[Verb::Get, Verb::Reference], HERE)]);
-    static TREE: Shape = group(&[Edge::plain("inside", &REFERS, HERE).in_remote_cluster()]);
+    static TREE: Shape = group(&[Edge::plain("inside", &REFERS, HERE).in_remote_cluster(false)]);
     let findings = findings(&project(&TREE, false));
     assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(findings[0].severity, Severity::Error);
+}
+
+#[test]
+fn an_application_below_a_remote_node_needs_rights_here_for_itself_and_the_registration_of_the_cluster() {
+    const ACCESS: &[Access] = <ArgoCd as Driver>::ACCESS;
+    static APPLICATION: Shape = leaf(Node::Application("Argo CD"), ACCESS);
+    static INSIDE: Shape =
+        group(&[Edge { registration: <ArgoCd as Driver>::REGISTRATION, ..Edge::plain("network", &APPLICATION, HERE) }]);
+    static TREE: Shape = group(&[Edge::plain("inside", &INSIDE, HERE).in_remote_cluster(false)]);
+    let roles = roles(&project(&TREE, false));
+    let of = |name: &str| roles.iter().find(|(role, _)| role == name).map(|(_, rules)| rules.clone()).unwrap();
+    let secrets = rule("secrets", &["create", "delete", "get", "list", "patch", "watch"]);
+    assert_eq!(of("Role argocd/demo"), [secrets]);
+    let verbs = ["create", "delete", "get", "list", "patch", "watch"];
+    let applications = json!({"apiGroups": ["argoproj.io"], "resources": ["applications"], "verbs": verbs});
+    assert!(of("ClusterRole demo").contains(&applications), "{roles:?}");
+    assert_eq!(remote_role(&project(&TREE, false)), None);
+}
+
+static BUCKET: Shape =
+    leaf(Node::External("bucket"), &[Access::to(kind_of::<Secret>, &[Verb::Get], HERE).within("kube-system")]);
+
+#[test]
+fn the_records_of_external_nodes_are_in_the_namespace_of_the_operator_alone() {
+    let records = rule("configmaps", &["create", "delete", "get", "list", "patch"]);
+    let roles_of_local = roles(&project(&BUCKET, false));
+    assert_eq!(roles_of_local[0], ("Role demo-system/demo".to_owned(), vec![records]));
+    assert!(roles_of_local.contains(&("Role kube-system/demo".to_owned(), vec![rule("secrets", &["get"])])));
 }

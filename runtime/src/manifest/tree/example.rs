@@ -139,6 +139,7 @@ pub(crate) fn project() -> Project {
         schema: None,
         validation: None,
         versions: None,
+        bucket: None,
         round_trip: None,
         finalizer: "demo.example.com/shop".into(),
         events: true,

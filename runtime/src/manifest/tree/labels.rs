@@ -32,6 +32,7 @@ pub(super) fn node_type(node: Node) -> &'static str {
         Node::Resource => "resource",
         Node::Manifest(_) => "manifest",
         Node::Application(_) => "application",
+        Node::External(_) => "external",
         Node::Custom => "custom",
     }
 }
@@ -57,13 +58,16 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let propagation = delete.map_or("", DeletionPropagation::as_str);
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
     let access_label = if edge.shape.kinds().any(is_role) { "grants" } else { "also" };
-    let system = match edge.shape.node {
-        Node::Application(system) => system,
-        _ => "",
+    let (system, thing) = match edge.shape.node {
+        Node::Application(system) => (system, ""),
+        Node::External(name) => ("", name),
+        _ => ("", ""),
     };
     let terms = [
         (!system.is_empty(), "deployed by", system.to_owned()),
+        (!thing.is_empty(), "manages", thing.to_owned()),
         (edge.remote, "in another cluster", String::new()),
+        (edge.background, "left there with the cluster", String::new()),
         (!count.is_empty(), count, String::new()),
         (once, "once", String::new()),
         (adopt, "adopts", from),

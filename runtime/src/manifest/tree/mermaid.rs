@@ -117,6 +117,7 @@ fn shape_with_label(node: &DiagramNode, name: &str) -> String {
     match node.shape.node {
         Node::Group { .. } => format!("([\"{text}\"])"),
         Node::Resource | Node::Manifest(_) | Node::Application(_) => format!("[\"{text}\"]"),
+        Node::External(_) => format!("[(\"{text}\")]"),
         Node::Custom => format!("{{{{\"{text}\"}}}}"),
     }
 }

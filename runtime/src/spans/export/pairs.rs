@@ -1,5 +1,8 @@
 //! Parses the lists of pairs in the variables of OpenTelemetry: `key=value,other=value`, with percent-encoded values.
 
+use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
+
 /// Parses a list of pairs; an empty text is an empty list.
 ///
 /// # Errors
@@ -20,20 +23,15 @@ fn parse_pair(entry: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value))
 }
 
-/// Decodes the percent-encoding of a text.
+/// Decodes the percent-encoding of a text; `None` if it is invalid.
 fn decode(text: &str) -> Option<String> {
-    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        if *first != b'%' {
-            bytes.push(*first);
-            continue;
-        }
-        let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok())?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = &rest[2..];
+    // `percent_decode_str` takes an invalid escape as it is.
+    let begins_with_digits =
+        |after: &str| after.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+    if !text.split('%').skip(1).all(begins_with_digits) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]

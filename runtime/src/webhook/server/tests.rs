@@ -3,12 +3,14 @@
 use super::*;
 use crate::{
     Operator, RunOptions,
+    metrics::MetricsServer,
     webhook::{Admission, Denied, Mode, Webhook, WebhookDescription},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, api::PostParams};
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
+use std::{net::IpAddr, sync::atomic::AtomicU8};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
@@ -16,11 +18,14 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Returns addresses that are free now.
+/// Returns addresses that are free now. On Linux, each call has a host of its own, so that no other test can bind them.
 async fn free_addresses<const N: usize>() -> [SocketAddr; N] {
+    static CALLS: AtomicU8 = AtomicU8::new(1);
+    let host =
+        if cfg!(target_os = "linux") { [127, 0, 1, CALLS.fetch_add(1, Ordering::Relaxed)] } else { [127, 0, 0, 1] };
     let mut listeners = Vec::new();
     for _ in 0..N {
-        listeners.push(TcpListener::bind("127.0.0.1:0").await.unwrap());
+        listeners.push(TcpListener::bind((IpAddr::from(host), 0)).await.unwrap());
     }
     std::array::from_fn(|at| listeners[at].local_addr().unwrap())
 }
@@ -100,6 +105,8 @@ async fn install(sandbox: &Sandbox) {
             "webhooks": [{
                 "name": description.name(), "clientConfig": {"service": service}, "rules": [rule],
                 "sideEffects": "None", "admissionReviewVersions": ["v1"],
+                // Not those that the sandbox creates in each namespace.
+                "objectSelector": {"matchLabels": {"test": "yes"}},
             }],
         });
         let path = format!("/apis/admissionregistration.k8s.io/v1/{}s", kind.to_lowercase());
@@ -108,9 +115,12 @@ async fn install(sandbox: &Sandbox) {
     }
 }
 
-/// Creates a ConfigMap, and returns it or the status of the error.
-async fn create(sandbox: &Sandbox, name: &str, key: &str) -> Result<ConfigMap, Box<kube::core::Status>> {
-    let config = json!({"metadata": {"name": name}, "data": {key: "x"}});
+/// The created object, or the status of the error.
+type Created = Result<ConfigMap, Box<kube::core::Status>>;
+
+/// Creates a ConfigMap.
+async fn create(sandbox: &Sandbox, name: &str, key: &str) -> Created {
+    let config = json!({"metadata": {"name": name, "labels": {"test": "yes"}}, "data": {key: "x"}});
     let api = Api::<ConfigMap>::default_namespaced(sandbox.client());
     let created = api.create(&PostParams::default(), &serde_json::from_value(config).unwrap()).await;
     created.map_err(|error| match error {
@@ -141,6 +151,14 @@ async fn an_api_server_calls_the_webhooks_of_an_operator_through_their_service()
     assert!(failed.message.contains("failed calling webhook"), "{}", failed.message);
 }
 
+/// Waits until the webhook has been called for a creation, which does not end before.
+async fn is_called(calls: &mut watch::Receiver<i32>, number: i32, creation: &mut JoinHandle<Created>) {
+    tokio::select! {
+        called = timeout(Duration::from_secs(30), calls.wait_for(|calls| *calls == number)) => drop(called.unwrap().unwrap()),
+        ended = creation => panic!("the creation ended without a review: {ended:?}"),
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_lets_running_reviews_finish_and_answers_new_ones_for_a_while() {
     let [webhooks] = free_addresses().await;
@@ -163,17 +181,29 @@ async fn a_stop_lets_running_reviews_finish_and_answers_new_ones_for_a_while() {
         let sandbox = sandbox.clone();
         tokio::spawn(async move { create(&sandbox, name, "a").await })
     };
-    let running = started("running");
-    calls.wait_for(|calls| *calls == 1).await.unwrap();
+    let mut running = started("running");
+    is_called(&mut calls, 1, &mut running).await;
     replica.stop.send(()).unwrap();
-    let late = started("late");
-    calls.wait_for(|calls| *calls == 2).await.unwrap();
+    let mut late = started("late");
+    is_called(&mut calls, 2, &mut late).await;
     release.send_replace(true);
     for creation in [running, late] {
         assert!(creation.await.unwrap().is_ok());
     }
     replica.run.await.unwrap().unwrap();
     assert!(TcpStream::connect(webhooks).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_operator_has_left_its_addresses_so_that_the_next_one_can_bind_them() {
+    let [webhooks, probes, metrics] = free_addresses().await;
+    let sandbox = Sandbox::builder().seed(1).start();
+    for _ in 0..50 {
+        let options =
+            RunOptions::default().probes(probes).webhooks(webhooks).metrics(MetricsServer::new(metrics).secure(false));
+        let operator = operator().shutdown_timeout(Duration::ZERO);
+        operator.run_with(sandbox.client(), options, async {}).await.unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

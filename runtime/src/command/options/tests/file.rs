@@ -3,7 +3,7 @@
 use super::{super::ConfigurationError, load};
 use crate::{
     foreign::Foreign,
-    manager::{operator::Operator, run::RunOptions},
+    manager::{operator::Operator, run_options::RunOptions},
     provisioner::tree_harness::Recorder,
 };
 use k8s_openapi::api::core::v1::{Namespace, Secret};

@@ -77,7 +77,7 @@ fn every_key_of_the_file_has_a_flag() {
 #[test]
 fn the_schema_admits_no_other_keys() {
     let schema = configuration_schema();
-    for name in ["probes", "metrics", "webhooks", "log", "otlp", "client", "leaderElection", "controllers"] {
+    for name in ["probes", "metrics", "webhooks", "log", "otlp", "client", "nats", "leaderElection", "controllers"] {
         assert_eq!(schema["properties"][name]["additionalProperties"], false, "{name}");
     }
     assert_eq!(schema["additionalProperties"], false);

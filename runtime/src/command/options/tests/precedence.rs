@@ -1,13 +1,13 @@
 //! Each option takes its value from the highest source that sets it: flag, environment, file, code, library.
 
 use super::{
-    super::{keys::KEYS, log_options::LogOptions, otlp::OtlpOptions},
+    super::{keys::KEYS, log_options::LogOptions, nats::BucketOptions, otlp::OtlpOptions},
     OwnCli, load,
 };
 use crate::{
     foreign::Foreign,
     lease::options::LeaderElection,
-    manager::{operator::Operator, run::RunOptions},
+    manager::{operator::Operator, run_options::RunOptions},
     metrics::MetricsServer,
     provisioner::tree_harness::Recorder,
     queue::Backoff,
@@ -23,6 +23,7 @@ struct Effective {
     run: RunOptions,
     log: LogOptions,
     otlp: OtlpOptions,
+    nats: BucketOptions,
 }
 
 /// The code of an operator, which sets an option.
@@ -83,13 +84,14 @@ impl Row {
         let configuration = load(&with.chain(flags.iter().cloned()).collect::<Vec<_>>()).unwrap();
         let (operator, run) = configuration.apply_to(operator, run).unwrap();
         let (log, otlp) = (configuration.log_options(), configuration.otlp_options());
-        (self.read)(&Effective { operator, run, log, otlp })
+        (self.read)(&Effective { operator, run, log, otlp, nats: configuration.bucket_options() })
     }
 
     /// The content of a file that sets the option alone, as JSON, which is YAML.
     fn content(&self) -> String {
         let plain = || serde_json::from_str(self.file).unwrap_or_else(|_| Value::from(self.file));
-        let value = if self.flag == "namespace" { json!([self.file]) } else { plain() };
+        let is_list = matches!(self.flag, "namespace" | "nats-url");
+        let value = if is_list { json!([self.file]) } else { plain() };
         let body = self.key().rsplit('.').fold(value, |value, name| json!({name: value}));
         let mut content = json!({"apiVersion": "config.opgen.dev/v1alpha1", "kind": "OperatorConfiguration"});
         content.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
@@ -222,6 +224,13 @@ fn client_rows() -> Vec<Row> {
         row("kube-api-burst", "5", ["1", "2", "3"], |e| between(&e.operator.rate_limit, "burst: ", " }"))
             .code("9", |operator, run| (operator.rate_limit(4.5, 9), run))
             .with(&["--kube-api-qps=4.5"]),
+        row("nats-url", "", ["nats://a", "nats://b", "nats://c"], |e| {
+            e.nats.nats_url.iter().flatten().cloned().collect()
+        }),
+        row("nats-credentials", "", ["a.creds", "b.creds", "c.creds"], |e| {
+            e.nats.nats_credentials.clone().unwrap_or_default()
+        })
+        .with(&["--nats-url=nats://a"]),
     ]
 }
 

@@ -29,6 +29,7 @@ pub(super) struct Palette {
 pub(super) const ROOT: Palette = Palette { fill: "#1e293b", stroke: "#1e293b", dark: "#ffffff" };
 pub(super) const GROUP: Palette = Palette { fill: "#eef2ff", stroke: "#6366f1", dark: "#3730a3" };
 pub(super) const RESOURCE: Palette = Palette { fill: "#ecfdf5", stroke: "#10b981", dark: "#065f46" };
+pub(super) const EXTERNAL: Palette = Palette { fill: "#fdf4ff", stroke: "#c026d3", dark: "#86198f" };
 pub(super) const CUSTOM: Palette = Palette { fill: "#fff7ed", stroke: "#f97316", dark: "#9a3412" };
 
 const TEXT_COLOR: &str = "#0f172a";
@@ -39,6 +40,7 @@ pub(super) fn palette(node: Node) -> Palette {
     match node {
         Node::Group { .. } => GROUP,
         Node::Resource | Node::Manifest(_) | Node::Application(_) => RESOURCE,
+        Node::External(_) => EXTERNAL,
         Node::Custom => CUSTOM,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     canvas::{Area, BoxStyle, Canvas, Stroke, TextStyle},
-    card::{CUSTOM, GROUP, Palette, RESOURCE},
+    card::{CUSTOM, EXTERNAL, GROUP, Palette, RESOURCE},
     forest::Forest,
     measure::{Face, width},
     style::{AFTER, BRANCH, MARGIN, NEXT, NEXT_DOWN, READS},
@@ -49,6 +49,7 @@ fn entries(forest: &Forest) -> Vec<(Sign, &'static str)> {
     let all = [
         (has(&|node| matches!(node, Node::Group { .. })), Sign::Box(GROUP), "group"),
         (has(&|node| node == Node::Resource), Sign::Box(RESOURCE), "resource: objects of a kind"),
+        (has(&|node| matches!(node, Node::External(_))), Sign::Box(EXTERNAL), "external: outside of Kubernetes"),
         (has(&|node| node == Node::Custom), Sign::Box(CUSTOM), "custom: by hand"),
         (orders(&is_serial_up), Sign::Arrow(NEXT), "comes next; torn down in reverse"),
         (orders(&is_serial_down), Sign::Arrow(NEXT_DOWN), "torn down next"),
