@@ -51,6 +51,11 @@ impl Environment {
         Self { start, seeded: seed.is_some(), began: Instant::now(), chance: Mutex::new(chance) }
     }
 
+    /// Returns the environment with the time of another clock.
+    pub(crate) fn with_clock(self, Clock { start, began }: Clock) -> Self {
+        Self { start, began, ..self }
+    }
+
     /// Returns whether time and random numbers derive from a seed.
     pub(crate) fn is_seeded(&self) -> bool {
         self.seeded

@@ -16,7 +16,7 @@ use crate::{
     authorization::RbacCache,
     bootstrap,
     controller::{self, Controllers},
-    environment::Environment,
+    environment::{Clock, Environment},
     fault::{ObservedEvent, ObservedWebhookCall, WebhookFault},
     kind::Registry,
     response::{Body, Content},
@@ -45,6 +45,8 @@ pub struct Builder {
     audit: Audit,
     authentication: Authentication,
     webhooks: webhook::WebhookRoutes,
+    /// The objects of a backup, and the clock of the sandbox that had them.
+    restored: Option<(Store, Clock)>,
 }
 
 impl Sandbox {
@@ -68,6 +70,7 @@ impl Sandbox {
             audit: Audit::default(),
             authentication: Authentication::default(),
             webhooks: webhook::WebhookRoutes::default(),
+            restored: None,
         }
     }
 
@@ -130,8 +133,8 @@ impl Builder {
         self
     }
 
-    /// Sets whether Argo CD and Flux are simulated: their kinds exist, and applications are deployed as a ConfigMap each. Default:
-    /// off.
+    /// Sets whether Argo CD, Flux and an operator with Helm are simulated: their kinds exist, and applications are deployed as a
+    /// ConfigMap each. Default: off.
     #[must_use]
     pub fn cd_systems(mut self, on: bool) -> Self {
         self.options.cd_systems = on;
@@ -196,14 +199,29 @@ impl Builder {
         self
     }
 
+    /// Begins with the objects that another sandbox had at a version, and with its clock: as a cluster that is restored from a backup.
+    /// `latest` is the version of the last write, which is not lower. There is no history: a watch from an earlier version gets 410. The
+    /// seed must be another one, or the same UIDs would be given again. `None` if the history of the other sandbox does not reach back to
+    /// the version.
+    #[must_use]
+    pub fn restored(mut self, other: &Sandbox, version: u64, latest: u64) -> Option<Self> {
+        let store = other.server.store.restored(version, latest.max(version)).ok()?;
+        self.restored = Some((store, other.server.environment.clock()));
+        Some(self)
+    }
+
     /// Starts the sandbox on the current tokio runtime.
     ///
     /// # Panics
     /// Outside a tokio runtime.
     #[must_use]
-    pub fn start(self) -> Sandbox {
-        let store = Store::new(self.history);
-        self.start_with(store)
+    pub fn start(mut self) -> Sandbox {
+        let Some((store, clock)) = self.restored.take() else {
+            let store = Store::new(self.history);
+            return self.start_with(store);
+        };
+        let environment = Environment::new(self.seed).with_clock(clock);
+        self.start_in(environment, store)
     }
 
     /// Starts the sandbox with the contents of a data file and persists all changes there: the objects, and the key that
@@ -225,9 +243,14 @@ impl Builder {
 
     /// Starts the sandbox with a store: creates the objects of a new cluster and starts the controllers.
     pub(crate) fn start_with(self, store: Store) -> Sandbox {
+        let environment = Environment::new(self.seed);
+        self.start_in(environment, store)
+    }
+
+    fn start_in(self, environment: Environment, store: Store) -> Sandbox {
         let store = Arc::new(store);
         let server = Arc::new(Server {
-            environment: Environment::new(self.seed),
+            environment,
             authentication: self.authentication,
             policies: RbacCache::new(&store),
             store,

@@ -27,6 +27,7 @@ mod patches;
 mod persistence;
 mod pods;
 mod reads;
+mod restored;
 mod reviews;
 mod roles;
 mod schemas;

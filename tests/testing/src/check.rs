@@ -37,6 +37,19 @@ pub enum Check {
     /// [webhooks](crate::Program::webhooks). A mutating webhook with the failure policy `Ignore` has no faults, since the API server
     /// then stores objects without its changes.
     Webhooks,
+    /// A partition, changed credentials, an emptied, a replaced and a restored cluster of a remote node do not change the final state. Only
+    /// for programs with objects in other clusters.
+    RemoteClusters,
+    /// Other clients of the buckets, and interruptions of watches, do not change the final state: puts of bare specs and of stale values,
+    /// deletions and purges, also while the program is stopped, values that are no objects, and new objects in place of others. After a
+    /// deletion neither children nor entries are left. Only for programs with
+    /// [kinds in buckets](crate::Manifests::install).
+    Buckets,
+    /// A failed call to a service outside of the cluster, and a change or a deletion of its things by another client, do not change the
+    /// final state: there is no second thing, none is left after the deletion, and a thing that differs is repaired. An exhausted quota
+    /// is reported in a condition and leads to no endless calls. Only for trials
+    /// [with a world](crate::trial_with_world). Stops before and after its calls are a part of [`Check::Stop`].
+    Outside,
     /// An upgrade and a downgrade keep the objects that both releases want, and lead to the state of each release. It needs
     /// [`Trial::upgrades_from`](crate::Trial::upgrades_from).
     Upgrade,
@@ -59,6 +72,9 @@ impl Check {
         Self::Edit,
         Self::RandomFaults,
         Self::Webhooks,
+        Self::RemoteClusters,
+        Self::Buckets,
+        Self::Outside,
         Self::Upgrade,
         Self::Role,
     ];
@@ -79,6 +95,9 @@ impl fmt::Display for Check {
             Self::Edit => "edits",
             Self::RandomFaults => "random faults",
             Self::Webhooks => "faults of webhooks",
+            Self::RemoteClusters => "disturbances of other clusters",
+            Self::Buckets => "disturbances of buckets",
+            Self::Outside => "services outside",
             Self::Upgrade => "upgrade and downgrade",
             Self::Role => "role",
         })

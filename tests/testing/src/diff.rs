@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::snapshot::{Entry, SECRET_DIGEST, Snapshot};
+use crate::{
+    secret_data::SECRET_DIGEST,
+    snapshot::{Entry, Snapshot},
+};
 
 /// Objects and fields that differ between two undisturbed runs with different seeds.
 #[derive(Clone, Debug, Default)]

@@ -27,6 +27,21 @@
 //! call or for a minute. Meanwhile the API server rejects writes as the failure policy of the webhook says. The program must retry
 //! its own writes.
 //!
+//! # Other clusters
+//! Each kubeconfig that a remote node of the operator names is that of a sandbox of its own, which exists a second later.
+//! [`Check::RemoteClusters`] disturbs these sandboxes: connections fail, credentials change, objects vanish, an empty cluster replaces
+//! another one, or a cluster is restored from a backup while the program does not run.
+//!
+//! # Buckets
+//! The objects of kinds in buckets are in buckets of the trial, which stay when the operator stops. Their calls have the numbers and faults
+//! of those to the API server: a report has `put units/shop.web`, or `put units/_claim.shop.web` for the claim of an object. These kinds
+//! have no generated samples, so [`Trial::sample`] adds some. [`Check::Buckets`] disturbs the buckets as clients do that know nothing of
+//! Kubernetes. Each bucket has entries of other clients, which must stay as they are.
+//!
+//! # Services outside
+//! [`trial_with_world`] tries an operator with nodes of things that no API server stores, over a simulation of their service: see
+//! [`world`].
+//!
 //! # Invariants
 //! Each run also checks these invariants; a finding names the object that violates one:
 //!
@@ -44,6 +59,12 @@
 //!
 //! A program may poll: at rest it may read each path once a second.
 //!
+//! # Drivers
+//! [`driver`] is another suite, for drivers of CD systems. It needs no cluster.
+//!
+//! # Implementations of buckets
+//! [`bucket`] is another suite, for implementations of [`Bucket`](opgen::bucket::Bucket): stores of keys and values.
+//!
 //! # Replay
 //! A finding has the schedule of its run, such as `after:17`. `OPGEN_REPLAY=after:17 cargo test` runs only that schedule and
 //! shows its whole timeline. `OPGEN_REPORT=FOLDER cargo test` also writes the report as a page: [`Report::page`].
@@ -51,11 +72,16 @@
 #![warn(missing_docs)]
 
 mod admin;
+mod api_server;
+pub mod bucket;
 mod check;
+mod cluster_disturbance;
 mod diff;
+pub mod driver;
 mod footprint;
 mod object;
 mod oracle;
+mod outside_event;
 mod page;
 mod path;
 mod permission;
@@ -64,17 +90,22 @@ mod program;
 mod report;
 mod scenario;
 mod schedule;
+mod secret_data;
 mod simulation;
 mod snapshot;
+mod store_disturbance;
+mod stored_kind;
 mod suite;
 mod target;
 mod trial;
 mod variant;
 mod webhook_schedule;
+pub mod world;
 
 pub use check::Check;
-pub use opgen_sandbox::fault::{FaultClass, Timeline};
+pub use opgen_sandbox::fault::{FaultClass, Faults, Timeline};
 pub use program::{Manifests, Program, ProgramWebhooks, Respond};
 pub use report::{CheckSummary, Finding, Report, TrialError};
 pub use schedule::{InvalidSchedule, Schedule};
-pub use trial::{Trial, trial, trial_of};
+pub use stored_kind::{BUCKET_ANNOTATION, UNCONTROLLED_ANNOTATION};
+pub use trial::{Trial, trial, trial_of, trial_with_world};

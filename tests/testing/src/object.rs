@@ -62,10 +62,44 @@ pub(crate) fn label_with_node(object: &Value) -> String {
 
 /// The annotation of an opgen operator's record of a cluster: the Secret with its kubeconfig, as JSON.
 pub(crate) const CLUSTER_RECORD: &str = "opgen.dev/cluster";
+/// The annotation of a record whose cluster ends with the owner.
+pub(crate) const BACKGROUND: &str = "opgen.dev/background";
 
 /// Returns whether an object is a record of a cluster.
 pub(crate) fn is_cluster_record(object: &Value) -> bool {
     object["metadata"]["annotations"].get(CLUSTER_RECORD).is_some()
+}
+
+/// The field of an object of a snapshot that stands for a thing outside of the cluster.
+pub(crate) const OUTSIDE_FIELD: &str = "opgenOutside";
+
+/// Returns whether an object of a snapshot stands for a thing outside of the cluster.
+pub(crate) fn is_outside(object: &Value) -> bool {
+    object.get(OUTSIDE_FIELD).is_some()
+}
+
+/// Returns whether an object stands for a thing outside that may remain after the samples are deleted.
+pub(crate) fn may_stay_outside(object: &Value) -> bool {
+    object[OUTSIDE_FIELD]["mayStay"] == true
+}
+
+/// The label of an opgen operator's record of a thing outside of the cluster.
+const EXTERNAL_RECORD: &str = "opgen.dev/external-record";
+
+/// Returns whether an object is a record of a thing outside of the cluster. An operator reads its records live, watches none, and writes
+/// a lost one again only when it has to do with the thing.
+pub(crate) fn is_external_record(object: &Value) -> bool {
+    object["metadata"]["labels"].get(EXTERNAL_RECORD).is_some()
+}
+
+/// Reduces the record of a thing outside to what it is a record of: the token, the id and the UID of the owner may be those of an
+/// earlier object of the same name. Other objects stay as they are.
+pub(crate) fn reduce_external_record(object: &mut Value) {
+    if is_external_record(object)
+        && let Some(data) = object["data"].as_object_mut()
+    {
+        data.retain(|field, _| matches!(field.as_str(), "node" | "owner" | "phase" | "thing"));
+    }
 }
 
 /// Returns whether two objects have the same cluster, kind, namespace and name.

@@ -52,9 +52,14 @@ pub(crate) fn controller_permissions(objects: &[Value]) -> BTreeSet<Permission> 
 /// The API groups of the CD systems that the sandbox simulates.
 const CD_GROUPS: [&str; 3] = ["argoproj.io", "helm.toolkit.fluxcd.io", "kustomize.toolkit.fluxcd.io"];
 
-/// Returns whether the roles among objects let a program deploy applications through a CD system.
+/// The group and the resource of the objects by which an operator deploys applications with Helm.
+const HELM_DEPLOYMENTS: (&str, &str) = ("cd.opgen.dev", "helmdeployments");
+
+/// Returns whether the roles among objects let a program deploy applications through a CD system or with Helm.
 pub(crate) fn deploys_applications(objects: &[Value]) -> bool {
-    granted_permissions(objects).iter().any(|permission| CD_GROUPS.contains(&permission.group.as_str()))
+    granted_permissions(objects).iter().any(|Permission { group, resource, .. }| {
+        CD_GROUPS.contains(&group.as_str()) || (group.as_str(), resource.as_str()) == HELM_DEPLOYMENTS
+    })
 }
 
 /// Returns the permissions of a rule: one for each API group, resource and verb.

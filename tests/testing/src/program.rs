@@ -7,21 +7,27 @@ use std::{
 };
 
 use bytes::Bytes;
-use futures::future::{BoxFuture, FutureExt as _};
+use futures::future::{BoxFuture, FutureExt as _, ready};
 use http::{Request, Response};
 use opgen::{
     Operator, RunOptions,
+    bucket::OpenBuckets,
     environment::Environment,
-    manifest::{self, Describe as _},
+    manifest::{self, Describe as _, KindDescription},
     testing::WebhookResponder,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::stored_kind::{BUCKET_ANNOTATION, UNCONTROLLED_ANNOTATION};
 
 /// The manifests of a program under test.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Manifests {
     /// The objects that are installed before the program runs: namespaces, CustomResourceDefinitions, accounts, roles.
+    ///
+    /// A CustomResourceDefinition with the annotation [`BUCKET_ANNOTATION`] is not installed: the objects of its kind are in the bucket
+    /// that the annotation names.
     pub install: Vec<Value>,
     /// The objects that the program reconciles; the first is created first and deleted last.
     pub samples: Vec<Value>,
@@ -95,6 +101,19 @@ pub trait Program: Send + Sync {
 
     /// Starts a new process, which runs until the future is dropped.
     fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>>;
+
+    /// Starts a new process of a program whose kinds are in buckets; see [`Manifests::install`]. The buckets stay from one process to the
+    /// next. Default: an error, since [`run`](Self::run) has no buckets.
+    fn run_with_buckets(
+        &self,
+        client: kube::Client,
+        environment: Environment,
+        buckets: Arc<dyn OpenBuckets>,
+    ) -> BoxFuture<'static, Result<(), String>> {
+        drop((client, environment, buckets));
+        let problem = "the program has kinds in buckets and does not implement `Program::run_with_buckets`";
+        ready(Err(problem.to_owned())).boxed()
+    }
 }
 
 /// An opgen operator, built anew for each process.
@@ -125,6 +144,12 @@ impl<F: Fn() -> Operator + Send + Sync> OpgenProgram<F> {
             let Ok(project) = (self.build)().project() else { return Identity::default() };
             Identity { name: project.name, namespace: project.namespace, namespaced: project.namespaced }
         })
+    }
+
+    /// Returns the namespace that the operator watches; `None` if it watches all.
+    fn watched_namespace(&self) -> Option<String> {
+        let identity = self.identity();
+        identity.namespaced.then(|| identity.namespace.clone())
     }
 }
 
@@ -158,6 +183,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         }
         // A trial calls the webhooks in the process, without a certificate.
         manifests.install.extend(manifest::documents_without_certificates(&project));
+        manifests.install.extend(project.controllers.iter().filter_map(definition_in_bucket));
         for file in rendered.files.iter().filter(|file| file.path.starts_with("samples/")) {
             manifests.samples.extend(documents(&file.text)?);
         }
@@ -180,16 +206,51 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
     }
 
     fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>> {
-        let operator = (self.build)().environment(environment);
-        let identity = self.identity();
-        let namespace = identity.namespaced.then(|| identity.namespace.clone());
-        let options = namespace.into_iter().fold(RunOptions::default(), RunOptions::namespace);
-        async move {
-            let never = std::future::pending::<()>();
-            operator.run_with(client, options, never).await.map_err(|error| error.to_string())
-        }
-        .boxed()
+        run_operator((self.build)(), self.watched_namespace(), client, environment)
     }
+
+    fn run_with_buckets(
+        &self,
+        client: kube::Client,
+        environment: Environment,
+        buckets: Arc<dyn OpenBuckets>,
+    ) -> BoxFuture<'static, Result<(), String>> {
+        run_operator((self.build)().buckets(buckets), self.watched_namespace(), client, environment)
+    }
+}
+
+/// Returns the definition of a kind whose objects are in a bucket, with the annotations of such a kind; `None` for another kind.
+fn definition_in_bucket(described: &KindDescription) -> Option<Value> {
+    let bucket = described.bucket.as_ref()?;
+    let mut definition = described.crd.clone()?;
+    definition["kind"] = json!("CustomResourceDefinition");
+    definition["metadata"]["annotations"][BUCKET_ANNOTATION] = json!(bucket.name);
+    if described.only_defined {
+        definition["metadata"]["annotations"][UNCONTROLLED_ANNOTATION] = json!("true");
+    }
+    Some(definition)
+}
+
+/// Runs an operator for a namespace, or for all, until the future is dropped.
+pub(crate) fn run_operator(
+    operator: Operator,
+    namespace: Option<String>,
+    client: kube::Client,
+    environment: Environment,
+) -> BoxFuture<'static, Result<(), String>> {
+    let operator = operator.environment(environment);
+    let options = namespace.into_iter().fold(RunOptions::default(), RunOptions::namespace);
+    async move {
+        let never = std::future::pending::<()>();
+        operator.run_with(client, options, never).await.map_err(|error| error.to_string())
+    }
+    .boxed()
+}
+
+/// Returns the namespace that an operator watches; `None` if it watches all, or if it is invalid.
+pub(crate) fn watched_namespace(operator: &Operator) -> Option<String> {
+    let project = operator.project().ok()?;
+    project.namespaced.then_some(project.namespace)
 }
 
 /// Parses the YAML documents of a generated manifest.

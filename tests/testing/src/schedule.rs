@@ -4,7 +4,10 @@ use std::{fmt, str::FromStr};
 
 use opgen_sandbox::fault::{Fault, FaultClass};
 
-use crate::webhook_schedule::WebhookSchedule;
+use crate::{
+    cluster_disturbance::ClusterDisturbance, outside_event::OutsideEvent, store_disturbance::StoreDisturbance,
+    webhook_schedule::WebhookSchedule,
+};
 
 /// The fault schedule of one run, from the creation of the samples to their deletion.
 ///
@@ -31,6 +34,9 @@ use crate::webhook_schedule::WebhookSchedule;
 /// | `webhook:N=FAULT` | the N-th call to a webhook has a fault, such as `refused` or `timedOut` |
 /// | `outage:N=FAULT` | the calls to webhooks have that fault for a minute, from the N-th on |
 /// | `webhooks:N` | random faults of the calls to webhooks from seed N |
+/// | `cluster:N=EVENT` | just before the N-th call, the clusters of remote nodes have a `partition`, new `credentials`, an `emptying` or a `replacement`; for 0 at rest, and then also a `restore` or a `restoreAhead` from a backup |
+/// | `bucket:N=EVENT` | just before the N-th call, another client puts the bare `spec` of the samples into their buckets, a `stale` or an `invalid` value, or another object in their place (`replacement`); it removes them (`deletion`, `purge`; `absence` while the program is stopped after that call) or the `children` in buckets; or there is an `interruption` of all watches; for 0 at rest |
+/// | `outside:N=EVENT` | the N-th call, to a service outside, is `refused`, `lost`, `timedOut`, `slow` or `throttled`; or just before the N-th call, for 0 at rest, another client causes a `loss`, a `drift` or a `foreignChange` of its things; `outside:0=quota` exhausts its quota for a while |
 /// | `dice:N` | the seed of names, UIDs and the program's random values; 1 by default |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -68,6 +74,12 @@ pub struct Schedule {
     pub(crate) random_faults: Option<(u64, Vec<FaultClass>)>,
     /// The faults of the calls to webhooks.
     pub(crate) webhooks: Option<WebhookSchedule>,
+    /// The call before which the clusters of remote nodes are disturbed; 0 at rest.
+    pub(crate) cluster: Option<(u64, ClusterDisturbance)>,
+    /// The call before which the buckets are disturbed; 0 at rest.
+    pub(crate) bucket: Option<(u64, StoreDisturbance)>,
+    /// The call to a service outside of the cluster that fails, or before which the things there are disturbed; 0 at rest.
+    pub(crate) outside: Option<(u64, OutsideEvent)>,
 }
 
 /// The propagation policy of a deletion, as in `DeleteOptions`.
@@ -169,6 +181,21 @@ impl Schedule {
         Self { webhooks: Some(webhooks), ..Self::default() }
     }
 
+    /// Disturbs the clusters of remote nodes before a call; at rest for 0.
+    pub(crate) fn cluster_disturbance(call: u64, disturbance: ClusterDisturbance) -> Self {
+        Self { cluster: Some((call, disturbance)), ..Self::default() }
+    }
+
+    /// Disturbs the buckets before a call; at rest for 0.
+    pub(crate) fn bucket_disturbance(call: u64, disturbance: StoreDisturbance) -> Self {
+        Self { bucket: Some((call, disturbance)), ..Self::default() }
+    }
+
+    /// Disturbs a service outside of the cluster at a call; at rest for 0.
+    pub(crate) fn outside_event(call: u64, event: OutsideEvent) -> Self {
+        Self { outside: Some((call, event)), ..Self::default() }
+    }
+
     /// Changes the samples to a variant and back.
     pub(crate) fn edit(variant: usize) -> Self {
         Self { edit: Some(variant), ..Self::default() }
@@ -225,6 +252,9 @@ impl fmt::Display for Schedule {
             words.push(format!("chance:{seed}{list}"));
         }
         words.extend(self.webhooks.map(|webhooks| webhooks.to_string()));
+        words.extend(self.cluster.map(|(call, disturbance)| format!("cluster:{call}={disturbance}")));
+        words.extend(self.bucket.map(|(call, disturbance)| format!("bucket:{call}={disturbance}")));
+        words.extend(self.outside.map(|(call, event)| format!("outside:{call}={event}")));
         words.extend(self.seed.map(|seed| format!("dice:{seed}")));
         f.write_str(&words.join(" "))
     }
@@ -258,6 +288,21 @@ impl FromStr for Schedule {
                 "beside" => schedule.second_object = Some(index),
                 "idle" => schedule.idle = number > 0,
                 "upgrade" => schedule.upgrade = number > 0,
+                "cluster" => {
+                    let disturbance = ClusterDisturbance::parse(detail);
+                    let disturbance = disturbance.filter(|disturbance| number == 0 || !disturbance.needs_restart());
+                    let disturbance = disturbance.ok_or_else(invalid)?;
+                    schedule.cluster = Some((number, disturbance));
+                }
+                "bucket" => {
+                    let disturbance = StoreDisturbance::parse(detail).ok_or_else(invalid)?;
+                    schedule.bucket = Some((number, disturbance));
+                }
+                "outside" => {
+                    let event = OutsideEvent::parse(detail).filter(|event| event.can_happen_at(number));
+                    let event = event.ok_or_else(invalid)?;
+                    schedule.outside = Some((number, event));
+                }
                 "dice" => schedule.seed = Some(number),
                 "chance" => {
                     let by_name = |name: &str| FaultClass::ALL.into_iter().find(|class| class_name(*class) == name);
@@ -300,10 +345,29 @@ mod tests {
             "webhook:3=otherName",
             "edit:1 outage:4=timedOut",
             "upgrade:1 webhooks:7",
+            "cluster:4=partition dice:2",
+            "bucket:0=absence",
+            "bucket:7=spec dice:2",
+            "change:8=1 outside:7=lost",
+            "outside:0=foreignChange",
+            "cluster:0=restoreAhead",
         ] {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()).as_deref(), Ok(text));
         }
-        for text in ["after", "after:x", "sometimes:3", "chance:1=rain", "webhook:1", "outage:2=rain"] {
+        for text in [
+            "after",
+            "after:x",
+            "sometimes:3",
+            "chance:1=rain",
+            "webhook:1",
+            "outage:2=rain",
+            "cluster:1=rain",
+            "cluster:1=restore",
+            "bucket:1=rain",
+            "outside:1=rain",
+            "outside:5=quota",
+            "outside:0=lost",
+        ] {
             assert!(text.parse::<Schedule>().is_err(), "{text}");
         }
     }

@@ -2,16 +2,21 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    hash::{DefaultHasher, Hash as _, Hasher as _},
     net::IpAddr,
 };
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::object::{is_same_object, label, owner_references};
+use crate::{
+    object::{is_external_record, is_outside, is_same_object, label, may_stay_outside, owner_references},
+    secret_data::digest_values,
+};
 
 /// Kinds that record what happened; they depend on timing.
 const EXCLUDED_KINDS: [&str; 2] = ["Event", "Lease"];
+
+/// The field managers of the CD systems.
+const CD_MANAGERS: [&str; 2] = ["argocd-application-controller", "helm-controller"];
 
 /// The finalizer that a trial puts on objects to block their deletion.
 pub(crate) const FOREIGN_FINALIZER: &str = "testing.opgen.dev/another";
@@ -26,7 +31,7 @@ pub(crate) struct Snapshot {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     /// The object without the values that differ between runs: UIDs, versions, generations, times, addresses, generated
-    /// names. The values of a Secret are digests.
+    /// names. The values of a Secret are digests, without the credentials for clusters.
     pub(crate) normalized: Value,
     /// The field managers that have written fields.
     pub(crate) managers: BTreeSet<String>,
@@ -46,7 +51,7 @@ impl Entry {
         match self.raw["kind"].as_str() {
             Some("PersistentVolumeClaim") => self.is_unowned(),
             Some("PersistentVolume") => true,
-            _ => false,
+            _ => may_stay_outside(&self.raw),
         }
     }
 }
@@ -74,8 +79,15 @@ impl Snapshot {
 
     /// Returns the objects that a program has written, without fields that depend on time and history.
     pub(crate) fn desired(&self, program: &str) -> Self {
+        self.desired_or_in(&Self { objects: BTreeMap::new() }, program)
+    }
+
+    /// Returns the objects that a program has written or that another snapshot has, without fields that depend on time and history.
+    /// A client that puts a value into a bucket leaves no trace of the program's earlier writes.
+    pub(crate) fn desired_or_in(&self, other: &Self, program: &str) -> Self {
         let of_program = |entry: &Entry| entry.managers.iter().any(|manager| is_manager_of(manager, program));
-        let objects = self.objects.iter().filter(|(_, entry)| of_program(entry)).map(|(key, entry)| {
+        let is_wanted = |(key, entry): &(_, &Entry)| other.objects.contains_key(*key) || of_program(entry);
+        let objects = self.objects.iter().filter(is_wanted).map(|(key, entry)| {
             let mut entry = entry.clone();
             strip_history(&mut entry.normalized);
             (key.clone(), entry)
@@ -83,11 +95,12 @@ impl Snapshot {
         Self { objects: objects.collect() }
     }
 
-    /// Returns the objects that a program has written, without its samples.
+    /// Returns the objects that a program has written, without its samples, things outside and their records.
     pub(crate) fn children<'a>(&'a self, program: &'a str, samples: &'a [Value]) -> impl Iterator<Item = &'a Entry> {
         let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
         self.objects.values().filter(move |entry| {
-            !is_sample(entry) && entry.managers.iter().any(|manager| is_manager_of(manager, program))
+            let is_child = !is_sample(entry) && !is_outside(&entry.raw) && !is_external_record(&entry.raw);
+            is_child && entry.managers.iter().any(|manager| is_manager_of(manager, program))
         })
     }
 
@@ -101,6 +114,13 @@ impl Snapshot {
             )
         });
         Self { objects: statuses.collect() }
+    }
+
+    /// Returns the namespaces that a CD system has created for an application. It does not delete them.
+    pub(crate) fn namespaces_of_cd_systems(&self) -> BTreeSet<&str> {
+        let namespaces = self.objects.values().filter(|entry| entry.raw["kind"] == "Namespace");
+        let is_of_cd_system = |entry: &&Entry| entry.managers.iter().any(|name| CD_MANAGERS.contains(&name.as_str()));
+        namespaces.filter(is_of_cd_system).filter_map(|entry| entry.raw["metadata"]["name"].as_str()).collect()
     }
 
     /// Returns the object of the same kind, namespace and name; `None` if the snapshot has none.
@@ -181,6 +201,9 @@ impl Placeholders {
         }
         if let Some(finalizers) = normalized["metadata"]["finalizers"].as_array_mut() {
             finalizers.retain(|finalizer| *finalizer != FOREIGN_FINALIZER);
+            if finalizers.is_empty() {
+                normalized["metadata"]["finalizers"].take();
+            }
         }
         if raw["kind"] == "Secret" {
             digest_values(&mut normalized);
@@ -244,24 +267,6 @@ impl Placeholders {
         }
     }
 }
-
-/// Replaces the values of a Secret by digests, and removes the annotation in which kubectl keeps them.
-fn digest_values(secret: &mut Value) {
-    for part in ["data", "stringData"] {
-        for value in secret[part].as_object_mut().into_iter().flat_map(Map::values_mut) {
-            let mut hasher = DefaultHasher::new();
-            value.to_string().hash(&mut hasher);
-            *value = format!("{SECRET_DIGEST}{:016x}", hasher.finish()).into();
-        }
-    }
-    // This annotation has the applied values as text.
-    if let Some(annotations) = secret["metadata"]["annotations"].as_object_mut() {
-        annotations.retain(|key, _| key != "kubectl.kubernetes.io/last-applied-configuration");
-    }
-}
-
-/// The prefix of the digest of a Secret's value; reports do not show digests.
-pub(crate) const SECRET_DIGEST: &str = "<secret ";
 
 /// Reduces an object to what does not depend on time and history: removes the Deployment revision, and replaces the status by
 /// its conditions (type, status, reason) if it has an `observedGeneration`.
@@ -347,16 +352,6 @@ mod tests {
         assert_eq!(mark("12", one, one), "<digest>/<uid of Web w>/77aa");
         assert_eq!(mark("34", two, two), mark("12", one, one));
         assert_eq!(mark("34", two, one), "<digest>/<uid>/77aa");
-    }
-
-    #[test]
-    fn a_secret_is_a_digest() {
-        let secret = |value: &str| {
-            Snapshot::of(vec![json!({"kind": "Secret", "metadata": {"name": "s"}, "data": {"key": value}})])
-        };
-        let (one, two) = (secret("aGVsbG8="), secret("d29ybGQ="));
-        assert_ne!(one.objects["Secret s"].normalized, two.objects["Secret s"].normalized);
-        assert!(!one.objects["Secret s"].normalized.to_string().contains("aGVsbG8"));
     }
 
     #[test]

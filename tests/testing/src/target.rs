@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use opgen::bucket::OpenBuckets;
 use serde_json::{Value, json};
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     path::find_definition,
     program::{Manifests, Program},
     variant,
+    world::WorldProgram,
 };
 
 /// A program under test, with the data that all of its runs share.
@@ -27,7 +29,14 @@ pub(crate) struct Target {
     pub(crate) variants: Vec<Vec<Value>>,
     /// The namespaces and labels of its objects; empty before its first run.
     pub(crate) footprint: OnceLock<Footprint>,
+    /// The layer between the program and its buckets.
+    pub(crate) bucket_layer: Option<BucketLayer>,
+    /// The program with its service outside of the cluster; `None` if it uses none.
+    pub(crate) world: Option<Arc<dyn WorldProgram>>,
 }
+
+/// A layer of a program between itself and its buckets.
+pub(crate) type BucketLayer = Arc<dyn Fn(Arc<dyn OpenBuckets>) -> Arc<dyn OpenBuckets> + Send + Sync>;
 
 impl Target {
     /// Reads the manifests of a program; `samples`, if there are any, replace the generated ones.
@@ -43,7 +52,7 @@ impl Target {
             complete(sample, &manifests.install)?;
         }
         if manifests.samples.is_empty() {
-            return Err("the trial has no sample".to_owned());
+            return Err("the trial has no sample; add one with `Trial::sample`".to_owned());
         }
         Ok(Self {
             name: program.name(),
@@ -53,7 +62,14 @@ impl Target {
             manifests,
             program,
             footprint: OnceLock::new(),
+            bucket_layer: None,
+            world: None,
         })
+    }
+
+    /// Adds the service outside of the cluster that the program uses.
+    pub(crate) fn with_world(self, world: Option<Arc<dyn WorldProgram>>) -> Self {
+        Self { world, ..self }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc, thread::available_parallelism};
 
-use opgen::Operator;
+use opgen::{Operator, bucket::OpenBuckets};
 use opgen_sandbox::fault::Timeline;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,7 +15,8 @@ use crate::{
     scenario,
     schedule::{InvalidSchedule, Schedule},
     suite::{self, Bounds},
-    target::Target,
+    target::{BucketLayer, Target},
+    world::{SimulatedWorld, World, WorldProgram, WorldSettings},
 };
 
 /// Creates a trial of an opgen operator. The function builds the operator for each process.
@@ -33,16 +34,48 @@ pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) ->
     trial
 }
 
+/// Creates a trial of an opgen operator with nodes of things that no API server stores ([`opgen::external`]). The function builds the
+/// operator for each process over the service of the run, such as with the options of its controller. It must not keep the [`World`] for
+/// another process.
+///
+/// The calls to the service have the faults of the run, and its things are a part of the compared state: see
+/// [`world`](crate::world). Such a trial has no [`Check::Upgrade`], and [`Trial::upgrades_from`] is an error.
+///
+/// # Examples
+/// ```no_run
+/// # fn operator(_: opgen_testing::world::World<String>) -> opgen::Operator { opgen::Operator::new("zones") }
+/// use opgen_testing::{trial_with_world, world::WorldSettings};
+///
+/// let settings = WorldSettings::<String>::new("DNS record").drift(|address| *address = "192.0.2.99".to_owned());
+/// let report = trial_with_world(settings, operator).run();
+/// assert!(report.is_clean(), "{report}");
+/// ```
+pub fn trial_with_world<T>(
+    settings: WorldSettings<T>,
+    operator: impl Fn(World<T>) -> Operator + Send + Sync + 'static,
+) -> Trial
+where
+    T: Clone + Serialize + Send + Sync + 'static,
+{
+    let operator: Arc<dyn Fn(World<T>) -> Operator + Send + Sync> = Arc::new(operator);
+    let (build, detached) = (operator.clone(), settings.clone());
+    // The manifests are those of an operator over any world.
+    let trial = trial(move || build(World::new(detached.clone())));
+    Trial { world: Some(Arc::new(SimulatedWorld::new(settings, operator))), ..trial }
+}
+
 /// Creates a trial of any other program, with all checks and the default bounds.
 pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),
         with_policy: None,
+        world: None,
         older_release: None,
         samples: Vec::new(),
         checks: Check::ALL.iter().copied().collect(),
         seeds: 0..SEEDS,
         pairs: PAIRS,
+        bucket_layer: None,
         threads: available_parallelism().map_or(1, usize::from),
     }
 }
@@ -55,12 +88,14 @@ const PAIRS: usize = 30;
 pub struct Trial {
     pub(crate) program: Arc<dyn Program>,
     with_policy: Option<Arc<dyn Program>>,
+    world: Option<Arc<dyn WorldProgram>>,
     older_release: Option<Arc<dyn Program>>,
     samples: Vec<Value>,
     checks: BTreeSet<Check>,
     seeds: Range<u64>,
     pairs: usize,
     threads: usize,
+    bucket_layer: Option<BucketLayer>,
 }
 
 impl Trial {
@@ -87,6 +122,8 @@ impl Trial {
     /// The objects that both releases want must stay: an object of the same kind, namespace and name keeps its UID and its
     /// generated Secret values, and is not deleted. The final state must be the same as without an older release.
     /// Default: no older release, and nothing is checked.
+    ///
+    /// A trial of [`trial_with_world`] can't upgrade, since an older release would need the world of the run: its report has an error.
     ///
     /// ```no_run
     /// # mod v1 { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
@@ -130,6 +167,26 @@ impl Trial {
     #[must_use]
     pub fn pairs(mut self, most: usize) -> Self {
         self.pairs = most;
+        self
+    }
+
+    /// Puts a layer between each process of the program and the buckets of the trial, such as one that encrypts values, which the operator
+    /// itself passes to [`Operator::buckets`]. Default: none. The trial replaces all that the operator passes there.
+    ///
+    /// ```no_run
+    /// # use std::sync::Arc;
+    /// # use opgen::bucket::OpenBuckets;
+    /// # fn operator() -> opgen::Operator { opgen::Operator::new("units") }
+    /// # fn encrypted(buckets: Arc<dyn OpenBuckets>) -> Arc<dyn OpenBuckets> { buckets }
+    /// let report = opgen_testing::trial(operator).bucket_layer(encrypted).run();
+    /// # drop(report);
+    /// ```
+    #[must_use]
+    pub fn bucket_layer(
+        mut self,
+        layer: impl Fn(Arc<dyn OpenBuckets>) -> Arc<dyn OpenBuckets> + Send + Sync + 'static,
+    ) -> Self {
+        self.bucket_layer = Some(Arc::new(layer));
         self
     }
 
@@ -188,11 +245,18 @@ impl Trial {
     /// Returns the program under test and its older release.
     ///
     /// # Errors
-    /// If the manifests of one of them can't be used.
+    /// If the manifests of one of them can't be used, or if a trial with a world has an older release.
     fn targets(&self) -> Result<(Target, Option<Target>), String> {
-        let target = Target::new(self.program.clone(), &self.samples)?;
-        let older = self.older_release.clone().map(|older| Target::new(older, &self.samples)).transpose()?;
-        Ok((target, older))
+        let target = |program| {
+            let target = Target::new(program, &self.samples)?;
+            Ok::<_, String>(Target { bucket_layer: self.bucket_layer.clone(), ..target })
+        };
+        let older = self.older_release.clone();
+        if older.is_some() && self.world.is_some() {
+            return Err("a trial with a world can't run an older release; remove `upgrades_from`".to_owned());
+        }
+        let current = target(self.program.clone())?.with_world(self.world.clone());
+        Ok((current, older.map(target).transpose()?))
     }
 
     /// Returns a report whose only finding is that no run could start: the problem with the error that caused it.

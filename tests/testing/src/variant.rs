@@ -137,7 +137,7 @@ fn mutations_of_text(text: &str, schema: &Value) -> Vec<Value> {
 }
 
 /// Returns an example value of a schema; `None` if the schema does not determine one.
-fn example(schema: &Value) -> Option<Value> {
+pub(crate) fn example(schema: &Value) -> Option<Value> {
     for key in ["default", "example"] {
         if let Some(value) = schema.get(key).filter(|value| !value.is_null()) {
             return Some(value.clone());

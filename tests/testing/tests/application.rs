@@ -1,11 +1,17 @@
-//! Trials of an opgen operator whose tree deploys applications with Argo CD and Flux.
+//! Trials of opgen operators whose trees deploy applications with Argo CD, Flux and Helm.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
-use kube::CustomResource;
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{CustomResource, api::ObjectMeta};
 use opgen::{
     Operator,
-    cd::{Application, ArgoCd, flux},
+    cd::{
+        Application, ArgoCd, flux,
+        helm::{Helm, HelmSettings},
+    },
     prelude::*,
+    scope::Kubeconfig,
+    shape::Access,
 };
 use opgen_testing::{Check, trial};
 use schemars::JsonSchema;
@@ -81,4 +87,174 @@ fn an_application_that_stays_degraded_is_a_finding_with_the_reason_of_the_cd_sys
     let report = trial(operator).sample(&stack("one", "degraded")).only([Check::Edit]).run();
     let text = report.to_string();
     assert!(!report.is_clean() && text.contains("it is not Ready (InstallFailed)"), "{text}");
+}
+
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "platform.example.com", version = "v1", kind = "Fleet", namespaced, status = "Status")]
+pub struct FleetSpec {
+    /// The version of the applications.
+    #[schemars(length(min = 1))]
+    version: String,
+    #[serde(default)]
+    #[managed(allow(bool))]
+    nested: bool,
+}
+
+/// Applications in other clusters, which the CD systems of this one deploy.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Fleet)]
+pub struct FleetTree {
+    #[provisioner(application(ArgoCd))]
+    here: Application,
+    #[provisioner(remote)]
+    outer: Outer,
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Fleet)]
+pub struct Outer {
+    #[provisioner(application(ArgoCd))]
+    network: Application,
+    #[provisioner(resource)]
+    settings: ConfigMap,
+    #[provisioner(remote, when = |fleet| fleet.spec.nested)]
+    inner: Inner,
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(concurrent, owner = Fleet)]
+pub struct Inner {
+    #[provisioner(application(ArgoCd))]
+    network: Application,
+    #[provisioner(application(flux::HelmCharts))]
+    storage: Application,
+}
+
+impl FleetTree {
+    fn here(fleet: &Fleet) -> Application {
+        Application::chart(CHARTS, "here", &fleet.spec.version)
+    }
+
+    fn outer(_: &Fleet) -> Kubeconfig {
+        Kubeconfig::secret("outer")
+    }
+}
+
+impl Outer {
+    fn network(fleet: &Fleet) -> Application {
+        Application::chart(CHARTS, "network", &fleet.spec.version)
+    }
+
+    fn settings(fleet: &Fleet) -> ConfigMap {
+        ConfigMap {
+            metadata: ObjectMeta { name: Some(fleet.name_any()), ..ObjectMeta::default() },
+            ..ConfigMap::default()
+        }
+    }
+
+    fn inner(_: &Fleet) -> Kubeconfig {
+        Kubeconfig::secret("inner")
+    }
+}
+
+impl Inner {
+    fn network(fleet: &Fleet) -> Application {
+        Application::chart(CHARTS, "network", &fleet.spec.version)
+    }
+
+    fn storage(fleet: &Fleet) -> Application {
+        Application::chart(CHARTS, "storage", &fleet.spec.version)
+    }
+}
+
+#[test]
+fn applications_in_other_clusters_are_deployed_and_removed_whatever_fails() {
+    let operator = || Operator::new("fleets").controls::<Fleet, FleetTree>();
+    let sample = Fleet::new("one", FleetSpec { version: "1.0.0".to_owned(), nested: true });
+    let report = trial(operator).sample(&sample).seeds(0..9).pairs(8).run();
+    assert!(report.is_clean(), "{report}");
+}
+
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(
+    group = "platform.example.com",
+    version = "v1",
+    kind = "Shelf",
+    plural = "shelves",
+    namespaced,
+    status = "Status"
+)]
+pub struct ShelfSpec {
+    /// The version of the charts.
+    #[schemars(length(min = 1))]
+    version: String,
+    /// The chart of the web server.
+    #[schemars(length(min = 1))]
+    web: String,
+}
+
+/// Applications that an operator deploys with Helm, also into another cluster.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Shelf)]
+pub struct ShelfTree {
+    #[provisioner(application(Helm))]
+    web: Application,
+    #[provisioner(remote)]
+    inside: Inside,
+}
+
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Shelf)]
+pub struct Inside {
+    #[provisioner(application(Helm))]
+    storage: Application,
+}
+
+impl ShelfTree {
+    fn web(shelf: &Shelf) -> Application {
+        // Another chart has another release, and so another object.
+        let web = Application::chart(CHARTS, &shelf.spec.web, &shelf.spec.version);
+        web.release(format!("{}-{}", shelf.name_any(), shelf.spec.web)).values(json!({"shelf": shelf.name_any()}))
+    }
+
+    fn inside(_: &Shelf) -> Kubeconfig {
+        Kubeconfig::secret("inside")
+    }
+}
+
+impl Inside {
+    fn storage(shelf: &Shelf) -> Application {
+        Application::chart(CHARTS, "storage", &shelf.spec.version).parameter("size", "10Gi")
+    }
+}
+
+fn shelf(name: &str, web: &str) -> Shelf {
+    Shelf::new(name, ShelfSpec { version: "1.0.0".to_owned(), web: web.to_owned() })
+}
+
+/// The simulation of the sandbox deploys them.
+#[test]
+fn applications_are_deployed_by_an_operator_with_helm_whatever_fails() {
+    let operator = || Operator::new("shelves").controls::<Shelf, ShelfTree>();
+    let report = trial(operator).sample(&shelf("one", "nginx")).seeds(0..9).pairs(8).run();
+    assert!(report.is_clean(), "{report}");
+    let report = trial(operator).sample(&shelf("one", "degraded")).only([Check::Edit]).run();
+    let text = report.to_string();
+    assert!(!report.is_clean() && text.contains("it is not Available (Degraded)"), "{text}");
+}
+
+/// The objects in the charts; the simulation has none.
+struct NoObjects;
+
+impl HelmSettings for NoObjects {
+    const ACCESS: &'static [Access] = &[];
+}
+
+/// The operator deploys them itself, with the simulation of the program `helm`. The rights for the storage of Helm are unused then.
+#[test]
+fn an_operator_deploys_its_applications_itself_whatever_fails() {
+    let operator = || Operator::new("shelves").controls::<Shelf, ShelfTree>().deploys_with_helm::<NoObjects>();
+    let checks = [Check::Convergence, Check::SteadyState, Check::TwoStops, Check::Edit, Check::RandomFaults];
+    let report = trial(operator).sample(&shelf("one", "nginx")).only(checks).seeds(0..3).pairs(8).run();
+    assert!(report.is_clean(), "{report}");
 }

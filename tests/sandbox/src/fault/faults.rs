@@ -256,12 +256,11 @@ impl Faults {
     }
 
     /// Numbers and records a call, and determines its faults: planned, random, or an older state for a first list.
-    pub(super) fn begin_call(&self, method: &http::Method, uri: &http::Uri) -> OpenCall {
+    pub(super) fn begin_call(&self, method: &str, uri: String) -> OpenCall {
         let mut state = self.state();
         state.calls += 1;
         let number = state.calls;
-        let uri = uri.path_and_query().map_or_else(|| uri.to_string(), ToString::to_string);
-        let mut call = ObservedCall { number, method: method.to_string(), uri, code: None, fault: None };
+        let mut call = ObservedCall { number, method: method.to_owned(), uri, code: None, fault: None };
         let traits =
             CallTraits { is_write: call.is_write(), is_watch: call.is_watch(), takes_older: call.takes_older() };
         let mut faults = state.at_call.remove(&number).unwrap_or_default();

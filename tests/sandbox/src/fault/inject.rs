@@ -26,7 +26,8 @@ pub(crate) async fn call(
     if !faults.is_running(life) {
         std::future::pending::<()>().await;
     }
-    let mut open_call = faults.begin_call(request.method(), request.uri());
+    let uri = request.uri().path_and_query().map_or_else(|| request.uri().to_string(), ToString::to_string);
+    let mut open_call = faults.begin_call(request.method().as_str(), uri);
     if let Some(action) = open_call.action.take() {
         action().await;
     }

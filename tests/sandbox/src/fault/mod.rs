@@ -4,6 +4,8 @@
 //! Calls of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls,
 //! events and faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
 //!
+//! Calls of the client to services outside of the cluster can pass through the same faults: [`Faults::outside`].
+//!
 //! The calls of the server to webhooks can have a [`WebhookFault`], see
 //! [`Builder::webhook_faults`](crate::Builder::webhook_faults).
 //!
@@ -13,6 +15,10 @@
 //! in between. But it delivers every change on a watch that continues. Therefore a 410 follows an event that is
 //! [lost](EventFault::Lose). A read without a `resourceVersion` returns the newest state: [`FaultClass::OlderRead`]
 //! makes only those reads older that allow it, [`Fault::Older`] any.
+//!
+//! # Stores
+//! A client may also call a store of keys and values. [`Faults::store_calls`] gives these calls numbers, faults and a place in the
+//! timeline as those of the API server have.
 //!
 //! Without the feature `client` only the types of a timeline are available, for a [page](crate::page).
 
@@ -32,12 +38,16 @@ mod idle;
 #[cfg(feature = "client")]
 mod inject;
 #[cfg(feature = "client")]
+mod outside;
+#[cfg(feature = "client")]
 mod pass;
 mod plan;
 #[cfg(feature = "client")]
 mod random;
 #[cfg(feature = "client")]
 mod stale_read;
+#[cfg(feature = "client")]
+mod store_call;
 mod timeline;
 #[cfg(feature = "client")]
 mod webhook_call;
@@ -53,9 +63,13 @@ pub use connection::ConnectionFault;
 pub use faults::{FaultAction, Faults};
 #[cfg(feature = "client")]
 pub(crate) use inject::call;
+#[cfg(feature = "client")]
+pub use outside::{OutsideCalls, OutsideFault};
 pub use plan::{EventFault, Fault};
 #[cfg(feature = "client")]
 pub use random::FaultClass;
+#[cfg(feature = "client")]
+pub use store_call::{NoAnswer, OpenStoreCall, StoreCalls};
 pub use timeline::{
     ObservedCall, ObservedCondition, ObservedEvent, ObservedPass, ObservedWebhookCall, PassPhase, Timeline,
     TimelineEntry, TimelineEvent,

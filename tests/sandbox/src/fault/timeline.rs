@@ -59,11 +59,11 @@ pub enum TimelineEvent {
 pub struct ObservedCall {
     /// The number of the call; the first is 1.
     pub number: u64,
-    /// The HTTP method.
+    /// The HTTP method; for a call of a [store](super::StoreCalls) `get`, `list`, `put`, `remove` or `watch`.
     pub method: String,
-    /// Path and query.
+    /// Path and query; for a call of a store the name of the store and the key, such as `units/shop.web`.
     pub uri: String,
-    /// The HTTP status code that the client received; `None` if it received none so far.
+    /// The HTTP status code that the client received; `None` if it received none so far. A call of a store has the code for its outcome.
     pub code: Option<u16>,
     /// The injected fault.
     pub fault: Option<Fault>,
@@ -190,7 +190,7 @@ impl ObservedWebhookCall {
 
 /// Returns whether a request is a watch.
 pub(super) fn is_watch(method: &str, query: &str) -> bool {
-    method == "GET" && query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1"))
+    method == "watch" || method == "GET" && query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1"))
 }
 
 impl ObservedCall {
@@ -217,14 +217,20 @@ impl ObservedCall {
     /// Returns whether it is a write.
     #[must_use]
     pub fn is_write(&self) -> bool {
-        self.method != "GET" && self.method != "HEAD"
+        !matches!(self.method.as_str(), "GET" | "HEAD" | "get" | "list" | "watch")
+    }
+
+    /// Returns whether it is a call of a [store](super::StoreCalls), and no request to the API server.
+    #[must_use]
+    pub fn is_of_store(&self) -> bool {
+        self.method.starts_with(|first: char| first.is_ascii_lowercase())
     }
 }
 
 impl fmt::Display for ObservedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path();
-        let watch = if self.is_watch() { " (watch)" } else { "" };
+        let watch = if self.is_watch() && !self.is_of_store() { " (watch)" } else { "" };
         write!(f, "call {}: {} {path}{watch}", self.number, self.method)?;
         match self.code {
             Some(code) => write!(f, " -> {code}")?,

@@ -39,13 +39,14 @@ impl Marker {
     /// Returns the marker of a call. `is_object` is whether its path names a single object.
     pub(super) fn of_call(column: usize, call: &ObservedCall, is_object: bool) -> Self {
         let (sign, class) = match call.method.as_str() {
-            "GET" if call.is_watch() => ("W", "watch"),
+            "GET" | "watch" if call.is_watch() => ("W", "watch"),
             "GET" if is_object => ("G", "read"),
-            "GET" => ("L", "read"),
+            "get" => ("G", "read"),
+            "GET" | "list" => ("L", "read"),
             "POST" => ("C", "write"),
             "PATCH" => ("P", "write"),
-            "PUT" => ("U", "write"),
-            "DELETE" => ("D", "delete"),
+            "PUT" | "put" => ("U", "write"),
+            "DELETE" | "remove" => ("D", "delete"),
             _ => ("?", "read"),
         };
         let outcome = match call.code {

@@ -16,13 +16,23 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Returns the subject of a call, from its path: an object, a kind, or the server for other paths.
+    /// Returns the subject of a call, from its path: an object, a kind, or the server for other paths. A call of a store concerns one of
+    /// its keys, or the store.
     pub(super) fn of_call(call: &ObservedCall) -> Self {
         let path = call.path();
+        if call.is_of_store() {
+            let (store, key) = path.split_once('/').unwrap_or((path, ""));
+            return Self { resource: store.to_owned(), namespace: String::new(), name: key.to_owned() };
+        }
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         let (group, rest) = match segments.as_slice() {
             ["api", _, rest @ ..] => ("", rest),
             ["apis", group, _, rest @ ..] => (*group, rest),
+            // A service outside of the cluster.
+            ["outside", service, rest @ ..] => {
+                let (resource, name) = ((*service).to_owned(), rest.first().copied().unwrap_or_default().to_owned());
+                return Self { resource, name, ..Self::default() };
+            }
             _ => return Self::default(),
         };
         let (namespace, rest) = match rest {

@@ -133,6 +133,25 @@ impl Store {
         key
     }
 
+    /// Returns a new store with the objects that this one had at a version. Its own last version is `latest`, and it has no history.
+    ///
+    /// # Errors
+    /// [`Expired`] if the history does not reach back to the version.
+    pub(crate) fn restored(&self, version: u64, latest: u64) -> Result<Self, Expired> {
+        let (state, restored) = (self.state(), Self::new(self.history));
+        {
+            let mut new = restored.state();
+            for (group_resource, objects) in &state.group_resources {
+                for object in objects.list_at(None, version)? {
+                    new.group_resource(group_resource, self.history).restore(object);
+                }
+            }
+            new.version = latest;
+        }
+        restored.compact();
+        Ok(restored)
+    }
+
     /// Waits until all writes so far are in the data file, if there is one. Returns `false` if they never will be.
     pub(crate) async fn wait_until_persisted(&self) -> bool {
         let (mut written, version) = {

@@ -1,4 +1,5 @@
-//! Pairs expected with actual snapshots: after creation, an edit, an upgrade, a recreation, or a deletion by another client.
+//! Pairs expected with actual snapshots: after creation, an edit, an upgrade, a recreation, a disturbance of other clusters, of buckets or
+//! of services outside, or a deletion by another client.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{schedule::Schedule, snapshot::Snapshot, target::Target};
@@ -12,12 +13,17 @@ pub(super) struct Comparison {
 
 /// Returns whether a schedule creates the samples as they are, and neither changes nor deletes them before they are at rest.
 pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
-    schedule.delete_at.is_none() && schedule.initial_variant.is_none() && schedule.change.is_none() && !schedule.upgrade
+    let are_removed = schedule.bucket.is_some_and(|(call, disturbance)| call > 0 && disturbance.needs_restore());
+    schedule.delete_at.is_none()
+        && schedule.initial_variant.is_none()
+        && schedule.change.is_none()
+        && !schedule.upgrade
+        && !are_removed
 }
 
 /// Returns the pairs of snapshots to compare in a run: after the creation and after a change during it, and then those of the
-/// one disturbance that the schedule contains (edit, upgrade, recreation, or deletion of a child). `older` is the target of the
-/// older release in an upgrade.
+/// one disturbance that the schedule contains (edit, upgrade, recreation, buckets, services outside, other clusters, or deletion of a
+/// child). `older` is the target of the older release in an upgrade.
 pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     comparisons.extend(after_creation(case, baseline));
@@ -33,6 +39,26 @@ pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, base
             baseline,
             recovered,
         )),
+        (Schedule { bucket: Some(_), .. }, Some(recovered)) => {
+            let expected = baseline.after_create.desired(&case.target.name);
+            let actual = recovered.desired_or_in(&expected, &case.target.name);
+            let problem = "the final state after a disturbance of the buckets differs from that of an undisturbed run";
+            comparisons.push(Comparison { problem, expected, actual });
+        }
+        (Schedule { outside: Some(_), .. }, Some(recovered)) => comparisons.push(compare_with_baseline(
+            "a thing outside that another client changed or deleted is not repaired",
+            case,
+            baseline,
+            recovered,
+        )),
+        (Schedule { cluster: Some((0, _)), deleted_child: None, second_object: None, .. }, Some(recovered)) => {
+            comparisons.push(compare_with_baseline(
+                "the state after a disturbance of other clusters differs from the one before",
+                case,
+                baseline,
+                recovered,
+            ))
+        }
         // Without a second object, the only recovery left is that of a deleted child; second objects are compared in
         // oracle/isolation.rs.
         (Schedule { second_object: None, .. }, Some(recovered)) => {
@@ -47,6 +73,12 @@ pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, base
 fn after_creation(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     let created = case.outcome.after_create.as_ref().filter(|_| creates_samples_unchanged(case.schedule))?;
     let problem = "the final state differs from that of an undisturbed run";
+    if case.schedule.bucket.is_some() {
+        // A put of another client begins a new generation, and leaves no trace of the writers before it.
+        let expected = baseline.after_create.desired(&case.target.name);
+        let actual = created.desired_or_in(&expected, &case.target.name);
+        return Some(Comparison { problem, expected, actual });
+    }
     Some(Comparison { problem, expected: baseline.after_create.clone(), actual: created.clone() })
 }
 

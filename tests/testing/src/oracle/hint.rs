@@ -53,8 +53,17 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Deletion if schedule.recreate_at.is_some() => {
             "store state of an object by its uid: an object that is created again under the same name is a different object"
         }
+        Check::Buckets => {
+            "write an entry only on the condition of the revision that was read, list all entries again after each error of a watch, and keep what identifies an object when a client puts its spec alone"
+        }
         Check::Webhooks if !is_superfluous => {
             "retry a write that fails because the API server can't call a webhook (500), or because a webhook denies it: the webhook may respond, or allow it, the next time"
+        }
+        Check::Outside if is_superfluous && !is_missing => {
+            "a thing was created twice: find it by the token of its creation before another creation, and let nothing but the given token identify it"
+        }
+        Check::Outside => {
+            "observe things from time to time, and compare all that the program manages and that an observation shows"
         }
         _ if is_superfluous => {
             "an object was created twice: derive its name from its owner, or look it up before the create"

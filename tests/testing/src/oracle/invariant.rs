@@ -20,7 +20,12 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     findings.extend(program_panic(case));
     findings.extend(recreated_children(case));
     let schedule = case.schedule;
-    if schedule.random_faults.is_none() && schedule.webhooks.is_none() && schedule.stops.is_empty() {
+    let has_faults = schedule.random_faults.is_some()
+        || schedule.webhooks.is_some()
+        || schedule.cluster.is_some()
+        || schedule.bucket.is_some()
+        || schedule.outside.is_some();
+    if !has_faults && schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }
     findings.extend(regenerated_value(case, baseline));
@@ -112,6 +117,7 @@ fn regenerated_value(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let event = match case.schedule {
         Schedule { edit: Some(_), .. } => "an edit",
         Schedule { second_object: Some(_), .. } => "a second object was created",
+        Schedule { cluster: Some(_), .. } => "other clusters were disturbed",
         _ => "a disturbance",
     };
     let problem = format!("{} has a generated value that changed after {event}", label_with_node(&child.raw));

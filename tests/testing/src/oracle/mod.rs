@@ -1,6 +1,7 @@
 //! Compares a run with the baseline, checks its invariants, and turns each violation into a finding.
 
 mod baseline;
+mod bucket;
 mod case;
 mod comparison;
 mod convergence;
@@ -10,6 +11,7 @@ mod invariant;
 mod isolation;
 mod leak;
 mod orphan;
+mod outside;
 mod role;
 mod status;
 mod upgrade;
@@ -20,5 +22,6 @@ pub(crate) use case::Case;
 pub(crate) use convergence::convergence;
 pub(crate) use failure::{program_panic, run_failure, runner_panicked};
 pub(crate) use leak::leaked_objects;
+pub(crate) use outside::outside_problem;
 pub(crate) use role::{missing_permissions, unused_permissions};
 pub(crate) use verdict::judge;

@@ -2,11 +2,13 @@
 
 use super::{
     baseline::Baseline,
+    bucket,
     case::Case,
     comparison::{self, Comparison},
     failure, invariant,
     leak::leaked_objects,
     orphan::orphaned_children,
+    outside::outside_problem,
     status, upgrade,
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};
@@ -30,7 +32,12 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     }
     findings.extend(invariant::violations(case, baseline));
     findings.extend(status::stale_status(case, baseline));
-    let keeps_desired_state = comparison::creates_samples_unchanged(schedule) && schedule.recreate_at.is_none();
+    findings.extend(bucket::undone_removal(case));
+    findings.extend(bucket::remaining_objects(case));
+    findings.extend(bucket::lost_children(case, baseline));
+    let keeps_objects = schedule.bucket.is_none_or(|(_, disturbance)| disturbance.keeps_objects());
+    let keeps_desired_state =
+        comparison::creates_samples_unchanged(schedule) && schedule.recreate_at.is_none() && keeps_objects;
     if keeps_desired_state {
         findings.extend(invariant::recreated_child(case, baseline));
     }
@@ -38,6 +45,7 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
         findings.extend(orphaned_children(case, baseline));
     }
     findings.extend(leaked_objects(case));
+    findings.extend(outside_problem(case));
     findings
 }
 

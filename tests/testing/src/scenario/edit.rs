@@ -56,5 +56,5 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut O
 
 /// Replaces the spec of a sample, and repeats this while calls to webhooks have faults.
 async fn replace_spec(cluster: &Cluster<'_>, sample: &Value, installed: &[Value]) -> Result<(), ErrorResponse> {
-    cluster.write(async || admin::replace_spec(&cluster.sandbox, sample, installed).await.map(drop)).await
+    cluster.write(async || admin::replace_spec(&cluster.server, sample, installed).await.map(drop)).await
 }

@@ -10,6 +10,9 @@ use crate::{
     snapshot::FOREIGN_FINALIZER,
 };
 
+/// How often the removal of a finalizer is tried while the program changes the others.
+const MAX_ATTEMPTS: u32 = 10;
+
 /// Puts a foreign finalizer on all children if `which` is 0, otherwise on the child of that number alone; the samples already
 /// have one. Then deletes the samples, and removes the finalizers.
 ///
@@ -22,8 +25,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, which: usize) -> Result<(), F
     let children: Vec<&Value> =
         children.filter(|(_, number)| which == 0 || which == *number).map(|(entry, _)| &entry.raw).collect();
     for child in &children {
-        let added =
-            admin::add_finalizer(&cluster.sandbox_of(child), child, &manifests.install, FOREIGN_FINALIZER).await;
+        let added = admin::add_finalizer(&cluster.server_of(child), child, &manifests.install, FOREIGN_FINALIZER).await;
         added.map_err(|error| Failure::setup("failed to add a finalizer", error))?;
     }
     cluster.rest("another client added finalizers").await?;
@@ -71,10 +73,17 @@ fn check_finalizers(cluster: &Cluster<'_>) -> Result<(), Failure> {
 
 /// Removes the foreign finalizer of an object, if the object still exists.
 async fn remove_finalizer(cluster: &Cluster<'_>, object: &Value) -> Result<(), Failure> {
-    let snapshot = cluster.snapshot();
-    let Some(current) = snapshot.find(object) else { return Ok(()) };
-    let others: Vec<&str> = finalizers(current).filter(|finalizer| *finalizer != FOREIGN_FINALIZER).collect();
-    let removed =
-        admin::set_finalizers(&cluster.sandbox_of(object), object, &cluster.target.manifests.install, &others).await;
-    removed.map_err(|error| Failure::setup("failed to remove a finalizer", error))
+    let (server, installed) = (cluster.server_of(object), &cluster.target.manifests.install);
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let snapshot = cluster.snapshot();
+        let Some(current) = snapshot.find(object) else { return Ok(()) };
+        let others: Vec<&str> = finalizers(current).filter(|finalizer| *finalizer != FOREIGN_FINALIZER).collect();
+        match admin::set_finalizers(&server, object, installed, &others).await {
+            // The program has removed a finalizer since the snapshot, and nothing adds one to an object that is being deleted.
+            Err(error) if error.code == 422 && attempts < MAX_ATTEMPTS => {}
+            removed => return removed.map_err(|error| Failure::setup("failed to remove a finalizer", error)),
+        }
+    }
 }

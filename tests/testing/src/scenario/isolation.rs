@@ -29,7 +29,7 @@ pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<()
         return Ok(());
     }
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SECOND_NAMESPACE}});
-    let created = admin::create(&cluster.sandbox, &namespace, &[]).await;
+    let created = admin::create(&cluster.server, &namespace, &[]).await;
     created.map(drop).map_err(|error| Failure::setup("failed to create a second namespace", error))
 }
 
@@ -42,7 +42,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Ou
     let limit = cluster.target.pause * WAIT_PAUSES;
     let before = cluster.snapshot();
     for object in &second {
-        if admin::create(&cluster.sandbox, object, &manifests.install).await.is_err() {
+        if admin::create(&cluster.server, object, &manifests.install).await.is_err() {
             // The server allows one object only.
             return Ok(());
         }

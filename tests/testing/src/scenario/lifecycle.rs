@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
-use super::{edit, finalizer, idle, isolation, loss, recreate, upgrade};
+use super::{bucket, edit, finalizer, idle, isolation, loss, outside, recreate, remote, upgrade};
 use crate::{
     admin,
+    outside_event::OutsideEvent,
     schedule::Schedule,
     simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
     snapshot::FOREIGN_FINALIZER,
@@ -52,13 +53,17 @@ async fn run_phases<'a>(
     if let Some(webhooks) = schedule.webhooks.filter(|_| !schedule.upgrade) {
         cluster.disturb_webhooks(webhooks);
     }
+    let is_over_quota = schedule.outside == Some((0, OutsideEvent::Quota));
+    if let Some(world) = cluster.world.as_ref().filter(|_| is_over_quota) {
+        world.disturb(OutsideEvent::Quota);
+    }
     for sample in &samples {
         let mut sample = sample.clone();
         if schedule.foreign_finalizers.is_some() {
             sample["metadata"]["finalizers"] = json!([FOREIGN_FINALIZER]);
         }
-        let (sandbox, installed) = (&cluster.sandbox, &cluster.target.manifests.install);
-        let created = cluster.write(async || admin::create(sandbox, &sample, installed).await.map(drop)).await;
+        let (server, installed) = (&cluster.server, &cluster.target.manifests.install);
+        let created = cluster.write(async || admin::create(server, &sample, installed).await.map(drop)).await;
         if let Err(error) = created {
             outcome.after_edit = schedule.initial_variant.map(|_| Err(error.to_string()));
             return if schedule.initial_variant.is_some() {
@@ -68,7 +73,13 @@ async fn run_phases<'a>(
             };
         }
     }
+    if is_over_quota {
+        outside::outlast_quota(cluster, outcome).await?;
+    }
     rest_after_create(cluster, schedule).await?;
+    if cluster.world.as_ref().is_some_and(|world| world.unrepaired() > 0) {
+        outside::await_repair(cluster).await?;
+    }
     outcome.calls_to_create = cluster.faults.calls();
     let created = cluster.snapshot();
     if schedule.change.is_some() {
@@ -99,8 +110,8 @@ async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Re
     Ok(())
 }
 
-/// Runs the disturbances that the schedule has at rest, in this order: upgrade, idle time, deletion of a child, edit, recreation,
-/// second object.
+/// Runs the disturbances that the schedule has at rest, in this order: upgrade, idle time, other clusters, buckets, things outside,
+/// deletion of a child, edit, recreation, second object.
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,
@@ -112,6 +123,15 @@ async fn disturb<'a>(
     }
     if schedule.idle {
         idle::run(cluster).await?;
+    }
+    if let Some((0, disturbance)) = schedule.cluster {
+        remote::run(cluster, disturbance, outcome).await?;
+    }
+    if let Some(disturbance) = schedule.bucket {
+        bucket::run(cluster, disturbance, outcome).await?;
+    }
+    if let Some((0, event)) = schedule.outside.filter(|(_, event)| *event != OutsideEvent::Quota) {
+        outside::run(cluster, event, outcome).await?;
     }
     if let Some(index) = schedule.deleted_child {
         loss::run(cluster, index, schedule.hides_events, outcome).await?;

@@ -23,7 +23,7 @@ pub(super) async fn run(
     if hides_events {
         cluster.lose_events();
     }
-    let deleted = admin::delete(&cluster.sandbox_of(child), child, &manifests.install, Propagation::Background).await;
+    let deleted = admin::delete(&cluster.server_of(child), child, &manifests.install, Propagation::Background).await;
     deleted.map_err(|error| Failure::setup("failed to delete an object", error))?;
     cluster.rest(CHILD_DELETED).await?;
     let recovered = cluster.snapshot();

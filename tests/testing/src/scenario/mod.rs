@@ -1,5 +1,6 @@
 //! Executes one schedule: creates the samples, disturbs the program, and deletes the samples.
 
+mod bucket;
 mod edit;
 mod execution;
 mod finalizer;
@@ -7,7 +8,9 @@ mod idle;
 mod isolation;
 mod lifecycle;
 mod loss;
+mod outside;
 mod recreate;
+mod remote;
 mod upgrade;
 
 pub(crate) use edit::EDIT_UNDONE;

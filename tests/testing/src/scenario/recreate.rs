@@ -9,7 +9,7 @@ use crate::{
 pub(super) async fn run(cluster: &mut Cluster<'_>, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
     cluster.lose_events();
-    let created = admin::recreate_all(&cluster.sandbox, &manifests.samples, &manifests.install).await;
+    let created = admin::recreate_all(&cluster.server, &manifests.samples, &manifests.install).await;
     created.map_err(|error| Failure::setup("failed to create a sample again", error))?;
     cluster.rest("the samples were created again").await?;
     outcome.after_recovery = Some(cluster.snapshot());

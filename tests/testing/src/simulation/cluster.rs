@@ -8,51 +8,40 @@ use std::{
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use http::{Request, Response, StatusCode};
-use k8s_openapi::jiff::{SignedDuration, Timestamp};
-use opgen::{
-    environment::Environment,
-    queue::{Jitter as _, Seeded},
-};
 use opgen_sandbox::{Sandbox, User, fault::Faults};
 use serde_json::Value;
-use tokio::{
-    task::JoinHandle,
-    time::{Instant, sleep},
-};
+use tokio::{task::JoinHandle, time::sleep};
 
 use super::{
-    fault_plan,
+    bucket_stores::BucketStores,
+    fault_plan::{self, PlanTargets},
     foreign_object::ForeignObjects,
-    observer::{object_of, record_passes},
+    helm_releases::HelmReleases,
     optional_webhook::{optional_webhooks, without_query},
     outcome::{Failure, Outcome},
     panic_hook,
     recreation::recreations,
     remote_clusters::{self, RemoteClusters},
+    run_clock::RunClock,
     write_log::WriteLog,
 };
 use crate::{
     admin::{self, ErrorResponse},
-    object::is_same_object,
+    api_server::ApiServer,
+    object::{is_same_object, reduce_external_record},
     permission::deploys_applications,
     program::ProgramWebhooks,
     schedule::{Propagation, Schedule},
     snapshot::Snapshot,
+    store_disturbance::StoreDisturbance,
+    stored_kind::StoredKind,
     target::Target,
     webhook_schedule::WebhookSchedule,
+    world::RunningWorld,
 };
-
-/// The start time of a sandbox with a seed.
-const START_TIME: i64 = 1_767_225_600;
 
 /// How many of its pauses a program may need to come to rest with a value that it can't use.
 pub(crate) const WAIT_PAUSES: u32 = 20;
-
-/// For how many pauses a program makes nothing but the same reads until it counts as polling.
-const POLL_PAUSES: u32 = 6;
-
-/// How long a program may take to come to rest.
-const MAX_TIME_TO_REST: Duration = Duration::from_secs(4 * 3600);
 
 /// For how long watches miss events.
 const EVENT_LOSS: Duration = Duration::from_secs(3);
@@ -66,17 +55,25 @@ const CONFLICT: u16 = 409;
 /// A simulated cluster in which the program runs.
 pub(crate) struct Cluster<'a> {
     pub(crate) target: &'a Target,
-    pub(crate) sandbox: Sandbox,
+    pub(super) sandbox: Sandbox,
+    /// The sandbox and the buckets, for the requests of the administrator.
+    pub(crate) server: ApiServer,
+    pub(crate) buckets: BucketStores,
     pub(crate) faults: Faults,
     /// Records the reads of webhooks, which belong to another replica than the program that the faults stop.
     webhook_reads: Faults,
-    log: WriteLog,
-    remote_clusters: RemoteClusters,
-    foreign_objects: ForeignObjects,
-    started: Instant,
-    seed: u64,
+    pub(super) log: WriteLog,
+    pub(crate) remote_clusters: RemoteClusters,
+    /// The service outside of the cluster; `None` if the program uses none.
+    pub(crate) world: Option<Arc<dyn RunningWorld>>,
+    pub(super) helm_releases: HelmReleases,
+    pub(super) foreign_objects: ForeignObjects,
+    pub(super) clock: RunClock,
+    pub(super) seed: u64,
     /// The running process; `None` before its start and after a stop.
-    process: Option<JoinHandle<Result<(), String>>>,
+    pub(super) process: Option<JoinHandle<Result<(), String>>>,
+    /// What happens to the buckets after the next stop, before the program starts again.
+    pub(super) while_stopped: Option<StoreDisturbance>,
     /// The version before the samples were created.
     base_version: u64,
     /// The installed manifests of all releases.
@@ -129,22 +126,40 @@ impl<'a> Cluster<'a> {
                 current.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.record_webhook_call(call)
             })
             .start();
-        let faults = fault_plan::faults(target, &sandbox, schedule);
+        // What the clusters are made of is orphaned, too.
+        let may_end = schedule.propagation != Propagation::Orphan;
+        let remote_clusters = RemoteClusters::new(seed, log.clone(), may_end);
+        let (clock, buckets) = (RunClock::new(), BucketStores::new(&target.manifests.install));
+        let server = buckets.server(&sandbox, clock);
+        let world = target.world.as_ref().map(|world| world.start(seed));
+        let plan = PlanTargets {
+            server: &server,
+            buckets: &buckets,
+            remote_clusters: &remote_clusters,
+            world: world.as_ref(),
+        };
+        let faults = fault_plan::faults(target, &plan, schedule);
         *webhook_faults.lock().unwrap_or_else(PoisonError::into_inner) = Some(faults.clone());
-        let remote_clusters = RemoteClusters::new(seed, log.clone());
         let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
-        let started = Instant::now();
+        let while_stopped = |(call, disturbance): (u64, StoreDisturbance)| {
+            (call > 0 && disturbance == StoreDisturbance::PurgeWhileStopped).then_some(disturbance)
+        };
         Self {
             target,
             sandbox,
+            server,
+            buckets,
             faults,
             webhook_reads: Faults::none(),
             log,
             remote_clusters,
+            world,
+            helm_releases: HelmReleases::default(),
             foreign_objects,
-            started,
+            clock,
             seed,
             process: None,
+            while_stopped: schedule.bucket.and_then(while_stopped),
             base_version: 0,
             installed,
             webhooks,
@@ -163,7 +178,12 @@ impl<'a> Cluster<'a> {
         *self.webhooks.lock().unwrap_or_else(PoisonError::into_inner) = respond;
         let objects = &self.target.manifests.install;
         self.installed.extend(objects.iter().cloned());
-        for object in objects {
+        if deploys_applications(objects) {
+            // The namespaces of the CD systems are created shortly after the start.
+            sleep(Duration::from_secs(1)).await;
+        }
+        // The kinds in buckets have no definition in Kubernetes.
+        for object in objects.iter().filter(|object| StoredKind::of(object).is_none()) {
             let applied = admin::apply(&self.sandbox, object, objects).await;
             applied.map_err(|error| Failure::setup(&format!("failed to install {}", object["kind"]), error))?;
         }
@@ -175,6 +195,7 @@ impl<'a> Cluster<'a> {
     /// Creates the foreign objects.
     pub(crate) async fn add_foreign_objects(&mut self) -> Result<(), Failure> {
         self.foreign_objects.create(&self.sandbox, self.target).await?;
+        self.buckets.add_foreign_entries(self.target);
         // The controllers of the sandbox may change them.
         sleep(Duration::from_secs(1)).await;
         self.foreign_objects.refresh(&self.sandbox, self.target).await
@@ -184,6 +205,7 @@ impl<'a> Cluster<'a> {
     /// run has them, show this version.
     pub(crate) fn set_base_version(&mut self, has_stale_lists: bool) {
         self.base_version = self.sandbox.version();
+        self.buckets.set_base_revisions();
         if has_stale_lists {
             self.faults.begin_as_of(self.base_version);
         }
@@ -197,121 +219,27 @@ impl<'a> Cluster<'a> {
         Ok(former)
     }
 
-    /// Runs the program until it is at rest, and restarts it after each stop. `phase` names what happened before, for messages and
-    /// the timeline.
-    ///
-    /// # Errors
-    /// If it does not come to rest.
-    pub(crate) async fn rest(&mut self, phase: &'static str) -> Result<(), Failure> {
-        if self.rests_within(MAX_TIME_TO_REST, phase).await? { Ok(()) } else { Err(Failure::NotAtRest(phase)) }
-    }
-
-    /// Runs the program for a limited time, checks the foreign objects, and returns whether it is at rest.
-    pub(crate) async fn rests_within(&mut self, limit: Duration, phase: &'static str) -> Result<bool, Failure> {
-        let is_at_rest = self.run_until_rest(limit, phase).await?;
-        self.foreign_objects.check(&self.sandbox, self.target, &self.log, phase).await?;
-        Ok(is_at_rest)
-    }
-
-    /// Runs the program until it is at rest, which includes polling, and restarts it after each stop. Returns `false` if the
-    /// time limit is reached first.
-    ///
-    /// # Errors
-    /// If the process exits, or if a path is written or the server is called too often.
-    async fn run_until_rest(&mut self, limit: Duration, phase: &'static str) -> Result<bool, Failure> {
-        self.faults.stir();
-        self.faults.note(phase);
-        self.log.begin_phase();
-        let deadline = Instant::now() + limit;
-        loop {
-            let mut process = match self.process.take() {
-                Some(process) => process,
-                None => self.spawn_process(),
-            };
-            tokio::select! {
-                biased;
-                () = self.faults.stopped() => {
-                    process.abort();
-                    // The result of an aborted task says nothing.
-                    let _ = process.await;
-                    if self.faults.is_exhausted() {
-                        return Err(Failure::NotAtRest(phase));
-                    }
-                }
-                exit = &mut process => return Err(Failure::Exited(match exit {
-                    Ok(Ok(())) => "it ended without an error".to_owned(),
-                    Ok(Err(error)) => error,
-                    Err(panic) => panic.to_string(),
-                })),
-                () = self.faults.quiet(self.target.pause) => {
-                    self.process = Some(process);
-                    return Ok(true);
-                }
-                write = self.log.hot_loop() => {
-                    self.process = Some(process);
-                    return Err(Failure::HotLoop(phase, Box::new(write)));
-                }
-                () = self.faults.quiet_but_for_reads(self.target.pause * POLL_PAUSES) => {
-                    self.process = Some(process);
-                    return Ok(true);
-                }
-                () = tokio::time::sleep_until(deadline) => {
-                    self.process = Some(process);
-                    return Ok(false);
-                }
-            }
-        }
-    }
-
-    /// Spawns a new process of the program, with a client that injects the faults and an observed environment.
-    fn spawn_process(&mut self) -> JoinHandle<Result<(), String>> {
-        let (namespace, name) = (&self.target.namespace, &self.target.name);
-        let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.faults);
-        let clusters = self.remote_clusters.clone();
-        let client = clusters.observe(client, &self.sandbox, None);
-        let (faults, started) = (self.faults.clone(), self.started);
-        let now = move || {
-            let ahead = SignedDuration::from_secs(faults.clock_lead());
-            let start = Timestamp::from_second(START_TIME).unwrap_or(Timestamp::UNIX_EPOCH);
-            start.checked_add(started.elapsed()).and_then(|now| now.checked_add(ahead)).unwrap_or(start)
-        };
-        let process_faults = self.faults.clone();
-        let random = Seeded::new(self.seed ^ self.faults.calls() << 32);
-        let environment = Environment::new(now, move || random.bits())
-            .observed(record_passes(self.faults.clone()))
-            .panics_observed(|pass, node| panic_hook::locate(&object_of(pass), node))
-            .clusters(move |config| clusters.client(config, &process_faults));
-        tokio::spawn(self.target.program.run(client, environment))
-    }
-
-    /// Stops the process of the program.
-    pub(crate) async fn stop(&mut self) {
-        if let Some(process) = self.process.take() {
-            self.faults.end();
-            process.abort();
-            // The result of an aborted task says nothing.
-            let _ = process.await;
-        }
-    }
-
     /// Returns the samples and all objects that were created after them, without the installed ones.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut objects = self.sandbox.objects(self.base_version);
         objects.retain(|object| !self.installed.iter().any(|installed| is_same_object(installed, object)));
         objects.extend(self.remote_clusters.objects());
+        objects.extend(self.buckets.objects());
+        objects.extend(self.world.iter().flat_map(|world| world.objects(&self.target.name)));
         objects.retain(|object| !remote_clusters::is_kubeconfig(object));
+        objects.iter_mut().for_each(reduce_external_record);
         Snapshot::of(objects)
     }
 
-    /// Returns the sandbox that an object of a snapshot is in.
-    pub(crate) fn sandbox_of(&self, object: &Value) -> Sandbox {
-        self.remote_clusters.sandbox_of(object).unwrap_or_else(|| self.sandbox.clone())
+    /// Returns the server of an object of a snapshot.
+    pub(crate) fn server_of(&self, object: &Value) -> ApiServer {
+        self.remote_clusters.sandbox_of(object).map_or_else(|| self.server.clone(), ApiServer::of)
     }
 
     /// Deletes samples.
     pub(crate) async fn delete(&mut self, samples: &[Value], propagation: Propagation) -> Result<(), Failure> {
-        let (sandbox, installed) = (&self.sandbox, &self.target.manifests.install);
-        let deleted = self.write(|| admin::delete_all(sandbox, samples, installed, propagation)).await;
+        let (server, installed) = (&self.server, &self.target.manifests.install);
+        let deleted = self.write(|| admin::delete_all(server, samples, installed, propagation)).await;
         deleted.map_err(|error| Failure::setup("failed to delete a sample", error))
     }
 
@@ -359,7 +287,7 @@ impl<'a> Cluster<'a> {
         phase: &'static str,
         outcome: &mut Outcome,
     ) {
-        let recreations = recreations(|object| self.sandbox_of(object), self.target, snapshots, deleted, phase).await;
+        let recreations = recreations(|object| self.server_of(object), self.target, snapshots, deleted, phase).await;
         outcome.recreations.extend(recreations);
     }
 
@@ -368,6 +296,7 @@ impl<'a> Cluster<'a> {
         self.stop().await;
         outcome.failure = result.err();
         outcome.panics = panic_hook::stop_recording();
+        outcome.outside_problems.extend(self.world.iter().flat_map(|world| world.violations()));
         outcome.calls = self.faults.calls();
         outcome.timeline = self.faults.timeline();
         outcome.webhook_reads = self.webhook_reads.timeline();

@@ -1,13 +1,15 @@
 //! Converts a schedule to the faults of a run, and to the actions that other clients take before calls.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::FutureExt as _;
-use opgen_sandbox::{Sandbox, fault::Faults};
+use opgen_sandbox::fault::{Fault, Faults};
 use serde_json::Value;
 
+use super::{bucket_stores::BucketStores, remote_clusters::RemoteClusters};
 use crate::{
-    admin, path::object_path, program::Manifests, schedule::Schedule, target::Target, webhook_schedule::WebhookSchedule,
+    admin, api_server::ApiServer, path::object_path, program::Manifests, schedule::Schedule,
+    store_disturbance::StoreDisturbance, target::Target, webhook_schedule::WebhookSchedule, world::RunningWorld,
 };
 
 /// More calls in one run are an endless loop.
@@ -33,8 +35,19 @@ pub(super) fn add_webhook_faults(faults: &Faults, schedule: WebhookSchedule) {
     });
 }
 
-/// Returns the faults of a schedule, and its actions before certain calls: deletion, recreation, and change of the samples.
-pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) -> Faults {
+/// What the actions of a schedule change.
+pub(super) struct PlanTargets<'a> {
+    pub(super) server: &'a ApiServer,
+    pub(super) buckets: &'a BucketStores,
+    pub(super) remote_clusters: &'a RemoteClusters,
+    /// The service outside of the cluster; `None` if the program uses none.
+    pub(super) world: Option<&'a Arc<dyn RunningWorld>>,
+}
+
+/// Returns the faults of a schedule, and its actions before certain calls: deletion, recreation, and change of the samples, and
+/// disturbances of other clusters, of buckets and of services outside.
+pub(super) fn faults(target: &Target, targets: &PlanTargets<'_>, schedule: &Schedule) -> Faults {
+    let server = targets.server;
     let faults = match &schedule.random_faults {
         Some((seed, classes)) => Faults::by_chance(*seed, classes, RANDOM_FAULTS),
         None => Faults::none(),
@@ -44,43 +57,74 @@ pub(super) fn faults(target: &Target, sandbox: &Sandbox, schedule: &Schedule) ->
         faults = faults.at_call(*call, *fault);
     }
     if let Some(call) = schedule.delete_at {
-        let (sandbox, manifests, policy) = (sandbox.clone(), target.manifests.clone(), schedule.propagation);
+        let (server, manifests, policy) = (server.clone(), target.manifests.clone(), schedule.propagation);
         let action = move || {
             // The deletion at the end of the run reports a rejection.
-            async move { drop(admin::delete_all(&sandbox, &manifests.samples, &manifests.install, policy).await) }
+            async move { drop(admin::delete_all(&server, &manifests.samples, &manifests.install, policy).await) }
                 .boxed()
         };
         faults = faults.before_call(call, Box::new(action));
     }
     if let Some(call) = schedule.recreate_at.filter(|call| *call > 0) {
-        let (sandbox, manifests) = (sandbox.clone(), target.manifests.clone());
-        let action = move || async move { recreate_samples(&sandbox, &manifests).await }.boxed();
+        let (server, manifests) = (server.clone(), target.manifests.clone());
+        let action = move || async move { recreate_samples(&server, &manifests).await }.boxed();
         faults = faults.before_call(call, Box::new(action));
     }
     if let Some((call, variant)) = schedule.change {
-        let (sandbox, installed) = (sandbox.clone(), target.manifests.install.clone());
+        let (server, installed) = (server.clone(), target.manifests.install.clone());
         let variant = target.variants.get(variant).cloned().unwrap_or_default();
-        let action = move || async move { replace_specs(&sandbox, &variant, &installed).await }.boxed();
+        let action = move || async move { replace_specs(&server, &variant, &installed).await }.boxed();
         faults = faults.before_call(call, Box::new(action));
     }
-    faults
+    if let Some((call, disturbance)) = schedule.cluster.filter(|(call, _)| *call > 0) {
+        let clusters = targets.remote_clusters.clone();
+        let action = move || async move { clusters.disturb(disturbance).await }.boxed();
+        faults = faults.before_call(call, Box::new(action));
+    }
+    let faults = add_bucket_disturbance(faults, target, targets.buckets, schedule);
+    add_outside_event(faults, targets.world, schedule)
+}
+
+/// Adds the disturbance of the buckets before a call. One that needs a stopped program comes after a stop instead.
+fn add_bucket_disturbance(faults: Faults, target: &Target, buckets: &BucketStores, schedule: &Schedule) -> Faults {
+    match schedule.bucket.filter(|(call, _)| *call > 0) {
+        None => faults,
+        Some((call, StoreDisturbance::PurgeWhileStopped)) => faults.at_call(call, Fault::StopAfter),
+        Some((call, disturbance)) => {
+            let (buckets, samples) = (buckets.clone(), target.manifests.samples.clone());
+            let action = move || async move { buckets.disturb(&samples, disturbance) }.boxed();
+            faults.before_call(call, Box::new(action))
+        }
+    }
+}
+
+/// Adds the event of a service outside at a call: the fault of the call, or a disturbance of the things before it.
+fn add_outside_event(faults: Faults, world: Option<&Arc<dyn RunningWorld>>, schedule: &Schedule) -> Faults {
+    let (Some((call, event)), Some(world)) = (schedule.outside.filter(|(call, _)| *call > 0), world) else {
+        return faults;
+    };
+    if let Some(fault) = event.fault() {
+        return faults.at_call(call, fault);
+    }
+    let world = world.clone();
+    faults.before_call(call, Box::new(move || async move { world.disturb(event) }.boxed()))
 }
 
 /// Recreates the samples, and ignores a rejection: the final state shows it. A run may need fewer calls than the undisturbed one,
 /// so that the call comes during the deletion of the samples: they then stay deleted.
-async fn recreate_samples(sandbox: &Sandbox, manifests: &Manifests) {
+async fn recreate_samples(server: &ApiServer, manifests: &Manifests) {
     for sample in &manifests.samples {
-        let current = admin::get(sandbox, &object_path(sample, &manifests.install)).await;
+        let current = admin::get(server, &object_path(sample, &manifests.install)).await;
         if current.is_err() || current.is_ok_and(|object| !object["metadata"]["deletionTimestamp"].is_null()) {
             return;
         }
     }
-    drop(admin::recreate_all(sandbox, &manifests.samples, &manifests.install).await);
+    drop(admin::recreate_all(server, &manifests.samples, &manifests.install).await);
 }
 
 /// Replaces the specs of the samples, and ignores a rejection: the run with the variant as a new object reports it.
-async fn replace_specs(sandbox: &Sandbox, variant: &[Value], installed: &[Value]) {
+async fn replace_specs(server: &ApiServer, variant: &[Value], installed: &[Value]) {
     for sample in variant {
-        drop(admin::replace_spec(sandbox, sample, installed).await);
+        drop(admin::replace_spec(server, sample, installed).await);
     }
 }

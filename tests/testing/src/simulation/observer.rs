@@ -7,11 +7,12 @@ use opgen_sandbox::fault::Faults;
 
 use super::write_log::WriteLog;
 
-/// Returns a client that records the tree node in the annotation of each object that it writes, and passes each object to `observe`.
+/// Returns a client that records the tree node in the annotation of each object that it writes, and passes method, path and body of each
+/// write to `observe`.
 pub(super) fn record_nodes(
     client: kube::Client,
     writes: WriteLog,
-    observe: impl Fn(&[u8]) + Clone + Send + Sync + 'static,
+    observe: impl Fn(&Method, &str, &[u8]) + Clone + Send + Sync + 'static,
 ) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -21,7 +22,9 @@ pub(super) fn record_nodes(
             let body = body.collect_bytes().await?;
             if matches!(head.method, Method::POST | Method::PUT | Method::PATCH) {
                 writes.record_node(head.uri.path(), &body);
-                observe(&body);
+            }
+            if head.method != Method::GET {
+                observe(&head.method, head.uri.path(), &body);
             }
             client.send(Request::from_parts(head, Body::from(body))).await
         }

@@ -45,8 +45,14 @@ pub(crate) struct Outcome {
     /// After second objects were created.
     pub(crate) with_second: Option<Snapshot>,
     /// After the edit was undone, the deleted child was created again, the samples were recreated, the second objects were
-    /// deleted, or the downgrade.
+    /// deleted, the downgrade, or a disturbance of other clusters at rest, of the buckets, or of the things outside.
     pub(crate) after_recovery: Option<Snapshot>,
+    /// After other clients removed the samples from their buckets, before they were put again.
+    pub(crate) without_samples: Option<Snapshot>,
+    /// The samples that other clients removed from their buckets, and that exist nevertheless.
+    pub(crate) undone_removals: Vec<String>,
+    /// While the entries of the samples are no objects.
+    pub(crate) while_invalid: Option<Snapshot>,
     /// After the samples were deleted.
     pub(crate) after_delete: Option<Snapshot>,
     /// The objects that were deleted and created again.
@@ -54,6 +60,8 @@ pub(crate) struct Outcome {
     /// The failures that persisted after an edit.
     pub(crate) edit_failures: EditFailures,
     pub(crate) panics: Vec<PanicRecord>,
+    /// What the program did wrong with the things of a service outside of the cluster.
+    pub(crate) outside_problems: Vec<String>,
     pub(crate) failure: Option<Failure>,
     /// The number of calls to webhooks before the samples were created.
     pub(crate) webhook_calls_to_set_up: u64,

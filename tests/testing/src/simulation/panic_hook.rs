@@ -3,7 +3,7 @@
 use std::{
     any::Any,
     cell::RefCell,
-    panic::{self, PanicHookInfo},
+    panic::{self, AssertUnwindSafe, PanicHookInfo},
     sync::Once,
 };
 
@@ -39,6 +39,20 @@ pub(crate) fn start_recording() {
 /// Stops recording and returns the recorded panics.
 pub(crate) fn stop_recording() -> Vec<PanicRecord> {
     RECORDS.take().unwrap_or_default()
+}
+
+/// Calls a function, whose panic is not printed.
+///
+/// # Errors
+/// The message and the location of a panic.
+pub(crate) fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    start_recording();
+    let result = panic::catch_unwind(AssertUnwindSafe(call));
+    let records = stop_recording();
+    result.map_err(|payload| {
+        let location = records.last().map(|record| format!(" at {}", record.location)).unwrap_or_default();
+        format!("{}{location}", panic_message(&*payload))
+    })
 }
 
 /// Adds the object and the tree node to the latest panic. The groups of a node report the same panic later; they change nothing.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use opgen_sandbox::Sandbox;
 use serde_json::Value;
 
 use crate::{
     admin,
+    api_server::ApiServer,
     object::{label_with_node, owner_references, remove_cluster, text, uid},
     path::object_path,
     snapshot::Snapshot,
@@ -31,7 +31,7 @@ pub(crate) struct Recreation {
 /// Returns the children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its
 /// dependents, and objects that the server does not allow to update.
 pub(crate) async fn recreations(
-    sandbox_of: impl Fn(&Value) -> Sandbox,
+    server_of: impl Fn(&Value) -> ApiServer,
     target: &Target,
     (before, now): (&Snapshot, &Snapshot),
     deleted: Option<&Value>,
@@ -49,7 +49,7 @@ pub(crate) async fn recreations(
             continue;
         }
         let lost_data = KINDS_WITH_DATA.contains(&text(old, "/kind"));
-        if lost_data || is_update_allowed(&sandbox_of(old), target, old, new).await {
+        if lost_data || is_update_allowed(&server_of(old), target, old, new).await {
             recreations.push(Recreation { object: label_with_node(old), phase, lost_data });
         }
     }
@@ -57,8 +57,12 @@ pub(crate) async fn recreations(
 }
 
 /// Returns whether the server allows the update that the program replaced by a recreation; the dry run goes from the new object
-/// back to the old one.
-async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new: &Value) -> bool {
+/// back to the old one. A bucket has no dry runs, and no immutable fields.
+async fn is_update_allowed(server: &ApiServer, target: &Target, old: &Value, new: &Value) -> bool {
+    let path = object_path(new, &target.manifests.install);
+    if server.is_in_bucket(&path) {
+        return true;
+    }
     let mut object = old.clone();
     if let Some(metadata) = object["metadata"].as_object_mut() {
         metadata.remove("managedFields");
@@ -68,8 +72,7 @@ async fn is_update_allowed(sandbox: &Sandbox, target: &Target, old: &Value, new:
     for field in ["uid", "resourceVersion"] {
         object["metadata"][field] = new["metadata"][field].clone();
     }
-    let path = object_path(new, &target.manifests.install);
-    admin::replace_dry_run(sandbox, &path, &object).await.is_ok()
+    admin::replace_dry_run(server, &path, &object).await.is_ok()
 }
 
 /// Returns the UIDs of the objects that no longer exist, and of the one that another client deleted.

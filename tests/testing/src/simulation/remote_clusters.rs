@@ -3,20 +3,26 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    hash::{DefaultHasher, Hash as _, Hasher as _},
+    hash::{DefaultHasher, Hash, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use opgen_sandbox::{Sandbox, User, fault::Faults};
+use http::Method;
+use opgen_sandbox::{Builder, Sandbox};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{observer::record_nodes, write_log::WriteLog};
+use super::{
+    observer::record_nodes,
+    remote_connection::{Connections, Credentials},
+    write_log::WriteLog,
+};
 use crate::{
     admin,
-    object::{CLUSTER_RECORD, cluster_of, set_cluster},
+    object::{BACKGROUND, CLUSTER_RECORD, cluster_of, set_cluster, text},
+    path::object_path,
 };
 
 /// The label of the Secrets that this simulation creates.
@@ -36,101 +42,203 @@ const MAX_RETRIES: u32 = 1_000;
 
 /// The clusters that a program has named in its records, by host name.
 #[derive(Clone)]
-pub(super) struct RemoteClusters {
+pub(crate) struct RemoteClusters {
     seed: u64,
     log: WriteLog,
+    /// Whether a cluster ends with its last record, if the record says so.
+    may_end: bool,
     clusters: Arc<Mutex<BTreeMap<String, RemoteCluster>>>,
+    /// The connections to all clusters.
+    pub(super) connections: Connections,
 }
 
-struct RemoteCluster {
-    sandbox: Sandbox,
+/// A running cluster.
+pub(super) struct RemoteCluster {
+    pub(super) sandbox: Sandbox,
+    /// What distinguishes its credentials from all others.
+    pub(super) credentials: Credentials,
+    /// The cluster with the record, and the Secret that the record names.
+    pub(super) enclosing: Sandbox,
+    pub(super) secret: KubeconfigSecret,
+    /// Whether the cluster ends when the program deletes its last record, together with the objects that the program has left there.
+    ends_with_record: bool,
+    /// Whether the program has deleted a record.
+    is_record_deleted: bool,
     /// The version before the program could write.
-    base_version: u64,
+    pub(super) base_version: u64,
     /// The keys of its Secret.
     keys: BTreeSet<String>,
 }
 
 /// The Secret that a record names.
 #[derive(Clone, Deserialize)]
-struct KubeconfigSecret {
-    namespace: String,
-    name: String,
+pub(super) struct KubeconfigSecret {
+    pub(super) namespace: String,
+    pub(super) name: String,
     key: String,
 }
 
+impl KubeconfigSecret {
+    fn is_same_cluster(&self, other: &Self) -> bool {
+        (&self.namespace, &self.name) == (&other.namespace, &other.name)
+    }
+}
+
+impl RemoteCluster {
+    /// Returns the Secret with the kubeconfig of the cluster.
+    pub(super) fn secret_object(&self, host: &str) -> Value {
+        let kubeconfig = self.credentials.kubeconfig(host);
+        let data: BTreeMap<&String, &String> = self.keys.iter().map(|key| (key, &kubeconfig)).collect();
+        json!({
+            "apiVersion": "v1", "kind": "Secret", "stringData": data,
+            "metadata": {
+                "name": self.secret.name, "namespace": self.secret.namespace, "labels": {LABEL: "true"},
+            },
+        })
+    }
+}
+
 impl RemoteClusters {
-    pub(super) fn new(seed: u64, log: WriteLog) -> Self {
-        Self { seed, log, clusters: Arc::default() }
+    pub(super) fn new(seed: u64, log: WriteLog, may_end: bool) -> Self {
+        Self { seed, log, may_end, clusters: Arc::default(), connections: Connections::default() }
     }
 
     /// Returns a client that starts a cluster for each record that it writes. `enclosing` is the host name of the cluster that it
     /// writes to; `None` for that of the program.
     pub(super) fn observe(&self, client: kube::Client, sandbox: &Sandbox, enclosing: Option<&str>) -> kube::Client {
         let (clusters, sandbox, enclosing) = (self.clone(), sandbox.clone(), enclosing.map(str::to_owned));
-        record_nodes(client, self.log.clone(), move |body| {
-            if let Some(secret) = secret_of_record(body) {
+        record_nodes(client, self.log.clone(), move |method, path, body| {
+            if *method == Method::DELETE {
+                clusters.note_deletion(path);
+            } else if let Some((secret, ends_with_record)) = secret_of_record(body) {
+                clusters.end_unused();
                 let (clusters, sandbox, enclosing) = (clusters.clone(), sandbox.clone(), enclosing.clone());
-                tokio::spawn(async move { clusters.start(&sandbox, enclosing.as_deref(), secret).await });
+                tokio::spawn(
+                    async move { clusters.start(&sandbox, enclosing.as_deref(), secret, ends_with_record).await },
+                );
             }
         })
     }
 
+    /// Returns the builder of a sandbox whose seed derives from a key: with the same seed, objects of two sandboxes would have the same
+    /// UID.
+    pub(super) fn builder(&self, key: impl Hash) -> Builder {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let (log, seed) = (self.log.clone(), self.seed ^ hasher.finish());
+        let builder = Sandbox::builder().seed(seed).workloads(true).cd_systems(true);
+        builder.audit(move |record| log.record(record))
+    }
+
     /// Starts the cluster of a Secret unless it runs, and creates the Secret next to the record.
-    async fn start(self, enclosing: &Sandbox, enclosing_host: Option<&str>, secret: KubeconfigSecret) {
-        let KubeconfigSecret { namespace, name, key } = secret;
+    async fn start(
+        self,
+        enclosing: &Sandbox,
+        enclosing_host: Option<&str>,
+        secret: KubeconfigSecret,
+        ends_with_record: bool,
+    ) {
+        let KubeconfigSecret { namespace, name, key } = secret.clone();
         let host = format!("{name}.{namespace}.{}", enclosing_host.unwrap_or(DOMAIN));
         let is_new = !self.lock().contains_key(&host);
         if is_new {
-            let log = self.log.clone();
-            // With the same seed, objects of two clusters would have the same UID.
-            let mut hasher = DefaultHasher::new();
-            host.hash(&mut hasher);
-            let sandbox = Sandbox::builder().seed(self.seed ^ hasher.finish()).workloads(true).cd_systems(true);
-            let sandbox = sandbox.audit(move |record| log.record(record)).start();
-            let cluster = RemoteCluster { base_version: u64::MAX, sandbox, keys: BTreeSet::new() };
+            let credentials = self.connections.new_cluster(&host);
+            let sandbox = self.builder((&host, credentials)).start();
+            let cluster = RemoteCluster {
+                sandbox,
+                credentials,
+                enclosing: enclosing.clone(),
+                secret,
+                ends_with_record,
+                is_record_deleted: false,
+                base_version: u64::MAX,
+                keys: BTreeSet::new(),
+            };
             self.lock().insert(host.clone(), cluster);
         }
         sleep(START).await;
-        let keys = {
+        {
             let mut clusters = self.lock();
             let Some(cluster) = clusters.get_mut(&host) else { return };
             if is_new {
                 cluster.base_version = cluster.sandbox.version();
             }
             cluster.keys.insert(key);
-            cluster.keys.clone()
-        };
-        let kubeconfig = kubeconfig(&host);
-        let data: BTreeMap<String, String> = keys.into_iter().map(|key| (key, kubeconfig.clone())).collect();
-        let object = json!({
-            "apiVersion": "v1", "kind": "Secret", "stringData": data,
-            "metadata": {"name": name, "namespace": namespace, "labels": {LABEL: "true"}},
-        });
-        let path = format!("/api/v1/namespaces/{namespace}/secrets/{name}");
+            cluster.ends_with_record |= ends_with_record;
+        }
+        if enclosing_host.is_some() {
+            create_namespace(enclosing, &namespace).await;
+        }
+        self.publish(&host).await;
+    }
+
+    /// Writes the Secret of a cluster with its current credentials.
+    pub(super) async fn publish(&self, host: &str) {
         for _ in 0..MAX_RETRIES {
+            let (enclosing, object) = {
+                let clusters = self.lock();
+                let Some(cluster) = clusters.get(host) else { return };
+                (cluster.enclosing.clone(), cluster.secret_object(host))
+            };
+            let path = object_path(&object, &[]);
             // The program may create the Secret itself, or what it creates does.
-            if admin::get(enclosing, &path).await.is_ok_and(|other| !is_kubeconfig(&other)) {
+            if admin::get(&enclosing, &path).await.is_ok_and(|other| !is_kubeconfig(&other)) {
                 return;
             }
-            if admin::apply(enclosing, &object, &[]).await.is_ok() {
+            if admin::apply(&enclosing, &object, &[]).await.is_ok() {
                 return;
             }
             sleep(RETRY).await;
         }
     }
 
-    /// Returns a client for the cluster of a kubeconfig, whose calls pass through the faults; `None` for a cluster that is none of
-    /// these.
-    pub(super) fn client(&self, config: &kube::Config, faults: &Faults) -> Option<kube::Client> {
-        let host = config.cluster_url.host()?;
-        let sandbox = self.lock().get(host)?.sandbox.clone();
-        // The rights of the program are those of the kubeconfig.
-        let client = sandbox.client_in_same_life(User::admin("program"), faults);
-        Some(self.observe(client, &sandbox, Some(host)))
+    /// Starts an empty cluster in place of one that has ended, if a record still names it.
+    pub(super) async fn start_again(&self, host: &str, ended: &RemoteCluster) {
+        let objects = ended.enclosing.objects(0);
+        let record = objects.iter().filter_map(secret_of_object);
+        let record = record.into_iter().find(|(secret, _)| secret.is_same_cluster(&ended.secret));
+        let Some((secret, ends_with_record)) = record else { return };
+        let prefix = format!("{}.{}.", secret.name, secret.namespace);
+        let enclosing_host = host.strip_prefix(&prefix).filter(|enclosing| *enclosing != DOMAIN);
+        self.clone().start(&ended.enclosing, enclosing_host, secret, ends_with_record).await;
+    }
+
+    /// Returns whether the Secret of a cluster is at a path.
+    pub(crate) fn has_secret(&self, path: &str) -> bool {
+        self.lock().iter().any(|(host, cluster)| object_path(&cluster.secret_object(host), &[]) == path)
+    }
+
+    /// Notes that the program deletes an object, which may be a record.
+    fn note_deletion(&self, path: &str) {
+        for cluster in self.lock().values_mut() {
+            let objects = cluster.enclosing.objects(0);
+            cluster.is_record_deleted |= objects.iter().any(|object| {
+                path.ends_with(&format!("/configmaps/{}", text(object, "/metadata/name")))
+                    && secret_of_object(object).is_some_and(|(secret, _)| secret.is_same_cluster(&cluster.secret))
+            });
+        }
+    }
+
+    /// Ends the clusters that end with their last record, with the clusters in them.
+    fn end_unused(&self) {
+        if !self.may_end {
+            return;
+        }
+        let mut clusters = self.lock();
+        let is_used = |cluster: &RemoteCluster| {
+            let objects = cluster.enclosing.objects(0);
+            objects.iter().filter_map(secret_of_object).any(|(secret, _)| secret.is_same_cluster(&cluster.secret))
+        };
+        let ended = clusters
+            .iter()
+            .filter(|(_, cluster)| cluster.ends_with_record && cluster.is_record_deleted && !is_used(cluster));
+        let ended: Vec<_> = ended.map(|(host, _)| host.clone()).collect();
+        clusters.retain(|host, _| !ended.iter().any(|ended| host == ended || is_inside(host, ended)));
     }
 
     /// Returns the objects in all clusters that were created after the start of their cluster, each with the name of its cluster.
     pub(super) fn objects(&self) -> Vec<Value> {
+        self.end_unused();
         let clusters = self.lock();
         let objects = clusters.iter().flat_map(|(host, cluster)| {
             let objects = cluster.sandbox.objects(cluster.base_version);
@@ -147,9 +255,20 @@ impl RemoteClusters {
         self.lock().get(cluster_of(object)?).map(|cluster| cluster.sandbox.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, RemoteCluster>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<String, RemoteCluster>> {
         self.clusters.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Creates the namespace of a Secret in another cluster, as whatever makes the nested cluster does. Perhaps it exists.
+pub(super) async fn create_namespace(enclosing: &Sandbox, name: &str) {
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+    let _ = admin::create(enclosing, &namespace, &[]).await;
+}
+
+/// Returns whether a cluster is in another one, by their host names.
+pub(super) fn is_inside(host: &str, other: &str) -> bool {
+    host.ends_with(&format!(".{other}"))
 }
 
 /// Returns whether an object is a Secret with a kubeconfig of such a cluster.
@@ -157,18 +276,13 @@ pub(super) fn is_kubeconfig(object: &Value) -> bool {
     object["kind"] == "Secret" && object["metadata"]["labels"].get(LABEL).is_some()
 }
 
-/// Returns the Secret that a record names; `None` for another object.
-fn secret_of_record(body: &[u8]) -> Option<KubeconfigSecret> {
-    let object: Value = serde_json::from_slice(body).ok()?;
-    serde_json::from_str(object["metadata"]["annotations"][CLUSTER_RECORD].as_str()?).ok()
+/// Returns the Secret that a record names, and whether the cluster ends with the record; `None` for another object.
+fn secret_of_record(body: &[u8]) -> Option<(KubeconfigSecret, bool)> {
+    secret_of_object(&serde_json::from_slice(body).ok()?)
 }
 
-fn kubeconfig(host: &str) -> String {
-    let kubeconfig = json!({
-        "apiVersion": "v1", "kind": "Config", "current-context": "trial",
-        "clusters": [{"name": "trial", "cluster": {"server": format!("https://{host}")}}],
-        "users": [{"name": "trial", "user": {"token": "trial"}}],
-        "contexts": [{"name": "trial", "context": {"cluster": "trial", "user": "trial"}}],
-    });
-    kubeconfig.to_string()
+fn secret_of_object(object: &Value) -> Option<(KubeconfigSecret, bool)> {
+    let annotations = &object["metadata"]["annotations"];
+    let secret = serde_json::from_str(annotations.get(CLUSTER_RECORD)?.as_str()?).ok()?;
+    Some((secret, annotations.get(BACKGROUND).is_some()))
 }

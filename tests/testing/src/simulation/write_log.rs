@@ -45,7 +45,7 @@ impl RepeatedWrite {
     /// Returns whether the program repeats a write that is forbidden, or whose object already exists, or does not exist:
     /// another client may resolve that, and the program itself cannot.
     pub(crate) fn is_futile(&self) -> bool {
-        let is_deletion = self.call.starts_with("DELETE");
+        let is_deletion = self.call.starts_with("DELETE") || self.call.starts_with("remove");
         let is_rejected = match self.code {
             403 => true,
             404 => !is_deletion,
@@ -78,7 +78,7 @@ impl WriteLog {
         Self { phase: Arc::default(), nodes: Arc::default(), hot_loop: Arc::new(watch::channel(None).0) }
     }
 
-    /// Adds a write from the audit log, except dry runs. Reports a hot loop once the same write was repeated too often.
+    /// Adds a write from the audit log, except dry runs.
     pub(crate) fn record(&self, record: &Record) {
         let Some(method) = method_of(record.verb) else { return };
         // A dry run changes nothing.
@@ -86,7 +86,16 @@ impl WriteLog {
             return;
         }
         let path = record.uri.split('?').next().unwrap_or_default();
-        let call = format!("{method} {path}");
+        self.add(format!("{method} {path}"), path, &record.user, (record.code, record.message.clone()));
+    }
+
+    /// Adds a write to a bucket, such as `put units/shop.web`, with its outcome as an HTTP status code.
+    pub(super) fn record_write(&self, call: String, user: &str, code: u16, message: String) {
+        self.add(call, "", user, (code, message));
+    }
+
+    /// Adds a write. Reports a hot loop once the same write was repeated too often.
+    fn add(&self, call: String, path: &str, user: &str, (code, message): (u16, String)) {
         let mut phase = self.phase();
         let write = phase.entry(call.clone()).or_insert_with(|| RepeatedWrite {
             call,
@@ -98,8 +107,8 @@ impl WriteLog {
         });
         write.count += 1;
         write.node = self.node_of(path).or(write.node.take());
-        (write.code, write.user) = (record.code, record.user.clone());
-        write.message.clone_from(&record.message);
+        (write.code, write.user) = (code, user.to_owned());
+        write.message = message;
         if write.count > MAX_WRITES {
             let write = write.clone();
             self.hot_loop.send_if_modified(|hot_loop| hot_loop.is_none() && hot_loop.replace(write).is_none());

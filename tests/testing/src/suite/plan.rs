@@ -7,9 +7,15 @@ use opgen_sandbox::fault::{Fault, FaultClass, Timeline};
 use super::webhook_plan;
 use crate::{
     check::Check,
+    cluster_disturbance::ClusterDisturbance,
+    object::cluster_of,
     oracle::Baseline,
+    outside_event::OutsideEvent,
     scenario::{execute, isolation_count},
     schedule::{Propagation, Schedule},
+    snapshot::Entry,
+    store_disturbance::StoreDisturbance,
+    stored_kind::StoredKind,
     target::Target,
 };
 
@@ -48,7 +54,7 @@ pub(super) fn schedules(
         Check::Deletion => {
             let recreations = (0..=baseline.calls_to_create).map(Schedule::recreation_before);
             let of_variants = (0..variants).map(Schedule::recreation_after);
-            deletions(baseline.calls_to_create).into_iter().chain(recreations).chain(of_variants).collect()
+            deletions(target, baseline.calls_to_create).into_iter().chain(recreations).chain(of_variants).collect()
         }
         // The garbage collector waits for dependents; the other children are blocked one by one, as a blocked one may hide that
         // another is not waited for.
@@ -73,6 +79,9 @@ pub(super) fn schedules(
                 baseline.webhook_calls().map(|call| (call.number, call.is_conversion)).collect();
             webhook_plan::schedules(&calls, bounds.seeds.clone(), variants, older.is_some())
         }
+        Check::RemoteClusters => cluster_disturbances(baseline),
+        Check::Buckets => bucket_disturbances(target, baseline),
+        Check::Outside => outside_events(target, baseline),
         Check::Upgrade => older.map(|older| upgrades(target, older, bounds.seeds.clone())).unwrap_or_default(),
     }
 }
@@ -82,6 +91,9 @@ pub(super) fn check_of(schedule: &Schedule) -> Check {
     match schedule {
         Schedule { idle: true, .. } => Check::SteadyState,
         Schedule { webhooks: Some(_), .. } => Check::Webhooks,
+        Schedule { cluster: Some(_), .. } => Check::RemoteClusters,
+        Schedule { bucket: Some(_), .. } => Check::Buckets,
+        Schedule { outside: Some(_), .. } => Check::Outside,
         Schedule { foreign_finalizers: Some(_), .. } => Check::Finalizers,
         Schedule { upgrade: true, .. } => Check::Upgrade,
         Schedule { recreate_at: Some(_), .. } => Check::Deletion,
@@ -98,6 +110,65 @@ pub(super) fn check_of(schedule: &Schedule) -> Check {
         Schedule { stops, .. } if stops.len() == 1 => Check::Stop,
         _ => Check::Convergence,
     }
+}
+
+/// Returns each disturbance at rest, and one before each call. None for a program without objects in other clusters.
+fn cluster_disturbances(baseline: &Baseline) -> Vec<Schedule> {
+    let is_remote = |entry: &Entry| cluster_of(&entry.raw).is_some();
+    if !baseline.after_create.objects.values().any(is_remote) {
+        return Vec::new();
+    }
+    let at_rest = ClusterDisturbance::ALL.map(|disturbance| Schedule::cluster_disturbance(0, disturbance));
+    let in_turn = ClusterDisturbance::ALL.into_iter().filter(|disturbance| !disturbance.needs_restart()).cycle();
+    let before_a_call =
+        (1..=baseline.calls).zip(in_turn).map(|(call, disturbance)| Schedule::cluster_disturbance(call, disturbance));
+    at_rest.into_iter().chain(before_a_call).collect()
+}
+
+/// Returns each disturbance of the buckets at rest, a removal of the samples before each call, and another disturbance before each call of
+/// their creation. Without samples in buckets only those of other objects, and none for a program without kinds in buckets.
+fn bucket_disturbances(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
+    if StoredKind::all(&target.manifests.install).is_empty() {
+        return Vec::new();
+    }
+    let has_samples = has_stored_samples(target);
+    let applicable =
+        StoreDisturbance::ALL.into_iter().filter(|disturbance| has_samples || !disturbance.needs_samples());
+    let (removals, others): (Vec<_>, Vec<_>) = applicable.partition(|disturbance| disturbance.removes_samples());
+    let at_rest = removals.iter().chain(&others).map(|disturbance| (0, *disturbance));
+    let removed = (1..=baseline.calls).zip(removals.iter().copied().cycle());
+    let disturbed = (1..=baseline.calls_to_create).zip(others.iter().copied().cycle());
+    let calls = at_rest.chain(removed).chain(disturbed);
+    calls.map(|(call, disturbance)| Schedule::bucket_disturbance(call, disturbance)).collect()
+}
+
+/// Returns whether a sample is in a bucket.
+fn has_stored_samples(target: &Target) -> bool {
+    let kinds = StoredKind::all(&target.manifests.install);
+    target.manifests.samples.iter().any(|sample| kinds.iter().any(|kind| kind.is_kind_of(sample)))
+}
+
+/// Returns each event of each call to a service outside, a write whose response is lost together with a change or a deletion of the
+/// samples before the next call, a loss before each such call, and each other event at rest. None for a program without such a
+/// service.
+fn outside_events(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
+    let Some(world) = &target.world else { return Vec::new() };
+    let mut schedules: Vec<_> = world.events().into_iter().map(|event| Schedule::outside_event(0, event)).collect();
+    for call in baseline.timeline.calls().filter(|call| call.path().starts_with("/outside/")) {
+        let (number, is_creation) = (call.number, call.number <= baseline.calls_to_create);
+        let events = if call.is_write() { OutsideEvent::OF_WRITES } else { OutsideEvent::OF_READS };
+        schedules.extend(events.iter().map(|event| Schedule::outside_event(number, *event)));
+        if is_creation {
+            schedules.push(Schedule::outside_event(number, OutsideEvent::Loss));
+        }
+        if is_creation && call.is_write() {
+            let lost = Schedule::outside_event(number, OutsideEvent::Lost);
+            schedules.push(Schedule { delete_at: Some(number + 1), ..lost.clone() });
+            let variants = 0..target.variants.len();
+            schedules.extend(variants.map(|variant| Schedule { change: Some((number + 1, variant)), ..lost.clone() }));
+        }
+    }
+    schedules
 }
 
 /// Returns whether a list of the program accepts any version.
@@ -123,8 +194,12 @@ fn stop_pairs(calls: u64, limit: usize) -> Vec<Schedule> {
     (0..count).map(pair).collect()
 }
 
-/// Returns a deletion before each call, with the propagation policies in turn, and deletions at rest.
-fn deletions(calls: u64) -> Vec<Schedule> {
+/// Returns a deletion before each call, with the propagation policies in turn, and deletions at rest. Samples in buckets have no
+/// propagation policy.
+fn deletions(target: &Target, calls: u64) -> Vec<Schedule> {
+    if has_stored_samples(target) {
+        return (1..=calls).map(Schedule::deletion_before).collect();
+    }
     let in_turn = Propagation::ALL.into_iter().cycle();
     let before_a_call = (1..=calls).map(Schedule::deletion_before).zip(in_turn);
     // All other checks delete at rest with the policy `Background`.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -14,6 +15,11 @@ use crate::object;
 const APPLICATIONS: &str = "applications.argoproj.io";
 /// The finalizer that asks for the removal of what was deployed.
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
+/// The name of the cluster of Argo CD.
+const OWN_CLUSTER: &str = "in-cluster";
+const SECRETS: &str = "secrets";
+/// The label of a Secret that registers a cluster.
+const SECRET_TYPE: (&str, &str) = ("argocd.argoproj.io/secret-type", "cluster");
 /// The time between two steps of an application.
 const STEP: Duration = Duration::from_millis(500);
 
@@ -39,7 +45,8 @@ impl Controller for ArgoCd {
             if !object::finalizers(&application).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
             }
-            if deployment::remove(client, &application, None).await? {
+            // Argo CD gives up what it deployed into a cluster that is not registered any more.
+            if !is_registered(client, &application) || deployment::remove(client, &application, None).await? {
                 client.remove_finalizer(&kind, &application, FINALIZER).await?;
                 return Ok(Action::AwaitChange);
             }
@@ -66,6 +73,17 @@ fn replacement(old: &Value, new: &Value) -> Value {
     patch
 }
 
+/// Returns whether the cluster of an application is that of Argo CD, or registered.
+fn is_registered(client: &ControllerClient, application: &Value) -> bool {
+    let cluster = object::text(&application["spec"], &["destination", "name"]);
+    let Some(kind) = client.kind(SECRETS).filter(|_| cluster != OWN_CLUSTER) else { return true };
+    let is_cluster = |secret: &Value| {
+        let has_name = secret["data"]["name"] == STANDARD.encode(cluster);
+        has_name && object::labels(secret).any(|label| label == SECRET_TYPE)
+    };
+    client.list(&kind, Some(object::namespace(application))).iter().any(is_cluster)
+}
+
 /// Makes the next step of an application. Returns its status, and whether the application waits for a change.
 async fn next_status(client: &ControllerClient, application: &Value) -> Result<(Value, bool), super::ApiError> {
     let (spec, status) = (&application["spec"], &application["status"]);
@@ -80,6 +98,13 @@ async fn next_status(client: &ControllerClient, application: &Value) -> Result<(
         release: if release.is_empty() { object::name(application) } else { release },
         content: spec["source"].clone(),
     };
+    if !is_registered(client, application) {
+        let mut unknown = json!({"sync": {"status": "Unknown"}, "health": {"status": "Unknown"}});
+        let message = format!("there is no cluster with this name: {}", object::text(spec, &["destination", "name"]));
+        unknown["conditions"] = json!([{"type": "InvalidSpecError", "message": message}]);
+        // A cluster may be registered later.
+        return Ok((unknown, false));
+    }
     if status["sync"]["comparedTo"] != compared {
         // The health is still that of the objects before the change.
         let health = status["health"]["status"].as_str().unwrap_or("Missing");

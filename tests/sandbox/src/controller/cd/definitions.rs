@@ -1,4 +1,4 @@
-//! Defines the kinds of Argo CD and Flux, without schemas.
+//! Defines the kinds of Argo CD, Flux and the driver of Helm, without schemas.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,14 @@ const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 /// The group, version and kind of a definition, its plural, and whether its status is a subresource.
 type Definition = (&'static str, &'static str, &'static str, &'static str, bool);
 
-const KINDS: [Definition; 6] = [
+const KINDS: [Definition; 7] = [
     ("argoproj.io", "v1alpha1", "Application", "applications", false),
     ("source.toolkit.fluxcd.io", "v1", "HelmRepository", "helmrepositories", true),
     ("source.toolkit.fluxcd.io", "v1", "OCIRepository", "ocirepositories", true),
     ("source.toolkit.fluxcd.io", "v1", "GitRepository", "gitrepositories", true),
     ("helm.toolkit.fluxcd.io", "v2", "HelmRelease", "helmreleases", true),
     ("kustomize.toolkit.fluxcd.io", "v1", "Kustomization", "kustomizations", true),
+    ("cd.opgen.dev", "v1alpha1", "HelmDeployment", "helmdeployments", true),
 ];
 
 /// The namespaces in which the systems are installed.

@@ -8,8 +8,9 @@ use tokio::time::Instant;
 use super::{
     Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     deployment::{self, DEGRADED_CHART, Deployed, Deployment},
+    steps::{accept, report},
 };
-use crate::{kind::Kind, object};
+use crate::object;
 
 const SOURCES: &[&str] = &[
     "helmrepositories.source.toolkit.fluxcd.io",
@@ -56,14 +57,16 @@ impl Controller for Sources {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
-        let Some((kind, source)) = accept(client, resource, key).await? else { return Ok(Action::AwaitChange) };
+        let Some((kind, source)) = accept(client, resource, key, FINALIZER).await? else {
+            return Ok(Action::AwaitChange);
+        };
         if object::is_deleting(&source) {
             client.remove_finalizer(&kind, &source, FINALIZER).await?;
             return Ok(Action::AwaitChange);
         }
         let artifact = json!({"revision": source["spec"]["ref"], "url": source["spec"]["url"]});
         let extra = json!({"artifact": artifact});
-        report(client, &kind, &source, ("True", "Succeeded", "stored artifact"), extra).await?;
+        report(client, &kind, &source, &[("Ready", "True", "Succeeded", "stored artifact")], extra).await?;
         Ok(Action::AwaitChange)
     }
 }
@@ -80,11 +83,16 @@ impl Controller for Releases {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
-        let Some((kind, release)) = accept(client, resource, key).await? else { return Ok(Action::AwaitChange) };
+        let Some((kind, release)) = accept(client, resource, key, FINALIZER).await? else {
+            return Ok(Action::AwaitChange);
+        };
         let later = Action::RequeueAt(Instant::now() + STEP);
         if object::is_deleting(&release) {
             if !object::finalizers(&release).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
+            }
+            if missing_kubeconfig(client, &release).is_some() {
+                return Ok(later);
             }
             let name = |field: &str| object::text(&release, &["spec", field]);
             let installed = Some((name("targetNamespace"), name("releaseName"))).filter(|(_, name)| !name.is_empty());
@@ -96,9 +104,16 @@ impl Controller for Releases {
         }
         let (condition, is_done) = deploy(client, &release).await?;
         let (status, reason, message) = (condition.0, condition.1, condition.2.as_str());
-        report(client, &kind, &release, (status, reason, message), json!({})).await?;
+        report(client, &kind, &release, &[("Ready", status, reason, message)], json!({})).await?;
         Ok(if is_done { Action::AwaitChange } else { later })
     }
+}
+
+/// Returns the Secret with the kubeconfig of a release, if it is named and does not exist.
+fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Option<&'a str> {
+    let name = object::text(&release["spec"], &["kubeConfig", "secretRef", "name"]);
+    let secret = client.kind("secrets").and_then(|kind| client.get(&kind, object::namespace(release), name));
+    (!name.is_empty() && secret.is_none()).then_some(name)
 }
 
 /// The status, reason and message of the condition `Ready`.
@@ -113,9 +128,7 @@ async fn deploy(client: &ControllerClient, release: &Value) -> Result<(Ready, bo
     if ready(&source) != "True" {
         return Ok((("False", "SourceNotReady", "the source is not ready".to_owned()), false));
     }
-    let kubeconfig = object::text(spec, &["kubeConfig", "secretRef", "name"]);
-    let secret = client.kind("secrets").and_then(|kind| client.get(&kind, object::namespace(release), kubeconfig));
-    if !kubeconfig.is_empty() && secret.is_none() {
+    if let Some(kubeconfig) = missing_kubeconfig(client, release) {
         return Ok((("False", "ReconciliationFailed", format!("secrets \"{kubeconfig}\" not found")), false));
     }
     let release_name = object::text(spec, &["releaseName"]);
@@ -151,27 +164,6 @@ fn source(client: &ControllerClient, release: &Value) -> Option<Value> {
     client.get(&*client.kind(resource)?, object::namespace(release), object::text(reference, &["name"]))
 }
 
-/// Returns an object of Flux after it has the finalizer; `None` if it does not exist, or if the finalizer was just added.
-async fn accept(
-    client: &ControllerClient,
-    resource: &str,
-    (namespace, name): &ObjectKey,
-) -> Result<Option<(std::sync::Arc<Kind>, Value)>, ApiError> {
-    let kind = client.served_kind(resource)?;
-    let Some(object) = client.get(&kind, namespace, name) else { return Ok(None) };
-    if object::is_deleting(&object) || object::finalizers(&object).contains(&FINALIZER) {
-        return Ok(Some((kind, object)));
-    }
-    let mut finalizers = object::finalizers(&object);
-    finalizers.push(FINALIZER);
-    let metadata = json!({
-        "uid": object::uid(&object), "resourceVersion": object::version(&object), "finalizers": finalizers,
-    });
-    client.merge_patch(&kind, (namespace, name), "", &json!({"metadata": metadata})).await?;
-    // The change is an event, which continues.
-    Ok(None)
-}
-
 /// Returns the status of the condition `Ready` for the current generation; empty if there is none.
 fn ready(object: &Value) -> &str {
     if object["status"]["observedGeneration"] != object["metadata"]["generation"] {
@@ -180,28 +172,4 @@ fn ready(object: &Value) -> &str {
     let conditions = object["status"]["conditions"].as_array().into_iter().flatten();
     let ready = conditions.into_iter().find(|condition| condition["type"] == "Ready");
     ready.and_then(|condition| condition["status"].as_str()).unwrap_or_default()
-}
-
-/// Writes the condition `Ready` and the observed generation, if they differ.
-async fn report(
-    client: &ControllerClient,
-    kind: &Kind,
-    object: &Value,
-    (status, reason, message): (&str, &str, &str),
-    mut extra: Value,
-) -> Result<(), ApiError> {
-    let generation = &object["metadata"]["generation"];
-    let existing = &object["status"]["conditions"][0];
-    let time = if existing["status"] == status { existing["lastTransitionTime"].clone() } else { Value::Null };
-    let time = if time.is_null() { client.server.environment.time().into() } else { time };
-    extra["observedGeneration"] = generation.clone();
-    extra["conditions"] = json!([{
-        "type": "Ready", "status": status, "reason": reason, "message": message, "observedGeneration": generation,
-        "lastTransitionTime": time,
-    }]);
-    if object["status"] == extra {
-        return Ok(());
-    }
-    let patch = json!({"metadata": {"uid": object::uid(object)}, "status": extra});
-    client.merge_patch(kind, (object::namespace(object), object::name(object)), "status", &patch).await.map(drop)
 }

@@ -1,4 +1,4 @@
-//! Simulates Argo CD and Flux: defines their kinds, and deploys applications.
+//! Simulates Argo CD, Flux and an operator with Helm: defines their kinds, and deploys applications.
 //!
 //! No chart is fetched or rendered. An application deploys one ConfigMap, with the name of its release, in its namespace; the
 //! ConfigMap holds the source and the values. The status, the finalizers and their order are those of the real systems, as far as
@@ -8,6 +8,8 @@ mod argo_cd;
 mod definitions;
 mod deployment;
 mod flux;
+mod helm;
+mod steps;
 
 use std::sync::Arc;
 
@@ -23,4 +25,5 @@ pub(super) fn start(all: &mut Controllers, server: &Arc<Server>) {
     all.add_as(ControllerClient::component(server, "argocd", "argocd-application-controller"), argo_cd::ArgoCd);
     all.add_as(ControllerClient::component(server, "source-controller", "source-controller"), flux::Sources);
     all.add_as(ControllerClient::component(server, "helm-controller", "helm-controller"), flux::Releases);
+    all.add_as(ControllerClient::component(server, "helm-operator", "helm-operator"), helm::HelmDeployments);
 }

@@ -1,0 +1,46 @@
+//! The statements of the suite, in the order of their numbers.
+
+use super::{
+    concurrency, condition, dropped_call, error_text, interruption, isolation, key, read, removal, revision,
+    statement::Statement, value, watch_change, watch_life, watch_list,
+};
+
+/// The statements by topic.
+const TOPICS: [&[Statement]; 14] = [
+    key::STATEMENTS,
+    value::STATEMENTS,
+    revision::STATEMENTS,
+    condition::STATEMENTS,
+    concurrency::STATEMENTS,
+    removal::STATEMENTS,
+    read::STATEMENTS,
+    watch_list::STATEMENTS,
+    watch_change::STATEMENTS,
+    watch_life::STATEMENTS,
+    interruption::STATEMENTS,
+    isolation::STATEMENTS,
+    error_text::STATEMENTS,
+    dropped_call::STATEMENTS,
+];
+
+/// Returns all statements.
+pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
+    TOPICS.into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_all_statements() {
+        let documentation: Vec<&str> = include_str!("mod.rs").lines().collect();
+        for (at, Statement { number, text, .. }) in statements().enumerate() {
+            assert_eq!(*number as usize, at + 1);
+            let line = format!("//! - B{number}: {text}");
+            assert!(documentation.contains(&line.as_str()), "{line}");
+        }
+        let listed = documentation.iter().filter(|line| line.starts_with("//! - B")).count();
+        assert_eq!(listed, statements().count());
+    }
+}

@@ -1,0 +1,172 @@
+//! Checks of conditional writes by many clients at once.
+
+use opgen::bucket::{BucketError, Expected};
+
+use super::{
+    client::Client,
+    deadline::{CheckResult, expect, expect_equal, failed},
+    statement::{CheckRun, Statement},
+    thread::on_threads,
+};
+
+pub(super) const STATEMENTS: &[Statement] = &[
+    Statement::new(43, "Of many concurrent creations of a key, one succeeds and all others are conflicts", |run| {
+        Box::pin(creations(run))
+    }),
+    Statement::new(
+        44,
+        "Of many concurrent writes with one revision, one succeeds and all others are conflicts",
+        |run| Box::pin(replacements(run)),
+    ),
+    Statement::new(45, "Of a concurrent write and removal with one revision, one succeeds", |run| {
+        Box::pin(write_and_removal(run))
+    }),
+    Statement::new(46, "A hundred concurrent increments of a number, each repeated after conflicts, add up", |run| {
+        Box::pin(increments(run))
+    }),
+    Statement::new(47, "Concurrent writes of different keys all succeed", |run| Box::pin(different_keys(run))),
+];
+
+const WRITERS: usize = 16;
+const ROUNDS: usize = 8;
+
+type PutResult = Result<u64, BucketError>;
+
+async fn creations(run: &CheckRun) -> CheckResult {
+    let clients = run.two_clients().await?;
+    for round in 0..ROUNDS {
+        expect_one_winner(run, clients.clone(), &format!("key-{round}"), Expected::Absent).await?;
+    }
+    Ok(())
+}
+
+async fn replacements(run: &CheckRun) -> CheckResult {
+    let clients = run.two_clients().await?;
+    for round in 0..ROUNDS {
+        let key = format!("key-{round}");
+        let revision = clients.0.create(&key, "first").await?;
+        expect_one_winner(run, clients.clone(), &key, Expected::Revision(revision)).await?;
+    }
+    Ok(())
+}
+
+/// Writes a key on many threads at once, and expects that one write succeeds, and is the last one.
+async fn expect_one_winner(run: &CheckRun, clients: (Client, Client), key: &str, expected: Expected) -> CheckResult {
+    let results = on_threads(run.deadline, WRITERS, |writer| {
+        let client = if writer % 2 == 0 { &clients.0 } else { &clients.1 };
+        write_as(client.clone(), key.to_owned(), writer, expected)
+    });
+    let results = results.await?;
+    let mut winner = None;
+    for (writer, result) in results.iter().enumerate() {
+        match result {
+            Ok(revision) => {
+                expect(winner.is_none(), || {
+                    format!("{WRITERS} concurrent put({key:?}, {expected:?}): expected one success, seen {results:?}")
+                })?;
+                winner = Some((writer, *revision));
+            }
+            Err(error) => {
+                expect_equal("a concurrent write", error.clone(), BucketError::conflict(key))?;
+            }
+        }
+    }
+    let Some((writer, revision)) = winner else {
+        return failed(format!("{WRITERS} concurrent put({key:?}, {expected:?}): expected one success, seen none"));
+    };
+    clients.0.expect_entry(key, format!("of writer {writer}"), revision).await
+}
+
+async fn write_as(client: Client, key: String, writer: usize, expected: Expected) -> CheckResult<PutResult> {
+    client.try_put(&key, format!("of writer {writer}"), expected).await
+}
+
+async fn write_and_removal(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    for round in 0..ROUNDS * 2 {
+        let key = format!("key-{round}");
+        let revision = client.create(&key, "first").await?;
+        let results = on_threads(run.deadline, 2, |which| {
+            write_or_remove(if which == 0 { client.clone() } else { other.clone() }, key.clone(), revision, which == 0)
+        });
+        let results = results.await?;
+        match results.as_slice() {
+            [Ok(written), Err(_)] => client.expect_entry(&key, "second", *written).await?,
+            [Err(_), Ok(_)] => client.expect_absent(&key).await?,
+            _ => {
+                return failed(format!(
+                    "a put and a removal of key {key:?} with revision {revision}: expected one success, seen {results:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn write_or_remove(client: Client, key: String, revision: u64, writes: bool) -> CheckResult<PutResult> {
+    if writes {
+        client.try_put(&key, "second", Expected::Revision(revision)).await
+    } else {
+        client.try_remove(&key, revision).await
+    }
+}
+
+async fn increments(run: &CheckRun) -> CheckResult {
+    const THREADS: usize = 4;
+    const EACH: u64 = 25;
+    let (client, other) = run.two_clients().await?;
+    client.create("counter", "0").await?;
+    let increments = on_threads(run.deadline, THREADS, |thread| {
+        increment(if thread % 2 == 0 { client.clone() } else { other.clone() }, EACH)
+    });
+    increments.await?;
+    expect_equal("the sum of the increments", number(&client).await?.0, 100)
+}
+
+/// Increments the number of the entry.
+async fn increment(client: Client, times: u64) -> CheckResult {
+    let mut left = times;
+    while left > 0 {
+        expect(!client.deadline.is_over(), || {
+            format!("expected {times} increments; {left} were left at the deadline")
+        })?;
+        let (number, revision) = number(&client).await?;
+        let next = (number + 1).to_string();
+        match client.try_put("counter", next, Expected::Revision(revision)).await? {
+            Ok(_) => left -= 1,
+            Err(BucketError::Conflict { .. }) => {}
+            Err(error) => return failed(format!("expected success or a conflict, seen the error {error:?}")),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the number of the entry, and its revision.
+async fn number(client: &Client) -> CheckResult<(u64, u64)> {
+    let Some(entry) = client.get("counter").await? else {
+        return failed("expected the entry of the counter, seen none");
+    };
+    let number = std::str::from_utf8(&entry.value).ok().and_then(|text| text.parse().ok());
+    match number {
+        Some(number) => Ok((number, entry.revision)),
+        None => failed(format!("expected a number, seen {:?}", entry.value)),
+    }
+}
+
+async fn different_keys(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let results = on_threads(run.deadline, WRITERS, |writer| {
+        let client = if writer % 2 == 0 { &client } else { &other };
+        write_as(client.clone(), format!("key-{writer:02}"), writer, Expected::Absent)
+    });
+    let results = results.await?;
+    for (writer, result) in results.into_iter().enumerate() {
+        match result {
+            Ok(revision) => {
+                client.expect_entry(&format!("key-{writer:02}"), format!("of writer {writer}"), revision).await?;
+            }
+            Err(error) => return failed(format!("expected that each creation succeeds, seen the error {error:?}")),
+        }
+    }
+    expect_equal("the number of entries", client.list().await?.len(), WRITERS)
+}

@@ -1,0 +1,104 @@
+//! Checks of errors: they name the key, and never have a value.
+
+use opgen::bucket::{BucketError, Expected};
+
+use super::{
+    client::Client,
+    deadline::{CheckResult, expect, expect_equal, failed},
+    statement::{CheckRun, Statement},
+};
+
+pub(super) const STATEMENTS: &[Statement] = &[
+    Statement::new(108, "`Conflict` names the key of the call", |run| Box::pin(conflict(run))),
+    Statement::new(109, "`InvalidKey` names the key of the call", |run| Box::pin(invalid_key(run))),
+    Statement::new(110, "The text of an error is one line", |run| Box::pin(one_line(run))),
+    Statement::new(111, "No error has a value in its text or in its debug form", |run| Box::pin(no_value(run))),
+    Statement::new(112, "The debug form of a bucket has no value", |run| Box::pin(debug(run))),
+];
+
+/// A value that may be a secret.
+const SECRET: &str = "opgen-hidden-value";
+
+/// Returns an error of each kind that a call can cause.
+async fn errors(client: &Client) -> CheckResult<Vec<BucketError>> {
+    let revision = client.create("present", SECRET).await?;
+    let mut errors = Vec::new();
+    let puts = [
+        ("present", Expected::Absent),
+        ("present", Expected::Revision(revision + 1)),
+        ("absent", Expected::Revision(1)),
+        ("no..key", Expected::Absent),
+    ];
+    for (key, expected) in puts {
+        match client.try_put(key, SECRET, expected).await? {
+            Ok(seen) => return failed(format!("put({key:?}, {expected:?}): expected an error, seen revision {seen}")),
+            Err(error) => errors.push(error),
+        }
+    }
+    for (key, revision) in [("present", revision + 1), ("absent", 1), ("no key", 1)] {
+        match client.try_remove(key, revision).await? {
+            Ok(seen) => return failed(format!("remove({key:?}, {revision}): expected an error, seen revision {seen}")),
+            Err(error) => errors.push(error),
+        }
+    }
+    if let Some(limit) = client.store.value_limit() {
+        let value = SECRET.repeat(limit / SECRET.len() + 1);
+        errors.extend(client.try_put("large", value, Expected::Absent).await?.err());
+    }
+    Ok(errors)
+}
+
+async fn conflict(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    for key in ["a", "namespace.name.with.dots", "_claim.a.b"] {
+        let revision = client.create(key, "value").await?;
+        client.expect_put_conflict(key, Expected::Absent).await?;
+        client.expect_put_conflict(key, Expected::Revision(revision + 1)).await?;
+        client.expect_remove_conflict(key, revision + 1).await?;
+    }
+    client.expect_put_conflict("absent", Expected::Revision(1)).await?;
+    client.expect_remove_conflict("absent", 1).await
+}
+
+async fn invalid_key(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    for key in ["a..b", " ", "*.a"] {
+        let result = client.try_put(key, "value", Expected::Absent).await?;
+        expect_equal(&format!("put({key:?}, Absent)"), result, Err(BucketError::invalid_key(key)))?;
+        let result = client.try_get(key).await?;
+        expect_equal(&format!("get({key:?})"), result, Err(BucketError::invalid_key(key)))?;
+    }
+    Ok(())
+}
+
+async fn one_line(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    for error in errors(&client).await? {
+        let text = error.to_string();
+        expect(text.lines().count() == 1, || format!("expected a text of one line, seen {text:?}"))?;
+    }
+    Ok(())
+}
+
+async fn no_value(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let bytes = format!("{:?}", SECRET.as_bytes());
+    for error in errors(&client).await? {
+        let (text, debug) = (error.to_string(), format!("{error:?}"));
+        let has_value = [&text, &debug].iter().any(|text| text.contains(SECRET) || text.contains(bytes.as_str()));
+        // The text itself may not be in the report.
+        expect(!has_value, || "expected an error without the value, seen one with it".to_owned())?;
+    }
+    Ok(())
+}
+
+async fn debug(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    client.create("a", SECRET).await?;
+    client.get("a").await?;
+    client.list().await?;
+    let debug = format!("{:?}", client.bucket);
+    let bytes = SECRET.bytes().map(|byte| byte.to_string()).collect::<Vec<_>>();
+    let has_value = debug.contains(SECRET) || debug.contains(&bytes.join(", "));
+    expect(!has_value, || "expected a debug form without values, seen one with a value".to_owned())
+}

@@ -1,0 +1,197 @@
+//! Checks of `get` and `list`: they include all writes that ended before.
+
+use std::collections::BTreeSet;
+
+use opgen::bucket::BucketEntry;
+
+use super::{
+    client::Client,
+    deadline::{CheckResult, expect, expect_equal, failed},
+    follower::keys,
+    statement::{CheckRun, Statement},
+    thread::on_threads,
+};
+
+pub(super) const STATEMENTS: &[Statement] = &[
+    Statement::new(56, "`get` of a key without an entry returns `None`", |run| Box::pin(none(run))),
+    Statement::new(57, "`get` includes all writes of each client that ended before", |run| {
+        Box::pin(get_after_write(run))
+    }),
+    Statement::new(58, "`list` includes all writes of each client that ended before", |run| {
+        Box::pin(list_after_write(run))
+    }),
+    Statement::new(59, "Reads do not go back while another client writes", |run| Box::pin(monotonic(run))),
+    Statement::new(60, "The list of an empty bucket is empty", |run| Box::pin(list_empty(run))),
+    Statement::new(61, "A list is in the order of the keys", |run| Box::pin(list_order(run))),
+    Statement::new(62, "A list has each key once, with its last value", |run| Box::pin(list_once(run))),
+    Statement::new(63, "A list has no removed keys", |run| Box::pin(list_removed(run))),
+    Statement::new(64, "A list of 2,000 entries is complete", |run| Box::pin(list_many(run))),
+    Statement::new(65, "A list during writes misses no entry that exists all the time", |run| {
+        Box::pin(list_during(run))
+    }),
+];
+
+async fn none(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    for key in ["a", "a.b", &"k".repeat(1024)] {
+        expect_equal("get of an empty bucket", client.get(key).await?, None)?;
+    }
+    client.create("a.b", "value").await?;
+    for key in ["a", "a.b.c", "b", "A.b", "a.bc"] {
+        expect_equal(&format!("get({key:?}) of a bucket with a.b only"), client.get(key).await?, None)?;
+    }
+    Ok(())
+}
+
+async fn get_after_write(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    expect_equal("get(\"a\")", other.get("a").await?, None)?;
+    let mut revision = client.create("a", "0").await?;
+    for round in 1..50 {
+        let (writer, reader) = if round % 2 == 0 { (&client, &other) } else { (&other, &client) };
+        revision = writer.replace("a", round.to_string(), revision).await?;
+        let expected = Some(BucketEntry::new("a", round.to_string(), revision));
+        expect_equal("get(\"a\") by another client", reader.get("a").await?, expected.clone())?;
+        expect_equal("get(\"a\") by the writer", writer.get("a").await?, expected)?;
+    }
+    client.remove("a", revision).await?;
+    expect_equal("get(\"a\") after a removal by another client", other.get("a").await?, None)
+}
+
+async fn list_after_write(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let mut expected = Vec::new();
+    for round in 0..30 {
+        let (writer, reader) = if round % 2 == 0 { (&client, &other) } else { (&other, &client) };
+        let key = format!("key-{round:02}");
+        let revision = writer.create(&key, "value").await?;
+        expected.push(BucketEntry::new(key, "value", revision));
+        expect_equal("list() by another client", reader.list().await?, expected.clone())?;
+    }
+    while let Some(entry) = expected.pop() {
+        client.remove(&entry.key, entry.revision).await?;
+        expect_equal("list() after a removal by another client", other.list().await?, expected.clone())?;
+    }
+    Ok(())
+}
+
+async fn monotonic(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    client.create("a", "0").await?;
+    let calls = on_threads(run.deadline, 3, |thread| {
+        write_or_read(if thread == 0 { client.clone() } else { other.clone() }, thread)
+    });
+    calls.await?;
+    let last = client.list().await?.into_iter().next();
+    for _ in 0..6 {
+        expect_equal("get(\"a\") after the last write", other.get("a").await?, last.clone())?;
+    }
+    Ok(())
+}
+
+/// Writes a key many times, or reads it and expects that its revision does not decrease.
+async fn write_or_read(client: Client, thread: usize) -> CheckResult {
+    let mut last = client.get("a").await?.map(|entry| entry.revision).unwrap_or_default();
+    for round in 0..100 {
+        if thread == 0 {
+            last = client.replace("a", round.to_string(), last).await?;
+            continue;
+        }
+        let read = match round % 2 {
+            0 => client.get("a").await?,
+            _ => client.list().await?.into_iter().find(|entry| entry.key == "a"),
+        };
+        let Some(entry) = read else { return failed("expected an entry during writes, seen none") };
+        expect(entry.revision >= last, || {
+            format!("expected revision {last} or a later one, as before, seen {}", entry.revision)
+        })?;
+        last = entry.revision;
+    }
+    Ok(())
+}
+
+async fn list_empty(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    expect_equal("list() of a new bucket", client.list().await?, Vec::new())?;
+    let revision = client.create("a", "value").await?;
+    client.remove("a", revision).await?;
+    expect_equal("list() after the removal of all entries", client.list().await?, Vec::new())
+}
+
+async fn list_order(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let mut expected = vec!["b", "a.b", "Z", "a", "_claim.a", "a-", "10", "9", "a/b", "=", "a0", "aB", "ab", "-"];
+    for key in &expected {
+        client.create(key, *key).await?;
+    }
+    expected.sort_unstable();
+    let listed = client.list().await?;
+    let seen: Vec<&str> = listed.iter().map(|entry| entry.key.as_str()).collect();
+    expect_equal("the keys of list()", seen, expected)
+}
+
+async fn list_once(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let mut expected = Vec::new();
+    for key in ["a", "b", "c"] {
+        let mut revision = client.create(key, "first").await?;
+        for round in 0..10 {
+            revision = client.replace(key, format!("{key} {round}"), revision).await?;
+        }
+        expected.push(BucketEntry::new(key, format!("{key} 9"), revision));
+    }
+    expect_equal("list()", client.list().await?, expected)
+}
+
+async fn list_removed(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let mut expected = Vec::new();
+    for (number, entry) in client.fill("key-", 20).await?.into_iter().enumerate() {
+        if number % 3 == 0 {
+            client.remove(&entry.key, entry.revision).await?;
+        } else {
+            expected.push(entry);
+        }
+    }
+    expect_equal("list()", client.list().await?, expected.clone())?;
+    expect_equal("list() of another client", other.list().await?, expected)
+}
+
+async fn list_many(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let expected = client.fill("key-", 2_000).await?;
+    let listed = client.list().await?;
+    expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
+}
+
+async fn list_during(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let kept = client.fill("kept-", 100).await?;
+    let calls = on_threads(run.deadline, 3, |thread| {
+        let client = if thread == 0 { client.clone() } else { other.clone() };
+        churn_or_list(client, thread, kept.clone())
+    });
+    calls.await.map(drop)
+}
+
+/// Creates and removes other keys, or lists and expects the kept entries.
+async fn churn_or_list(client: Client, thread: usize, kept: Vec<BucketEntry>) -> CheckResult {
+    for round in 0..30 {
+        if thread == 0 {
+            let key = if round % 2 == 0 { format!("a-{round}") } else { format!("z-{round}") };
+            let revision = client.create(&key, "value").await?;
+            client.remove(&key, revision).await?;
+            continue;
+        }
+        let listed = client.list().await?;
+        let distinct: BTreeSet<&str> = listed.iter().map(|entry| entry.key.as_str()).collect();
+        expect_equal("the number of different keys of a list", distinct.len(), listed.len())?;
+        expect(listed.is_sorted_by(|one, next| one.key < next.key), || {
+            "expected a list in the order of its keys".into()
+        })?;
+        let seen: Vec<&BucketEntry> = listed.iter().filter(|entry| entry.key.starts_with("kept-")).collect();
+        let is_complete = seen.iter().copied().eq(kept.iter());
+        expect(is_complete, || format!("expected {} in a list, seen {}", keys(&kept), keys(&listed)))?;
+    }
+    Ok(())
+}

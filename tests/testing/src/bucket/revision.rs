@@ -1,0 +1,143 @@
+//! Checks of revisions: they are positive, increase over all keys, and are the same in each call.
+
+use std::collections::BTreeSet;
+
+use opgen::bucket::{BucketEntry, BucketEvent};
+
+use super::{
+    client::Client,
+    deadline::{CheckResult, expect, expect_equal},
+    statement::{CheckRun, Statement},
+    thread::on_threads,
+};
+
+pub(super) const STATEMENTS: &[Statement] = &[
+    Statement::new(19, "The first revision of a bucket is positive", |run| Box::pin(first(run))),
+    Statement::new(20, "Each write has a greater revision than all writes before it, over all keys", |run| {
+        Box::pin(increase(run))
+    }),
+    Statement::new(21, "A removal has a greater revision than all writes before it", |run| Box::pin(of_removal(run))),
+    Statement::new(22, "The revisions increase over all clients", |run| Box::pin(over_clients(run))),
+    Statement::new(23, "`get` returns the revision that `put` returned", |run| Box::pin(in_get(run))),
+    Statement::new(24, "`list` returns the revision that `put` returned", |run| Box::pin(in_list(run))),
+    Statement::new(25, "A watch delivers the revisions that `put` and `remove` returned", |run| {
+        Box::pin(in_watch(run))
+    }),
+    Statement::new(26, "The writes of other keys do not change the revision of an entry", |run| Box::pin(stable(run))),
+    Statement::new(27, "No two concurrent writes have the same revision", |run| Box::pin(unique(run))),
+];
+
+async fn first(run: &CheckRun) -> CheckResult {
+    let revision = run.client().await?.create("a", "value").await?;
+    expect(revision > 0, || format!("expected a positive revision, seen {revision}"))
+}
+
+async fn increase(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let mut last = client.create("a", "0").await?;
+    for key in ["b", "c", "B", "z.z", "0"] {
+        let created = client.create(key, "1").await?;
+        expect(created > last, || format!("expected a creation of {key:?} after revision {last}, seen {created}"))?;
+        last = client.replace(key, "2", created).await?;
+        expect(last > created, || format!("expected a write of {key:?} after revision {created}, seen {last}"))?;
+    }
+    Ok(())
+}
+
+async fn of_removal(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let removed = client.create("a", "value").await?;
+    let last = client.create("b", "value").await?;
+    let removal = client.remove("a", removed).await?;
+    expect(removal > last, || format!("expected a removal after revision {last}, seen {removal}"))?;
+    for key in ["a", "c"] {
+        let next = client.create(key, "value").await?;
+        expect(next > removal, || format!("expected a write of {key:?} after removal {removal}, seen {next}"))?;
+    }
+    Ok(())
+}
+
+async fn over_clients(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let mut last = 0;
+    for number in 0..20 {
+        let writer = if number % 3 == 0 { &other } else { &client };
+        let revision = writer.create(&format!("key-{number}"), "value").await?;
+        expect(revision > last, || format!("expected a write after revision {last}, seen {revision}"))?;
+        last = revision;
+    }
+    Ok(())
+}
+
+async fn in_get(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    client.create("before", "value").await?;
+    let first = client.create("a", "1").await?;
+    for reader in [&client, &other] {
+        expect_equal("get(\"a\")", reader.get("a").await?, Some(BucketEntry::new("a", "1", first)))?;
+    }
+    let second = client.replace("a", "2", first).await?;
+    for reader in [&client, &other] {
+        expect_equal("get(\"a\")", reader.get("a").await?, Some(BucketEntry::new("a", "2", second)))?;
+    }
+    Ok(())
+}
+
+async fn in_list(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let first = client.create("b", "1").await?;
+    let other_key = client.create("a", "1").await?;
+    let second = client.replace("b", "2", first).await?;
+    let expected = vec![BucketEntry::new("a", "1", other_key), BucketEntry::new("b", "2", second)];
+    for reader in [&client, &other] {
+        expect_equal("list()", reader.list().await?, expected.clone())?;
+    }
+    Ok(())
+}
+
+async fn in_watch(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let listed = client.create("a", "1").await?;
+    let mut watch = client.follow();
+    watch.list().await?;
+    expect_equal("the revision in the list", watch.revision("a"), Some(listed))?;
+    let changed = client.replace("a", "2", listed).await?;
+    let put = BucketEvent::Put(BucketEntry::new("a", "2", changed));
+    expect_equal("the event of a put", watch.event("the new value").await?, put)?;
+    let removal = client.remove("a", changed).await?;
+    let removed = BucketEvent::Removed { key: "a".to_owned(), revision: removal };
+    expect_equal("the event of a removal", watch.event("the removal").await?, removed)
+}
+
+async fn stable(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let revision = client.create("a", "value").await?;
+    let other = client.create("a.b", "value").await?;
+    client.remove("a.b", other).await?;
+    client.create("b", "value").await?;
+    client.expect_entry("a", "value", revision).await?;
+    let listed = client.follow().list().await?;
+    let seen = listed.iter().find(|entry| entry.key == "a").map(|entry| entry.revision);
+    expect_equal("the revision in the list of a watch", seen, Some(revision))
+}
+
+async fn unique(run: &CheckRun) -> CheckResult {
+    let (client, other) = run.two_clients().await?;
+    let writes = on_threads(run.deadline, 8, |thread| {
+        create_some(if thread % 2 == 0 { client.clone() } else { other.clone() }, thread)
+    });
+    let revisions: Vec<u64> = writes.await?.concat();
+    let distinct: BTreeSet<u64> = revisions.iter().copied().collect();
+    expect_equal("the number of different revisions", distinct.len(), revisions.len())
+}
+
+/// Creates keys of a thread, and returns their revisions.
+async fn create_some(client: Client, thread: usize) -> CheckResult<Vec<u64>> {
+    let mut revisions = Vec::new();
+    for number in 0..8 {
+        revisions.push(client.create(&format!("{thread}.{number}"), "value").await?);
+    }
+    let increase = revisions.is_sorted_by(|one, next| one < next);
+    expect(increase, || format!("expected that the revisions of one client increase, seen {revisions:?}"))?;
+    Ok(revisions)
+}

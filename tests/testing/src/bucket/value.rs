@@ -1,0 +1,102 @@
+//! Checks of values: a bucket keeps their bytes.
+
+use opgen::bucket::{BucketEntry, BucketError, Expected};
+
+use super::{
+    client::Client,
+    deadline::{CheckResult, Obstacle, expect, expect_equal},
+    statement::{CheckRun, Statement},
+};
+
+pub(super) const STATEMENTS: &[Statement] = &[
+    Statement::new(12, "An empty value is an entry", |run| Box::pin(empty(run))),
+    Statement::new(13, "A value keeps all its bytes, also those that are no text", |run| Box::pin(binary(run))),
+    Statement::new(14, "A value of Unicode text or JSON keeps its form", |run| Box::pin(text(run))),
+    Statement::new(15, "A value may have 512 KiB", |run| Box::pin(large(run))),
+    Statement::new(16, "A new value replaces the whole value before it", |run| Box::pin(replaced(run))),
+    Statement::new(17, "The same value again is a new revision", |run| Box::pin(repeated(run))),
+    Statement::new(18, "A value above the limit of the store is refused with `TooLarge` and has no effect", |run| {
+        Box::pin(too_large(run))
+    }),
+];
+
+/// Writes a value, and expects it in all reads of another client.
+async fn expect_kept(client: &Client, key: &str, value: &[u8]) -> CheckResult {
+    let reader = client.another().await?;
+    let mut watch = reader.follow();
+    watch.list().await?;
+    let revision = client.create(key, value).await?;
+    reader.expect_entry(key, value, revision).await?;
+    watch.until_revision(key, Some(revision)).await?;
+    let expected = Some(BucketEntry::new(key, value, revision));
+    expect_equal("a change of a watch", watch.entries().into_iter().find(|entry| entry.key == key), expected.clone())?;
+    let listed = reader.follow().list().await?;
+    expect_equal("an entry in the list of a watch", listed.into_iter().find(|entry| entry.key == key), expected)
+}
+
+async fn empty(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    expect_kept(&client, "a", b"").await?;
+    client.expect_put_conflict("a", Expected::Absent).await
+}
+
+async fn binary(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let all: Vec<u8> = (0..=u8::MAX).chain((0..=u8::MAX).rev()).collect();
+    expect_kept(&client, "all", &all).await?;
+    let values: [(&str, &[u8]); 4] =
+        [("zero", b"\0"), ("letter", b"x"), ("lines", b"\r\n\na\n"), ("zeros", &[0; 1000])];
+    for (key, value) in values {
+        expect_kept(&client, key, value).await?;
+    }
+    Ok(())
+}
+
+async fn text(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    expect_kept(&client, "text", "Grüße, 日本 🦀 \u{0}\u{feff}e\u{301}".as_bytes()).await?;
+    let json = "{\"b\": 1.0, \"a\" : [ ], \"b\": \"\\u00e4\"}\n";
+    expect_kept(&client, "json", json.as_bytes()).await
+}
+
+async fn large(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let value: Vec<u8> = (0..512 * 1024_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
+    expect_kept(&client, "large", &value).await
+}
+
+async fn replaced(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let mut revision = client.create("a", "a long value").await?;
+    for value in ["short", "", "a value that is longer than the first one", "\0", "end"] {
+        revision = client.replace("a", value, revision).await?;
+        client.expect_entry("a", value, revision).await?;
+    }
+    Ok(())
+}
+
+async fn repeated(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let first = client.create("a", "value").await?;
+    let mut watch = client.follow();
+    watch.list().await?;
+    let second = client.replace("a", "value", first).await?;
+    expect(second > first, || format!("expected a revision after {first}, seen {second}"))?;
+    client.expect_entry("a", "value", second).await?;
+    watch.until_revision("a", Some(second)).await
+}
+
+async fn too_large(run: &CheckRun) -> CheckResult {
+    let client = run.client().await?;
+    let Some(limit) = client.store.value_limit() else {
+        return Err(Obstacle::Unsupported("the subject has no `value_limit`".to_owned()));
+    };
+    let revision = client.create("a", vec![b'x'; limit]).await?;
+    for (key, expected) in [("a", Expected::Revision(revision)), ("b", Expected::Absent)] {
+        let result = client.try_put(key, vec![b'y'; limit + 1], expected).await?;
+        let too_large = Err(BucketError::too_large(key, limit + 1, limit));
+        expect_equal(&format!("put of {} bytes to {key:?}", limit + 1), result, too_large)?;
+    }
+    client.expect_entry("a", vec![b'x'; limit], revision).await?;
+    client.expect_absent("b").await
+}

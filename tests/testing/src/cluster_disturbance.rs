@@ -1,0 +1,58 @@
+//! `ClusterDisturbance`: what happens to the clusters of remote nodes in one run, and its text form.
+
+use std::fmt;
+
+/// What happens to all clusters of remote nodes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClusterDisturbance {
+    /// No connection to them works for a minute and a half.
+    Partition,
+    /// They accept only new credentials, which are in the Secrets a second later.
+    Credentials,
+    /// Another client deletes all objects in them.
+    Emptying,
+    /// They end, with their Secrets, and empty ones with the same names and addresses replace them 20 seconds later.
+    Replacement,
+    /// They are restored from a backup, and their resourceVersions go on from then.
+    Restore,
+    /// They are restored from a backup, and their resourceVersions go on far ahead.
+    RestoreAhead,
+}
+
+impl ClusterDisturbance {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Partition, Self::Credentials, Self::Emptying, Self::Replacement, Self::Restore, Self::RestoreAhead];
+
+    /// Returns whether the program is restarted with it, and it happens at rest only: Kubernetes requires a restart of clients after a
+    /// restore from a backup, because versions of objects may be lower than before.
+    pub(crate) fn needs_restart(self) -> bool {
+        matches!(self, Self::Restore | Self::RestoreAhead)
+    }
+
+    /// Returns whether the objects in the clusters remain as they are.
+    pub(crate) fn leaves_objects(self) -> bool {
+        matches!(self, Self::Partition | Self::Credentials)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Partition => "partition",
+            Self::Credentials => "credentials",
+            Self::Emptying => "emptying",
+            Self::Replacement => "replacement",
+            Self::Restore => "restore",
+            Self::RestoreAhead => "restoreAhead",
+        }
+    }
+
+    /// Returns the disturbance of a name; `None` if there is none.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|disturbance| disturbance.name() == name)
+    }
+}
+
+impl fmt::Display for ClusterDisturbance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

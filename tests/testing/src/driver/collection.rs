@@ -1,0 +1,52 @@
+//! Identifies objects as the API server does, and selects those that deploy an application.
+
+use std::collections::BTreeMap;
+
+use opgen::{Kind, cd::ApplicationSpec};
+use serde_json::Value;
+
+use crate::object::{group, label, text};
+
+/// The group and the kind, the namespace and the name of an object. The namespace is empty if it has none.
+pub(super) type ObjectId = (String, String, String);
+
+/// Returns what identifies an object of an application. An object without a namespace is in that of the owner.
+pub(super) fn object_id(object: &Value, spec: &ApplicationSpec) -> ObjectId {
+    let own = Some(text(object, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
+    let namespace = own.or(spec.owner_namespace.as_deref()).unwrap_or_default();
+    let kind = format!("{}/{}", group(object), text(object, "/kind"));
+    (kind, namespace.to_owned(), text(object, "/metadata/name").to_owned())
+}
+
+/// Returns the name of an object for messages: its kind, namespace and name, or its position.
+pub(super) fn object_label(object: &Value, position: usize) -> String {
+    let is_named = !text(object, "/kind").is_empty() && !text(object, "/metadata/name").is_empty();
+    if is_named { label(object) } else { format!("object {}", position + 1) }
+}
+
+/// Returns whether an object is of a kind in the kind's version.
+pub(super) fn is_of_kind(object: &Value, kind: &Kind) -> bool {
+    text(object, "/apiVersion") == kind.api_version() && text(object, "/kind") == kind.kind
+}
+
+/// Returns the objects of an application that are of the kind that deploys applications.
+pub(super) fn deploying_objects<'a>(
+    objects: &'a [Value],
+    spec: &ApplicationSpec,
+    kind: Option<&Kind>,
+) -> BTreeMap<ObjectId, &'a Value> {
+    let deploys = |object: &&Value| kind.is_some_and(|kind| is_of_kind(object, kind));
+    objects.iter().filter(deploys).map(|object| (object_id(object, spec), object)).collect()
+}
+
+/// Returns a value without nulls in maps, as the operator applies it.
+pub(super) fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let fields = map.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(fields.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}

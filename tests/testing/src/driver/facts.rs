@@ -1,0 +1,100 @@
+//! `DriverFacts`: the constants and functions of a driver, without its type.
+
+use std::any::type_name;
+
+use opgen::{
+    Kind,
+    cd::{Application, ApplicationSpec, Driver, InvalidApplication, Registration},
+    shape::{Access, AccessTarget, Verb},
+    testing::ApplicationHarness,
+};
+use serde_json::Value;
+
+use crate::simulation::catch_panic;
+
+/// The verbs that the operator needs to apply, watch and delete an object.
+pub(super) const VERBS: [Verb; 6] = [Verb::Get, Verb::List, Verb::Watch, Verb::Create, Verb::Patch, Verb::Delete];
+
+/// The constants and functions of a driver.
+#[derive(Clone, Copy)]
+pub(super) struct DriverFacts {
+    pub(super) type_name: &'static str,
+    pub(super) name: &'static str,
+    pub(super) access: &'static [Access],
+    pub(super) registration: Option<Registration>,
+    objects: fn(&ApplicationSpec) -> Result<Vec<Value>, InvalidApplication>,
+    resolve: fn(&ApplicationHarness, Application) -> Result<ApplicationSpec, InvalidApplication>,
+}
+
+/// A kind of a driver's access, with the namespace to which its permission is limited.
+pub(super) struct AppliedKind {
+    pub(super) kind: Kind,
+    pub(super) namespace: Option<&'static str>,
+}
+
+/// What a driver returns for an application.
+#[derive(PartialEq)]
+pub(super) enum DriverAnswer {
+    Objects(Vec<Value>),
+    /// The text of the error.
+    Refused(String),
+    /// The message and the location of the panic.
+    Panicked(String),
+}
+
+impl DriverFacts {
+    pub(super) fn of<D: Driver>() -> Self {
+        Self {
+            type_name: type_name::<D>(),
+            name: D::NAME,
+            access: D::ACCESS,
+            registration: D::REGISTRATION,
+            objects: D::objects,
+            resolve: |harness, application| harness.resolve::<D>(application),
+        }
+    }
+
+    /// Returns the kinds of the access, in order.
+    pub(super) fn applied_kinds(&self) -> Vec<AppliedKind> {
+        let applied_kind = |access: &Access| match access.target {
+            AccessTarget::Objects { kind, namespace, .. } => Some(AppliedKind { kind: kind(), namespace }),
+            AccessTarget::Url(_) => None,
+        };
+        self.access.iter().filter_map(applied_kind).collect()
+    }
+
+    /// Returns the kind of the objects that deploy applications: the last one of the access.
+    pub(super) fn deploying_kind(&self) -> Option<Kind> {
+        self.applied_kinds().pop().map(|applied| applied.kind)
+    }
+
+    /// Returns what the driver returns for an application.
+    pub(super) fn objects(&self, spec: &ApplicationSpec) -> DriverAnswer {
+        match catch_panic(|| (self.objects)(spec)) {
+            Ok(Ok(objects)) => DriverAnswer::Objects(objects),
+            Ok(Err(error)) => DriverAnswer::Refused(error.to_string()),
+            Err(panic) => DriverAnswer::Panicked(panic),
+        }
+    }
+
+    /// Returns an application as the operator passes it to the driver.
+    ///
+    /// # Errors
+    /// The problem of an invalid application, or of the registration.
+    pub(super) fn resolve(
+        &self,
+        harness: &ApplicationHarness,
+        application: Application,
+    ) -> Result<ApplicationSpec, String> {
+        match catch_panic(|| (self.resolve)(harness, application)) {
+            Ok(resolved) => resolved.map_err(|error| error.to_string()),
+            Err(panic) => Err(format!("the registration panics, or its Secret is no object: {panic}")),
+        }
+    }
+}
+
+/// Returns the verbs that are missing in those of a permission, as text.
+pub(super) fn missing_verbs(verbs: &[Verb]) -> String {
+    let missing = VERBS.iter().filter(|verb| !verbs.contains(verb));
+    missing.map(|verb| verb.as_str()).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,81 @@
+//! A conformance suite for drivers of CD systems: it checks that a type which implements [`Driver`](opgen::cd::Driver) keeps the rules of
+//! that trait.
+//!
+//! ```no_run
+//! # use opgen::cd::{Application, ArgoCd as MyDriver};
+//! #[test]
+//! fn my_driver_conforms() {
+//!     let web = Application::chart("https://charts.example.com", "web", "1.2.3");
+//!     opgen_testing::driver::conformance::<MyDriver>().source(web).check();
+//! }
+//! ```
+//!
+//! The suite passes generated applications to the driver, which it resolves as the operator does: charts and manifests of all sources, each
+//! option alone and together with each other one, all destinations, owners with and without a namespace, and names that are long or
+//! unusual. It calls nothing but the functions of the driver, so it takes no cluster and less than a few seconds.
+//!
+//! A driver may refuse an application with [`InvalidApplication`](opgen::cd::InvalidApplication). It must not ignore an option: if that is
+//! intended, declare the option and the reason with [`Conformance::ignores`].
+//!
+//! The life of applications in a cluster is no part of the suite. For Argo CD and Flux, which the sandbox simulates, a
+//! [trial](fn@crate::trial) checks it.
+//!
+//! # Statements
+//! The constants of the driver:
+//!
+//! 1. `NAME` is not empty
+//! 2. `ACCESS` has at least one kind, and each kind once
+//! 3. Each permission of `ACCESS` is for whole objects of any name, with get, list, watch, create, patch and delete
+//!
+//! Each application by itself:
+//!
+//! 4. Each source of the author is accepted; without one, at least one of the generated sources
+//! 5. `objects` returns for each application, without a panic
+//! 6. The same application gives equal objects
+//! 7. Each application has an object of the last kind of `ACCESS`, which is the one that deploys it
+//! 8. Each object has a name, and the `apiVersion` and the `kind` of a kind of `ACCESS`
+//! 9. The objects are in the order of `ACCESS`
+//! 10. An object of a namespaced kind has a namespace that `ACCESS` covers, its own or that of the owner; any other object has none
+//! 11. The name of each object is a DNS subdomain
+//! 12. The labels and annotations of each object are valid
+//! 13. No object has a field that the API server or the operator sets
+//! 14. No object has an empty map, an empty list, or a null in a list, which a typed client leaves out: the object would differ for ever
+//!
+//! Two applications:
+//!
+//! 15. No two applications have an object in common, and no application has one twice
+//! 16. Another version, and other parameters or values, keep the name of the object that deploys the application
+//! 17. Another version or revision changes the object that deploys the application, so that it is not ready with the one before
+//! 18. Each option is in the objects, is refused, or is declared with `ignores`
+//! 19. Each declared option has a reason, and is ignored
+//! 20. Each part of the source is in the objects, or is refused
+//! 21. The text of `InvalidApplication` is one line, without the values of parameters, the values, and the password in a URL
+//!
+//! The registration, if the driver has one:
+//!
+//! 22. The `access` covers the Secret, with get, list, watch, create, patch and delete
+//! 23. The Secret is valid and has a name, a namespace, labels, annotations, a type and data, and no other field
+//! 24. The same credentials give the same Secret
+//! 25. The namespace of the Secret depends on the owner only, and its name on the server only: each server has another name
+//! 26. All credentials are in the data of the Secret or declared with `ignores`, and none are in its metadata
+//! 27. The data of the Secret has the key `kubeconfig_key`
+//! 28. An application is deployed into the registered cluster, by objects in the namespace of the Secret
+
+mod collection;
+mod conformance;
+mod credential;
+mod examination;
+mod facts;
+mod identity;
+mod input;
+mod name;
+mod registration;
+mod report;
+mod source;
+mod statement;
+mod valid_object;
+mod visibility;
+
+pub use conformance::{Conformance, conformance};
+pub use input::DriverInput;
+pub use report::{DriverFinding, DriverReport};

@@ -1,0 +1,29 @@
+//! Disturbs the clusters of remote nodes at rest.
+
+use crate::{
+    cluster_disturbance::ClusterDisturbance,
+    simulation::{Cluster, Failure, Outcome},
+};
+
+const CLUSTERS_DISTURBED: &str = "the other clusters were disturbed";
+
+/// Disturbs the clusters, and waits until the program is at rest. Records the state then, and the children that the program recreates
+/// although the disturbance leaves all objects in the clusters.
+pub(super) async fn run(
+    cluster: &mut Cluster<'_>,
+    disturbance: ClusterDisturbance,
+    outcome: &mut Outcome,
+) -> Result<(), Failure> {
+    let before = cluster.snapshot();
+    if disturbance.needs_restart() {
+        cluster.stop().await;
+    }
+    cluster.remote_clusters.disturb(disturbance).await;
+    cluster.rest(CLUSTERS_DISTURBED).await?;
+    let recovered = cluster.snapshot();
+    if disturbance.leaves_objects() {
+        cluster.record_recreations((&before, &recovered), None, CLUSTERS_DISTURBED, outcome).await;
+    }
+    outcome.after_recovery = Some(recovered);
+    Ok(())
+}

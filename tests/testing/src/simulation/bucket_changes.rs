@@ -1,0 +1,165 @@
+//! Changes the entries of the samples in buckets as clients do that know nothing of Kubernetes, and puts the samples again.
+
+use serde_json::Value;
+
+use super::bucket_stores::BucketStores;
+use crate::{
+    object::{is_same_object, label},
+    store_disturbance::StoreDisturbance,
+    stored_kind::{StoredKind, bare_object, bare_value},
+};
+
+/// A value that is no object.
+const INVALID_VALUE: &[u8] = b"this is no object";
+
+/// A sample whose kind is in a bucket.
+struct StoredSample<'a> {
+    kind: &'a StoredKind,
+    key: String,
+    sample: &'a Value,
+}
+
+impl BucketStores {
+    /// Disturbs the buckets. Samples that don't exist stay as they are, and nobody puts one that is being deleted.
+    pub(crate) fn disturb(&self, samples: &[Value], disturbance: StoreDisturbance) {
+        if disturbance == StoreDisturbance::Children {
+            return self.purge_children(samples);
+        }
+        // A sample may refer to an earlier one.
+        for (number, stored) in self.stored_samples(samples).iter().enumerate().rev() {
+            // A client may also remove an object that is being deleted.
+            let is_meant =
+                |object: &Value| disturbance.removes_samples() || object["metadata"]["deletionTimestamp"].is_null();
+            if let Some(object) = self.object_of(stored).filter(is_meant) {
+                self.disturb_sample(stored, disturbance, object, number);
+            }
+        }
+        let buckets = self.kinds().iter().map(|kind| self.bucket(&kind.bucket));
+        match disturbance {
+            StoreDisturbance::PurgeWhileStopped => buckets.for_each(|bucket| bucket.compact()),
+            StoreDisturbance::Interruption => buckets.for_each(|bucket| bucket.interrupt()),
+            _ => {}
+        }
+    }
+
+    /// Disturbs the entry of a sample, which is an object at the moment.
+    fn disturb_sample(&self, stored: &StoredSample<'_>, disturbance: StoreDisturbance, object: Value, number: usize) {
+        let StoredSample { kind, key, sample } = stored;
+        let bucket = self.bucket(&kind.bucket);
+        match disturbance {
+            StoreDisturbance::BareSpec | StoreDisturbance::Interruption => {
+                bucket.put_raw(key, bare_value(sample));
+            }
+            StoreDisturbance::Stale => {
+                bucket.put_raw(key, stale_value(object));
+            }
+            StoreDisturbance::Deletion => {
+                bucket.delete_raw(key);
+            }
+            StoreDisturbance::Purge | StoreDisturbance::PurgeWhileStopped => {
+                bucket.purge_raw(key);
+            }
+            StoreDisturbance::Invalid => self.put_foreign(kind, key, INVALID_VALUE.to_vec()),
+            StoreDisturbance::Replacement => {
+                bucket.purge_raw(key);
+                bucket.put_raw(key, replacement(sample, number));
+            }
+            StoreDisturbance::Children => {}
+        }
+    }
+
+    /// Puts the samples again that are no objects at the moment.
+    pub(crate) fn restore(&self, samples: &[Value]) {
+        for stored in self.stored_samples(samples) {
+            if self.object_of(&stored).is_none() {
+                let StoredSample { kind, key, sample } = stored;
+                self.forget_foreign(kind, &key);
+                self.bucket(&kind.bucket).put_raw(&key, bare_value(sample));
+            }
+        }
+    }
+
+    /// Returns whether a sample in a bucket has no entry, or one that is no object.
+    pub(crate) fn lacks_samples(&self, samples: &[Value]) -> bool {
+        self.stored_samples(samples).iter().any(|stored| self.object_of(stored).is_none())
+    }
+
+    /// Returns the samples that are objects of buckets at the moment, for messages.
+    pub(crate) fn existing_samples(&self, samples: &[Value]) -> Vec<String> {
+        let stored = self.stored_samples(samples);
+        stored.iter().filter_map(|stored| self.object_of(stored)).map(|object| label(&object)).collect()
+    }
+
+    /// Returns whether each sample in a bucket has a claim.
+    pub(crate) fn has_claims(&self, samples: &[Value]) -> bool {
+        self.stored_samples(samples).iter().all(|StoredSample { kind, key, .. }| self.has_claim(kind, key))
+    }
+
+    /// Purges the objects of this run that are neither samples nor being deleted, without their claims.
+    fn purge_children(&self, samples: &[Value]) {
+        for (kind, entry) in self.entries_since_base() {
+            let Some(object) = kind.object(&entry.key, &entry.value) else { continue };
+            let is_sample = samples.iter().any(|sample| is_same_object(sample, &object));
+            if !is_sample && object["metadata"]["deletionTimestamp"].is_null() {
+                self.bucket(&kind.bucket).purge_raw(&entry.key);
+            }
+        }
+    }
+
+    /// Returns the samples whose kinds are in buckets.
+    fn stored_samples<'a>(&'a self, samples: &'a [Value]) -> Vec<StoredSample<'a>> {
+        let stored = samples.iter().filter_map(|sample| {
+            let kind = self.kind_of(sample)?;
+            Some(StoredSample { kind, key: kind.key(sample), sample })
+        });
+        stored.collect()
+    }
+
+    /// Returns the object in the entry of a sample; `None` if it is none.
+    fn object_of(&self, StoredSample { kind, key, .. }: &StoredSample<'_>) -> Option<Value> {
+        kind.object(key, &self.entry(&kind.bucket, key)?.value)
+    }
+}
+
+/// Returns the value of an object as a client read it before the program wrote it.
+fn stale_value(mut object: Value) -> Vec<u8> {
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("status");
+    }
+    if let Some(metadata) = object["metadata"].as_object_mut() {
+        for field in ["finalizers", "managedFields", "generation"] {
+            metadata.remove(field);
+        }
+    }
+    object.to_string().into_bytes()
+}
+
+/// Returns the value of an object with the name and the spec of a sample, which is another object.
+fn replacement(sample: &Value, number: usize) -> Vec<u8> {
+    let mut object = bare_object(sample);
+    object["metadata"]["uid"] = format!("00000000-0000-4000-8000-{number:012}").into();
+    object.to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_stale_value_has_no_marks_of_the_program() {
+        let object = json!({
+            "metadata": {"uid": "1", "finalizers": ["a"], "generation": 2, "labels": {"b": "c"}},
+            "spec": {"d": 1}, "status": {"e": 1},
+        });
+        let stale: Value = serde_json::from_slice(&stale_value(object)).unwrap_or_default();
+        assert_eq!(stale, json!({"metadata": {"uid": "1", "labels": {"b": "c"}}, "spec": {"d": 1}}));
+    }
+
+    #[test]
+    fn a_replacement_has_another_uid() {
+        let object: Value = serde_json::from_slice(&replacement(&json!({"spec": {"a": 1}}), 7)).unwrap_or_default();
+        assert_eq!(object, json!({"metadata": {"uid": "00000000-0000-4000-8000-000000000007"}, "spec": {"a": 1}}));
+    }
+}

@@ -1,0 +1,118 @@
+//! Disturbs the simulated clusters of the remote nodes of a program.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use opgen_sandbox::Sandbox;
+use tokio::time::sleep;
+
+use super::remote_clusters::{RemoteCluster, RemoteClusters, create_namespace, is_inside, is_kubeconfig};
+use crate::{admin, cluster_disturbance::ClusterDisturbance, schedule::Propagation};
+
+/// How long no connection works in a partition.
+const PARTITION: Duration = Duration::from_secs(90);
+
+/// The time until new credentials are in the Secrets.
+const ROTATION: Duration = Duration::from_secs(1);
+
+/// The time until another cluster replaces one that has ended.
+const REPLACEMENT: Duration = Duration::from_secs(20);
+
+/// How far ahead the versions of a restored cluster go on.
+const AHEAD: u64 = 1_000_000;
+
+impl RemoteClusters {
+    /// Disturbs all clusters. What takes longer goes on afterwards.
+    pub(crate) async fn disturb(&self, disturbance: ClusterDisturbance) {
+        match disturbance {
+            ClusterDisturbance::Partition => self.connections.cut(PARTITION),
+            ClusterDisturbance::Credentials => self.rotate_credentials(),
+            ClusterDisturbance::Emptying => self.empty().await,
+            ClusterDisturbance::Replacement => self.replace().await,
+            ClusterDisturbance::Restore => self.restore(0).await,
+            ClusterDisturbance::RestoreAhead => self.restore(AHEAD).await,
+        }
+    }
+
+    fn rotate_credentials(&self) {
+        let mut clusters = self.lock();
+        clusters.values_mut().for_each(|cluster| cluster.credentials = cluster.credentials.rotated());
+        let (hosts, clusters): (Vec<_>, _) = (clusters.keys().cloned().collect(), self.clone());
+        tokio::spawn(async move {
+            sleep(ROTATION).await;
+            for host in hosts {
+                clusters.publish(&host).await;
+            }
+        });
+    }
+
+    /// Deletes all objects, except the Secrets with the kubeconfigs of nested clusters: whatever makes these keeps them.
+    async fn empty(&self) {
+        let clusters: Vec<_> =
+            self.lock().values().map(|cluster| (cluster.sandbox.clone(), cluster.base_version)).collect();
+        for (sandbox, version) in clusters {
+            for object in sandbox.objects(version).iter().filter(|object| !is_kubeconfig(object)) {
+                // The garbage collector may be faster.
+                let _ = admin::delete(&sandbox, object, &[], Propagation::Background).await;
+            }
+        }
+    }
+
+    /// Ends all clusters. Those that are in no other one are replaced; the program makes the records of the others again.
+    async fn replace(&self) {
+        let ended = std::mem::take(&mut *self.lock());
+        self.connections.cut(Duration::ZERO);
+        let mut outer: Vec<(String, RemoteCluster)> = Vec::new();
+        for (host, cluster) in ended {
+            let secret = cluster.secret_object(&host);
+            // The record of a cluster that never became ready has no Secret.
+            let _ = admin::delete(&cluster.enclosing, &secret, &[], Propagation::Background).await;
+            outer.push((host, cluster));
+        }
+        let hosts: Vec<_> = outer.iter().map(|(host, _)| host.clone()).collect();
+        outer.retain(|(host, _)| !hosts.iter().any(|other| is_inside(host, other)));
+        let clusters = self.clone();
+        tokio::spawn(async move {
+            sleep(REPLACEMENT).await;
+            for (host, cluster) in &outer {
+                clusters.start_again(host, cluster).await;
+            }
+        });
+    }
+
+    /// Restores all clusters from backups of the time when half of the changes in them were made. Their versions go on as far ahead.
+    /// Whatever makes the kubeconfigs of nested clusters makes them again.
+    async fn restore(&self, ahead: u64) {
+        let nested: Vec<(String, Sandbox, String)> = {
+            let mut clusters = self.lock();
+            let restored: BTreeMap<String, Sandbox> = clusters
+                .iter()
+                .filter_map(|(host, cluster)| Some((host.clone(), self.restored(host, cluster, ahead)?)))
+                .collect();
+            let mut nested = Vec::new();
+            for (host, cluster) in clusters.iter_mut() {
+                if let Some(sandbox) = restored.get(host) {
+                    cluster.sandbox = sandbox.clone();
+                }
+                let outer = restored.iter().filter(|(other, _)| is_inside(host, other));
+                if let Some((_, sandbox)) = outer.max_by_key(|(other, _)| other.len()) {
+                    cluster.enclosing = sandbox.clone();
+                    nested.push((host.clone(), sandbox.clone(), cluster.secret.namespace.clone()));
+                }
+            }
+            nested
+        };
+        self.connections.cut(Duration::ZERO);
+        for (host, enclosing, namespace) in nested {
+            create_namespace(&enclosing, &namespace).await;
+            self.publish(&host).await;
+        }
+    }
+
+    /// Returns a cluster as it was when half of the changes in it were made; `None` for one that has just been started.
+    fn restored(&self, host: &str, cluster: &RemoteCluster, ahead: u64) -> Option<Sandbox> {
+        let changes = cluster.sandbox.version().checked_sub(cluster.base_version)?;
+        let version = cluster.base_version + changes / 2;
+        let builder = self.builder((host, cluster.credentials, ahead, version));
+        Some(builder.restored(&cluster.sandbox, version, version + ahead)?.start())
+    }
+}

@@ -1,0 +1,246 @@
+//! `World`: a handle of a simulated service, as the client of a program and for the test.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use http::Method;
+use opgen_sandbox::fault::{Faults, OutsideCalls};
+use serde::Serialize;
+
+use super::{
+    contents::WorldContents,
+    error::WorldError,
+    settings::WorldSettings,
+    thing::{Thing, WorldCall},
+};
+
+/// A simulated service outside of the cluster. Clones share its things. See the [module](super) for an example.
+///
+/// The functions [`get`](Self::get), [`find`](Self::find), [`create`](Self::create), [`change`](Self::change) and
+/// [`delete`](Self::delete) are calls of the program: they have the faults of the run and are logged. All others are the view of the test
+/// and of other clients: they have no faults.
+pub struct World<T> {
+    contents: Arc<Mutex<WorldContents<T>>>,
+    /// The name of the service in paths.
+    path: Arc<str>,
+    calls: OutsideCalls,
+}
+
+impl<T> Clone for World<T> {
+    fn clone(&self) -> Self {
+        Self { contents: self.contents.clone(), path: self.path.clone(), calls: self.calls.clone() }
+    }
+}
+
+impl<T> fmt::Debug for World<T> {
+    // The state of a thing may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl<T: Clone + Serialize + Send> World<T> {
+    /// Returns a new world without faults.
+    #[must_use]
+    pub fn new(settings: WorldSettings<T>) -> Self {
+        Self::with_faults(settings, &Faults::none())
+    }
+
+    /// Returns a new world whose calls have the faults of a plan, chosen or by a seed.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use opgen_testing::{FaultClass, Faults, world::{World, WorldSettings}};
+    ///
+    /// let faults = Faults::by_chance(7, &[FaultClass::ServerError, FaultClass::Cut], Duration::from_secs(60));
+    /// let world = World::with_faults(WorldSettings::<String>::new("DNS record"), &faults);
+    /// assert!(world.things().is_empty());
+    /// ```
+    #[must_use]
+    pub fn with_faults(settings: WorldSettings<T>, faults: &Faults) -> Self {
+        let path = settings.path().into();
+        let contents = Arc::new(Mutex::new(WorldContents::new(settings, 0)));
+        Self::attached((contents, path), faults)
+    }
+
+    /// Returns a handle for the current life of a client.
+    pub(super) fn attached((contents, path): (Arc<Mutex<WorldContents<T>>>, Arc<str>), faults: &Faults) -> Self {
+        Self { contents, path, calls: faults.outside() }
+    }
+
+    /// Reads the thing with an id; `None` if there is none, or if it is not visible yet.
+    ///
+    /// # Errors
+    /// The error of a fault.
+    pub async fn get(&self, id: &str) -> Result<Option<Thing<T>>, WorldError> {
+        let path = id.to_owned();
+        self.call(("get", Method::GET), (id, path), |contents| Ok(contents.find(|other, _| other == id))).await
+    }
+
+    /// Reads the thing that was created with a token; `None` if there is none, or if it is not visible yet. Of several it returns that
+    /// with the lowest id.
+    ///
+    /// # Errors
+    /// The error of a fault.
+    pub async fn find(&self, token: &str) -> Result<Option<Thing<T>>, WorldError> {
+        let path = format!("?token={token}");
+        self.call(("find", Method::GET), (token, path), |contents| Ok(contents.find(|_, other| other == token))).await
+    }
+
+    /// Creates a thing with a token and returns its id. Each call creates one, also with a token that is in use. That is a finding of a
+    /// trial: a program has to look for the token first.
+    ///
+    /// # Errors
+    /// [`WorldError::QuotaExceeded`]. The error of a fault; the thing may exist nevertheless.
+    pub async fn create(&self, token: &str, value: T) -> Result<String, WorldError> {
+        let path = format!("?token={token}");
+        self.call(("create", Method::POST), (token, path), |contents| contents.create(token, value)).await
+    }
+
+    /// Changes the thing with an id.
+    ///
+    /// # Errors
+    /// [`WorldError::NotFound`]. The error of a fault; the thing may be changed nevertheless.
+    pub async fn change(&self, id: &str, change: impl FnOnce(&mut T) + Send) -> Result<(), WorldError> {
+        let path = id.to_owned();
+        self.call(("change", Method::PATCH), (id, path), |contents| contents.change(id, change)).await
+    }
+
+    /// Begins the deletion of the thing with an id. It succeeds if the deletion has begun already.
+    ///
+    /// # Errors
+    /// [`WorldError::NotFound`]. The error of a fault; the thing may be deleted nevertheless.
+    pub async fn delete(&self, id: &str) -> Result<(), WorldError> {
+        let path = id.to_owned();
+        self.call(("delete", Method::DELETE), (id, path), |contents| contents.delete(id)).await
+    }
+
+    /// Returns all things, whether they are visible or not.
+    #[must_use]
+    pub fn things(&self) -> Vec<Thing<T>> {
+        self.contents().all()
+    }
+
+    /// Creates or replaces a thing, as another client.
+    pub fn put(&self, id: &str, value: T) {
+        self.contents().put(id, value);
+    }
+
+    /// Deletes a thing at once, as another client.
+    pub fn remove(&self, id: &str) {
+        self.contents().remove(id);
+    }
+
+    /// Sets the largest number of things; `None` for no limit.
+    pub fn set_quota(&self, quota: Option<usize>) {
+        self.contents().quota = quota;
+    }
+
+    /// Returns how many things were ever created with a token.
+    #[must_use]
+    pub fn creations(&self, token: &str) -> usize {
+        self.contents().creations(token)
+    }
+
+    /// Returns the calls of the program so far. A call that was stopped is not among them.
+    #[must_use]
+    pub fn calls(&self) -> Vec<WorldCall> {
+        self.contents().calls.clone()
+    }
+
+    /// Returns the violations so far: a second thing with a token that is in use, and an update that removed what another client had
+    /// set.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.contents().violations().to_vec()
+    }
+
+    /// Makes a call with its faults, and logs it.
+    async fn call<R>(
+        &self,
+        (function, method): (&'static str, Method),
+        (key, path): (&str, String),
+        work: impl FnOnce(&mut WorldContents<T>) -> Result<R, WorldError>,
+    ) -> Result<R, WorldError> {
+        let called = self.calls.call(&method, (&*self.path, path.as_str()), || {
+            let result = work(&mut self.contents());
+            let code = result.as_ref().map_or_else(WorldError::code, |_| 200);
+            (code, result)
+        });
+        let result = match called.await {
+            Ok(result) => result,
+            Err(fault) => Err(fault.into()),
+        };
+        let error = result.as_ref().err().cloned();
+        self.contents().calls.push(WorldCall { function, key: key.to_owned(), error });
+        result
+    }
+
+    fn contents(&self) -> MutexGuard<'_, WorldContents<T>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::time::Duration;
+
+    use opgen_sandbox::fault::Fault;
+
+    use super::*;
+
+    const LAG: Duration = Duration::from_secs(5);
+
+    fn world(settings: WorldSettings<u32>) -> World<u32> {
+        World::new(settings)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_new_thing_is_visible_after_the_lag_and_a_deleted_one_until_it_is_gone() {
+        let world = world(WorldSettings::new("disk").visible_after(LAG).deletion_time(LAG));
+        let id = world.create("a", 1).await.unwrap();
+        assert_eq!((world.get(&id).await.unwrap(), world.find("a").await.unwrap()), (None, None));
+        assert_eq!(world.delete(&id).await, Err(WorldError::NotFound));
+        tokio::time::advance(LAG).await;
+        assert_eq!(world.find("a").await.unwrap().unwrap().value, 1);
+        world.delete(&id).await.unwrap();
+        assert!(world.get(&id).await.unwrap().unwrap().is_deleting);
+        tokio::time::advance(LAG).await;
+        assert_eq!(world.get(&id).await.unwrap(), None);
+        assert!(world.things().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_second_thing_with_a_token_is_a_violation_unless_the_first_was_deleted() {
+        let world = world(WorldSettings::new("disk"));
+        let first = world.create("a", 1).await.unwrap();
+        world.delete(&first).await.unwrap();
+        world.create("a", 1).await.unwrap();
+        assert_eq!((world.creations("a"), world.violations().len()), (2, 0));
+        world.create("a", 1).await.unwrap();
+        assert_eq!(world.violations().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_calls_have_the_faults_of_the_plan() {
+        let faults = Faults::none().at_call(1, Fault::CutAfter);
+        let world = World::with_faults(WorldSettings::new("disk").quota(1), &faults);
+        assert_eq!(world.create("a", 1).await, Err(WorldError::Disconnected));
+        assert_eq!(world.create("b", 1).await, Err(WorldError::QuotaExceeded));
+        let errors: Vec<_> = world.calls().into_iter().map(|call| call.error.unwrap()).collect();
+        assert_eq!(errors, [WorldError::Disconnected, WorldError::QuotaExceeded]);
+        assert_eq!(world.things().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn the_service_completes_what_it_stores() {
+        let world = world(WorldSettings::<u32>::new("disk").completes(|size| *size = (*size).max(10)));
+        let id = world.create("a", 1).await.unwrap();
+        world.change(&id, |size| *size += 5).await.unwrap();
+        assert_eq!(world.get(&id).await.unwrap().unwrap().value, 15);
+    }
+}

@@ -1,0 +1,147 @@
+//! The world of one run of a trial: starts the program with it, disturbs it, and shows its things.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use futures::future::BoxFuture;
+use opgen::{Operator, bucket::OpenBuckets, environment::Environment};
+use opgen_sandbox::fault::Faults;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{client::World, contents::WorldContents, settings::WorldSettings};
+use crate::{
+    outside_event::OutsideEvent,
+    program::{run_operator, watched_namespace},
+};
+
+/// An operator that uses a service outside of the cluster, of which each run has a new one.
+pub(crate) trait WorldProgram: Send + Sync {
+    /// Returns a new service for a run with a seed.
+    fn start(&self, seed: u64) -> Arc<dyn RunningWorld>;
+
+    /// Returns the events that can happen to the service between two calls.
+    fn events(&self) -> Vec<OutsideEvent>;
+}
+
+/// The service of one run.
+pub(crate) trait RunningWorld: Send + Sync {
+    /// Starts a new process of the operator, whose calls to the service have the faults of the run. `buckets` has the buckets of its
+    /// kinds, if it has kinds in buckets.
+    fn run(
+        &self,
+        faults: &Faults,
+        client: kube::Client,
+        environment: Environment,
+        buckets: Option<Arc<dyn OpenBuckets>>,
+    ) -> BoxFuture<'static, Result<(), String>>;
+
+    /// Returns the things as objects of a snapshot.
+    fn objects(&self, manager: &str) -> Vec<Value>;
+
+    /// Applies an event that does not concern a single call.
+    fn disturb(&self, event: OutsideEvent);
+
+    /// Ends [`OutsideEvent::Quota`].
+    fn restore_quota(&self);
+
+    /// Returns the number of creations that the quota has rejected.
+    fn refused_creations(&self) -> usize;
+
+    /// Returns the number of things that another client has changed or deleted and the program has not repaired yet.
+    fn unrepaired(&self) -> usize;
+
+    /// Returns the violations so far.
+    fn violations(&self) -> Vec<String>;
+}
+
+/// The function that builds an operator over its service.
+type Build<T> = Arc<dyn Fn(World<T>) -> Operator + Send + Sync>;
+
+/// An operator over a [`World`].
+pub(crate) struct SimulatedWorld<T> {
+    settings: WorldSettings<T>,
+    build: Build<T>,
+    /// The namespace that the operator watches; `None` for all.
+    namespace: OnceLock<Option<String>>,
+}
+
+impl<T: Clone + Serialize + Send + 'static> SimulatedWorld<T> {
+    pub(crate) fn new(settings: WorldSettings<T>, build: Build<T>) -> Self {
+        Self { settings, build, namespace: OnceLock::new() }
+    }
+}
+
+impl<T: Clone + Serialize + Send + Sync + 'static> WorldProgram for SimulatedWorld<T> {
+    fn start(&self, seed: u64) -> Arc<dyn RunningWorld> {
+        let operator = || (self.build)(World::new(self.settings.clone()));
+        let namespace = self.namespace.get_or_init(|| watched_namespace(&operator()));
+        let contents = WorldContents::new(self.settings.clone(), seed);
+        Arc::new(WorldRun {
+            contents: Arc::new(Mutex::new(contents)),
+            path: self.settings.path().into(),
+            build: self.build.clone(),
+            namespace: namespace.clone(),
+        })
+    }
+
+    fn events(&self) -> Vec<OutsideEvent> {
+        let mut events = vec![OutsideEvent::Loss, OutsideEvent::Quota];
+        if self.settings.drift.is_some() {
+            events.push(OutsideEvent::Drift);
+            events.extend(self.settings.foreign_change.as_ref().map(|_| OutsideEvent::ForeignChange));
+        }
+        events
+    }
+}
+
+/// The world of one run.
+struct WorldRun<T> {
+    contents: Arc<Mutex<WorldContents<T>>>,
+    path: Arc<str>,
+    build: Build<T>,
+    namespace: Option<String>,
+}
+
+impl<T> WorldRun<T> {
+    fn contents(&self) -> MutexGuard<'_, WorldContents<T>> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Clone + Serialize + Send + 'static> RunningWorld for WorldRun<T> {
+    fn run(
+        &self,
+        faults: &Faults,
+        client: kube::Client,
+        environment: Environment,
+        buckets: Option<Arc<dyn OpenBuckets>>,
+    ) -> BoxFuture<'static, Result<(), String>> {
+        let world = World::attached((self.contents.clone(), self.path.clone()), faults);
+        let operator = buckets.into_iter().fold((self.build)(world), Operator::buckets);
+        run_operator(operator, self.namespace.clone(), client, environment)
+    }
+
+    fn objects(&self, manager: &str) -> Vec<Value> {
+        self.contents().objects(manager)
+    }
+
+    fn disturb(&self, event: OutsideEvent) {
+        self.contents().disturb(event);
+    }
+
+    fn restore_quota(&self) {
+        self.contents().restore_quota();
+    }
+
+    fn refused_creations(&self) -> usize {
+        self.contents().refused_creations()
+    }
+
+    fn unrepaired(&self) -> usize {
+        self.contents().unrepaired()
+    }
+
+    fn violations(&self) -> Vec<String> {
+        self.contents().violations().to_vec()
+    }
+}
