@@ -83,6 +83,15 @@ pub(crate) enum Command {
     Completions(Completions),
 }
 
+/// Where the objects of a kind are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PrimaryStore {
+    /// In Kubernetes, as custom resources
+    Kubernetes,
+    /// In NATS, as entries of a key-value bucket
+    Nats,
+}
+
 /// Write a new operator project
 ///
 /// The project is a workspace of three packages: `api` (the types of the kind), `controller` (the tree of an object's
@@ -112,6 +121,14 @@ pub(crate) struct New {
     /// Make the kind cluster-scoped instead of namespaced
     #[arg(long)]
     pub(crate) cluster_scoped: bool,
+
+    /// Where the objects of the kind are: in Kubernetes, or as entries of a bucket in NATS
+    #[arg(long, value_enum, default_value_t = PrimaryStore::Kubernetes)]
+    pub(crate) primary: PrimaryStore,
+
+    /// Run the operator without Kubernetes: its child objects are in buckets, too. It needs `--primary nats`
+    #[arg(long)]
+    pub(crate) without_kubernetes: bool,
 
     /// Folder of the project; it must not exist, or be empty [default: ./NAME]
     #[arg(long, value_name = "DIR")]
@@ -285,6 +302,9 @@ pub(crate) struct Uninstall {
 ///
 /// When it is ready it prints `export KUBECONFIG=PATH`, with all rights, for a second terminal. Ctrl-C stops everything
 /// and removes all temporary files.
+///
+/// If a kind is in a bucket of NATS, it also starts `nats-server`, or uses the server that NATS_URL names, and prints
+/// `export NATS_URL=URL`, for the command `nats`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example: opgen dev examples/webapp")]
 pub(crate) struct Dev {

@@ -113,6 +113,17 @@ impl Kind {
     pub(crate) fn module(&self) -> String {
         self.0.to_snake_case()
     }
+
+    /// Returns the name of the bucket for objects of the kind: its plural, in lower case.
+    pub(crate) fn bucket(&self) -> String {
+        let singular = self.0.to_lowercase();
+        let is_sibilant = ["s", "x", "z", "ch", "sh"].iter().any(|end| singular.ends_with(end));
+        match singular.strip_suffix('y') {
+            Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
+            _ if is_sibilant => format!("{singular}es"),
+            _ => format!("{singular}s"),
+        }
+    }
 }
 
 impl ApiVersion {

@@ -9,13 +9,13 @@ use std::{
 use serde_json::json;
 
 use crate::{
-    args::New,
+    args::{New, PrimaryStore},
     checkout::{self, Checkout},
     error::{Error, Result, ResultExt as _},
     names::{ApiVersion, Group, Kind, Name},
     prompt::{Question, answer},
     scaffold::{
-        answers::{Answers, OpgenSource, ResourceScope},
+        answers::{Answers, ObjectStorage, OpgenSource, ResourceScope},
         plan,
         render::{RenderedProject, render},
         write,
@@ -32,6 +32,7 @@ const KIND: Question = Question { text: "Kind, like `Widget`", argument: "`--kin
 
 /// Creates a project from the arguments; with `--dry-run`, prints its files only.
 pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
+    let storage = object_storage(args)?;
     let name = answer(args.name.as_deref(), NAME, Name::check)?;
     let folder = args.path.clone().unwrap_or_else(|| PathBuf::from(name.as_str()));
     let root = checkout::canonical_path(&folder)?;
@@ -42,11 +43,12 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
         kind: answer(args.kind.as_deref(), KIND, Kind::check)?,
         version: ApiVersion::check(&args.api_version)?,
         scope: if args.cluster_scoped { ResourceScope::Cluster } else { ResourceScope::Namespaced },
+        storage,
         opgen: opgen_source(args.opgen_path.as_deref(), &root)?,
     };
     write::check_vacant(&root)?;
     toolchain::check()?;
-    let rendered = render(&plan::project(answers.scope), &answers)?;
+    let rendered = render(&plan::project(answers.scope, answers.storage), &answers)?;
     if args.dry_run {
         print_files(&rendered, &folder, ui);
     } else {
@@ -61,6 +63,19 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
         "written": !args.dry_run,
     }));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns where the objects are. Fails for a kind in Kubernetes without Kubernetes.
+fn object_storage(args: &New) -> Result<ObjectStorage> {
+    match (args.primary, args.without_kubernetes) {
+        (PrimaryStore::Kubernetes, false) => Ok(ObjectStorage::Kubernetes),
+        (PrimaryStore::Nats, false) => Ok(ObjectStorage::Nats),
+        (PrimaryStore::Nats, true) => Ok(ObjectStorage::NatsOnly),
+        (PrimaryStore::Kubernetes, true) => {
+            Err(Error::usage("`--without-kubernetes` needs a kind whose objects are not in Kubernetes")
+                .hint("add `--primary nats`, or remove `--without-kubernetes`"))
+        }
+    }
 }
 
 /// Returns where the crates of opgen come from: the given checkout, else the one around the current folder or of this build, else
@@ -100,6 +115,10 @@ fn print_files(rendered: &RenderedProject, folder: &Path, ui: Ui) {
 fn print_summary(answers: &Answers, folder: &Path, ui: Ui) {
     let (kind, group, version) = (answers.kind.as_str(), answers.group.as_str(), answers.version.as_str());
     let name = answers.name.as_str();
-    ui.status("Created", &format!("operator `{name}` for `{kind}` of `{group}/{version}`"));
+    let place = match answers.storage {
+        ObjectStorage::Kubernetes => String::new(),
+        ObjectStorage::Nats | ObjectStorage::NatsOnly => format!(", in the bucket `{}` of NATS", answers.kind.bucket()),
+    };
+    ui.status("Created", &format!("operator `{name}` for `{kind}` of `{group}/{version}`{place}"));
     ui.note(&format!("\n  cd {} && cargo build     builds it and writes its YAML to deploy/", folder.display()));
 }

@@ -28,9 +28,17 @@ struct ManifestFile {
     text: String,
 }
 
-/// Returns the CRDs, the role and the ServiceAccount in the manifests of the operator's binary. The Deployment is
-/// omitted, since the operator runs locally.
-pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> Result<Vec<Document>> {
+/// What an operator needs in order to run.
+#[derive(Debug)]
+pub(super) struct Requirements {
+    /// The CRDs, the role and the ServiceAccount. The Deployment is omitted, since the operator runs locally.
+    pub(super) documents: Vec<Document>,
+    /// The names of the buckets of the kinds that are in NATS.
+    pub(super) buckets: Vec<String>,
+}
+
+/// Returns what the operator needs, by the manifests of its binary.
+pub(super) async fn requirements(program: &Path, process_group: &ProcessGroup) -> Result<Requirements> {
     let failed = || format!("failed to get the manifests from `{}`", program.display());
     let output =
         process_group.command(program).args(["manifests", "--output", "json"]).output().await.or_failed(failed)?;
@@ -41,9 +49,30 @@ pub(super) async fn manifests(program: &Path, process_group: &ProcessGroup) -> R
     let manifests: Manifests = serde_json::from_slice(&output.stdout)
         .or_failed(failed)
         .map_err(|error| error.hint("write the `main` of the binary with `opgen::operator!`"))?;
-    let install = manifests.files.iter().find(|file| file.path == "install.yaml");
-    let text = install.map(|file| file.text.as_str()).unwrap_or_default();
-    Ok(Document::parse(text, "`install.yaml`")?.into_iter().filter(|document| !is_workload(document)).collect())
+    requirements_of(&manifests)
+}
+
+fn requirements_of(manifests: &Manifests) -> Result<Requirements> {
+    let documents = |path: &str| {
+        let text = manifests.files.iter().find(|file| file.path == path).map(|file| file.text.as_str());
+        Document::parse(text.unwrap_or_default(), &format!("`{path}`"))
+    };
+    Ok(Requirements {
+        documents: documents("install.yaml")?.into_iter().filter(|document| !is_workload(document)).collect(),
+        buckets: buckets_of(manifests)?,
+    })
+}
+
+/// Returns the buckets that the operator opens, its own and those of other operators, by the permissions of its user.
+fn buckets_of(manifests: &Manifests) -> Result<Vec<String>> {
+    const PATH: &str = "nats/account.json";
+    const OPENING: &str = "$JS.API.STREAM.INFO.KV_";
+    let Some(file) = manifests.files.iter().find(|file| file.path == PATH) else { return Ok(Vec::new()) };
+    let account: serde_json::Value =
+        serde_json::from_str(&file.text).or_failed(|| format!("failed to parse the generated `{PATH}`"))?;
+    let subjects = account["permissions"]["publish"]["allow"].as_array().into_iter().flatten();
+    let names = subjects.filter_map(|subject| subject.as_str()?.strip_prefix(OPENING));
+    Ok(names.map(str::to_owned).collect())
 }
 
 /// Returns whether an object is only needed to run the operator in the cluster.
@@ -101,5 +130,27 @@ async fn wait_established(client: &Client, document: &Document, path: &str) -> R
             return Err(Error::failed(format!("{} is not served", document.title())).because(why));
         }
         sleep(POLL_INTERVAL).await;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_needs_its_definitions_its_role_and_its_buckets() {
+        let file = |path: &str, text: &str| ManifestFile { path: path.to_owned(), text: text.to_owned() };
+        let kinds = ["CustomResourceDefinition", "ServiceAccount", "Deployment"];
+        let install: String = kinds.iter().map(|kind| format!("---\napiVersion: v1\nkind: {kind}\n")).collect();
+        let account = r#"{"permissions": {"publish": {"allow": [
+            "$JS.API.STREAM.INFO.KV_tiers", "$JS.API.STREAM.INFO.KV_widgets", "$KV.widgets.>"
+        ]}}}"#;
+        // The bucket of another operator is in no other file.
+        let files = vec![file("nats/account.json", account), file("install.yaml", &install)];
+        let needed = requirements_of(&Manifests { files }).unwrap();
+        assert_eq!(needed.documents.iter().map(Document::kind).collect::<Vec<_>>(), kinds[..2]);
+        assert_eq!(needed.buckets, ["tiers", "widgets"]);
+        assert!(requirements_of(&Manifests { files: Vec::new() }).unwrap().buckets.is_empty());
     }
 }

@@ -15,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{build::Program, process_group::ProcessGroup, recording::Recording};
+use super::{build::Program, nats, process_group::ProcessGroup, recording::Recording};
 use crate::error::{Result, ResultExt as _};
 
 /// The time to stop after SIGTERM.
@@ -28,6 +28,8 @@ const LAST_LINES: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StartOptions<'a> {
     pub(super) kubeconfig: Option<&'a Path>,
+    /// The URL of the NATS server, for kinds in buckets.
+    pub(super) nats_url: Option<&'a str>,
     /// The log filter, by module and level; `RUST_LOG` overrides it.
     pub(super) log: &'a str,
     /// The recording of its passes.
@@ -64,6 +66,9 @@ impl OperatorProcess {
         }
         if let Some(kubeconfig) = options.kubeconfig {
             command.env("KUBECONFIG", kubeconfig);
+        }
+        if let Some(url) = options.nats_url {
+            command.env(nats::URL_VARIABLE, url);
         }
         if options.recording.is_some() {
             command.arg("--tell-passes");

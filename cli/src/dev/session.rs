@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, future::pending, path::PathBuf};
 
+use serde_json::json;
 use tokio::time::sleep_until;
 
 use super::{
@@ -9,6 +10,7 @@ use super::{
     cluster::DevCluster,
     document::Document,
     install,
+    nats::{self, NatsServer},
     operator_process::{OperatorEvent, OperatorProcess, StartOptions},
     process_group::ProcessGroup,
     recording::Recording,
@@ -37,6 +39,8 @@ pub(crate) struct Session {
     samples: BTreeMap<PathBuf, String>,
     is_announced: bool,
     recording: Option<Recording>,
+    /// `None` until an operator has kinds in buckets.
+    nats: Option<NatsServer>,
     // Declared before `cluster`, so that the processes end before the folder is removed.
     process_group: ProcessGroup,
     cluster: DevCluster,
@@ -69,6 +73,7 @@ impl Session {
             samples: BTreeMap::new(),
             is_announced: false,
             recording,
+            nats: None,
             process_group,
             cluster,
         })
@@ -145,8 +150,11 @@ impl Session {
     /// Applies the manifests of a new program, stops the running operator, and starts the new one. Reports and records that, and
     /// prints the kubeconfig after the first start.
     async fn replace_operator(&mut self, program: &Program) -> Result<()> {
-        let manifests = install::manifests(&program.path, &self.process_group).await?;
-        let kubeconfig = self.cluster.prepare(&manifests).await?;
+        let requirements = install::requirements(&program.path, &self.process_group).await?;
+        let kubeconfig = self.cluster.prepare(&requirements.documents).await?;
+        if !requirements.buckets.is_empty() {
+            self.open_nats(&requirements.buckets).await?;
+        }
         if let Some(old_operator) = &mut self.operator {
             old_operator.stop().await;
             old_operator.program.remove();
@@ -154,8 +162,12 @@ impl Session {
         }
         let verb = if self.is_announced { "restarted" } else { "started" };
         self.recording.iter().for_each(|recording| recording.record_start(verb));
-        let options =
-            StartOptions { kubeconfig: kubeconfig.as_deref(), log: &self.log, recording: self.recording.as_ref() };
+        let options = StartOptions {
+            kubeconfig: kubeconfig.as_deref(),
+            nats_url: self.nats.as_ref().map(|server| server.url.as_str()),
+            log: &self.log,
+            recording: self.recording.as_ref(),
+        };
         self.operator = Some(OperatorProcess::start(program, options, &self.process_group)?);
         let since = program.built_at.elapsed().as_secs_f32();
         let text = format!("{}, {since:.1} s after the build", self.project.name);
@@ -163,6 +175,19 @@ impl Session {
         if !self.is_announced {
             self.is_announced = true;
             self.cluster.print_kubeconfig(self.ui);
+        }
+        Ok(())
+    }
+
+    /// Connects to the NATS server, unless connected, and prints its URL.
+    async fn open_nats(&mut self, buckets: &[String]) -> Result<()> {
+        if self.nats.is_none() {
+            let is_cluster = self.cluster.kubeconfig().is_none();
+            let server = NatsServer::open(self.cluster.folder(), is_cluster, &self.process_group).await?;
+            self.ui.status("Using", &format!("{}, for the buckets {}", server.url, buckets.join(", ")));
+            self.ui.data(&format!("export {}={}", nats::URL_VARIABLE, server.url));
+            self.ui.json(&json!({"natsUrl": server.url, "buckets": buckets}));
+            self.nats = Some(server);
         }
         Ok(())
     }

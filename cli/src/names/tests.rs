@@ -119,6 +119,19 @@ fn kinds_are_pascal_case_and_not_reserved() {
 }
 
 #[test]
+fn the_bucket_of_a_kind_is_its_plural() {
+    for (kind, bucket) in [
+        ("Widget", "widgets"),
+        ("Policy", "policies"),
+        ("Proxy2", "proxy2s"),
+        ("Gateway", "gateways"),
+        ("Index", "indexes"),
+    ] {
+        assert_eq!(Kind::check(kind).map(|kind| kind.bucket()).ok().as_deref(), Some(bucket));
+    }
+}
+
+#[test]
 fn versions_follow_the_grammar_of_kubernetes() {
     for version in ["v1", "v12", "v1alpha1", "v2beta3", "v10alpha10"] {
         assert!(ApiVersion::check(version).is_ok(), "{version}");

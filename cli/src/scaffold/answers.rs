@@ -14,7 +14,19 @@ pub(crate) struct Answers {
     pub(crate) kind: Kind,
     pub(crate) version: ApiVersion,
     pub(crate) scope: ResourceScope,
+    pub(crate) storage: ObjectStorage,
     pub(crate) opgen: OpgenSource,
+}
+
+/// Where the objects of a project are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ObjectStorage {
+    /// All in Kubernetes.
+    Kubernetes,
+    /// Those of the kind in a bucket of NATS, and the child objects in Kubernetes.
+    Nats,
+    /// All in buckets of NATS.
+    NatsOnly,
 }
 
 /// The scope of a kind.

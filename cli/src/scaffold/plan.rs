@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use include_dir::{Dir, DirEntry, include_dir};
 
-use super::answers::ResourceScope;
+use super::answers::{ObjectStorage, ResourceScope};
 
 /// The version of the templates. Increase it if older projects need more than new files.
 pub(crate) const TEMPLATE_VERSION: u32 = 1;
@@ -24,12 +24,22 @@ pub(crate) enum Template {
     Verbatim(&'static str),
 }
 
-/// Returns the templates of a project, with the overlay for its scope.
-pub(crate) fn project(scope: ResourceScope) -> Plan {
-    match scope {
-        ResourceScope::Namespaced => overlay_files(&["project"]),
-        ResourceScope::Cluster => overlay_files(&["project", "project-cluster"]),
+/// Returns the templates of a project, with the overlays for its scope and the storage of its objects.
+pub(crate) fn project(scope: ResourceScope, storage: ObjectStorage) -> Plan {
+    let mut overlays = vec!["project"];
+    if scope == ResourceScope::Cluster {
+        overlays.push("project-cluster");
     }
+    if storage != ObjectStorage::Kubernetes {
+        overlays.push("project-nats");
+        if scope == ResourceScope::Cluster {
+            overlays.push("project-nats-cluster");
+        }
+    }
+    if storage == ObjectStorage::NatsOnly {
+        overlays.push("project-without-kubernetes");
+    }
+    overlay_files(&overlays)
 }
 
 /// Returns the files of the overlays. A file of a later overlay replaces that of an earlier one.
@@ -69,12 +79,25 @@ fn add_templates(
 mod tests {
     use super::*;
 
+    const OVERLAYS: [&str; 5] =
+        ["project", "project-cluster", "project-nats", "project-nats-cluster", "project-without-kubernetes"];
+
     #[test]
-    fn an_overlay_replaces_files_and_adds_none() {
-        let (project, cluster) = (project(ResourceScope::Namespaced).files, project(ResourceScope::Cluster).files);
-        assert_eq!(project.keys().collect::<Vec<_>>(), cluster.keys().collect::<Vec<_>>());
-        let different = project.keys().filter(|path| project[*path] != cluster[*path]).count();
-        assert_eq!(different, 2, "the types and the tree");
+    fn overlays_replace_files_and_add_none() {
+        let project = |scope, storage| project(scope, storage).files;
+        let plain = project(ResourceScope::Namespaced, ObjectStorage::Kubernetes);
+        for (scope, storage, replaced, what) in [
+            (ResourceScope::Cluster, ObjectStorage::Kubernetes, 2, "the types and the tree"),
+            (ResourceScope::Namespaced, ObjectStorage::Nats, 5, "types, trial, operator, README and opgen.toml"),
+            (ResourceScope::Cluster, ObjectStorage::Nats, 6, "also the tree"),
+            (ResourceScope::Namespaced, ObjectStorage::NatsOnly, 6, "also the controllers"),
+            (ResourceScope::Cluster, ObjectStorage::NatsOnly, 7, "also the tree and the controllers"),
+        ] {
+            let other = project(scope, storage);
+            assert_eq!(plain.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
+            let different = plain.keys().filter(|path| plain[*path] != other[*path]).count();
+            assert_eq!(different, replaced, "{scope:?}, {storage:?}: {what}");
+        }
     }
 
     #[test]
@@ -84,7 +107,7 @@ mod tests {
         }
         for overlay in TEMPLATES.dirs() {
             let name = overlay.path().to_str().unwrap_or_default();
-            assert!(["project", "project-cluster"].contains(&name), "`{name}` is used by nothing");
+            assert!(OVERLAYS.contains(&name), "`{name}` is used by nothing");
             assert_eq!(overlay_files(&[name]).files.len(), count(overlay), "{name}");
         }
     }

@@ -8,7 +8,7 @@ use std::{
 use tera::{Context, Tera};
 
 use super::{
-    answers::Answers,
+    answers::{Answers, ResourceScope},
     plan::{Plan, TEMPLATE_VERSION, Template},
 };
 use crate::{
@@ -16,6 +16,12 @@ use crate::{
     scaffold::answers::OpgenSource,
     toolchain::RUST_VERSION,
 };
+
+/// The key and the value of an example entry in a bucket, by the scope of the kind.
+const NAMESPACED_KEY: &str = "default.first";
+const NAMESPACED_ENTRY: &str = r#"{"spec": {"message": "hello", "copies": 2}}"#;
+const CLUSTER_KEY: &str = "first";
+const CLUSTER_ENTRY: &str = r#"{"spec": {"namespace": "default", "message": "hello", "copies": 2}}"#;
 
 /// The rendered files of a project.
 #[derive(Debug)]
@@ -67,6 +73,14 @@ fn variables(answers: &Answers) -> Context {
     variables.insert("module", &answers.kind.module());
     variables.insert("version", answers.version.as_str());
     variables.insert("scope", answers.scope.as_str());
+    variables.insert("bucket", &answers.kind.bucket());
+    let (key, key_form, entry) = match answers.scope {
+        ResourceScope::Namespaced => (NAMESPACED_KEY, "`<namespace>.<name>`", NAMESPACED_ENTRY),
+        ResourceScope::Cluster => (CLUSTER_KEY, "its name", CLUSTER_ENTRY),
+    };
+    variables.insert("key", key);
+    variables.insert("key_form", key_form);
+    variables.insert("entry", entry);
     variables.insert("opgen", &answers.opgen.dependency("runtime"));
     variables.insert("opgen_api", &answers.opgen.renamed_dependency("opgen-api", "runtime/api"));
     variables.insert("opgen_testing", &answers.opgen.dependency("tests/testing"));
@@ -84,23 +98,25 @@ mod tests {
     use super::*;
     use crate::{
         names::{ApiVersion, Group, Kind, Name},
-        scaffold::{answers::ResourceScope, plan},
+        scaffold::{answers::ObjectStorage, plan},
     };
 
-    fn answers(scope: ResourceScope) -> Answers {
+    fn answers(scope: ResourceScope, storage: ObjectStorage) -> Answers {
         Answers {
             name: Name::check("web-shop").unwrap(),
             group: Group::check("shop.example.com").unwrap(),
             kind: Kind::check("HTTPShop").unwrap(),
             version: ApiVersion::check("v1beta2").unwrap(),
             scope,
+            storage,
             opgen: OpgenSource::Released,
         }
     }
 
     #[test]
     fn names_of_files_are_rendered_too() {
-        let rendered = render(&plan::project(ResourceScope::Namespaced), &answers(ResourceScope::Namespaced)).unwrap();
+        let (scope, storage) = (ResourceScope::Namespaced, ObjectStorage::Kubernetes);
+        let rendered = render(&plan::project(scope, storage), &answers(scope, storage)).unwrap();
         let paths: Vec<_> = rendered.files().map(|(path, _)| path.to_str().unwrap()).collect();
         assert!(paths.contains(&"controller/src/http_shop.rs"), "{paths:?}");
         assert!(paths.iter().all(|path| !path.contains(['{', '}']) && !path.ends_with(".tmpl")), "{paths:?}");
@@ -108,8 +124,10 @@ mod tests {
 
     #[test]
     fn every_rendered_file_ends_in_one_newline_and_has_no_mark_of_a_template() {
-        for scope in [ResourceScope::Namespaced, ResourceScope::Cluster] {
-            let rendered = render(&plan::project(scope), &answers(scope)).unwrap();
+        let storages = [ObjectStorage::Kubernetes, ObjectStorage::Nats, ObjectStorage::NatsOnly];
+        let scopes = [ResourceScope::Namespaced, ResourceScope::Cluster];
+        for (scope, storage) in scopes.into_iter().flat_map(|scope| storages.map(|storage| (scope, storage))) {
+            let rendered = render(&plan::project(scope, storage), &answers(scope, storage)).unwrap();
             for (path, text) in rendered.files() {
                 assert!(text.ends_with('\n') && !text.ends_with("\n\n"), "{}", path.display());
                 assert!(!text.contains("{{ ") && !text.contains("{%"), "{}", path.display());
@@ -121,7 +139,7 @@ mod tests {
     #[test]
     fn a_variable_that_is_not_there_is_an_error_that_names_the_file() {
         let plan = Plan { files: BTreeMap::from([("a/b.rs", Template::Tera("{{ nmae }}"))]) };
-        let error = render(&plan, &answers(ResourceScope::Namespaced)).unwrap_err();
+        let error = render(&plan, &answers(ResourceScope::Namespaced, ObjectStorage::Kubernetes)).unwrap_err();
         assert_eq!(error.to_string(), "failed to render the template of `a/b.rs`");
         assert!(error.source().unwrap().to_string().contains("nmae"));
     }

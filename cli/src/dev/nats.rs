@@ -1,0 +1,127 @@
+//! Provides the NATS server for the kinds of an operator that are in buckets.
+
+use std::{
+    env, io,
+    path::Path,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use serde::Deserialize;
+use tokio::{
+    process::Child,
+    time::{Instant, sleep},
+};
+
+use super::process_group::ProcessGroup;
+use crate::error::{Error, Result, ResultExt as _};
+
+const PROGRAM: &str = "nats-server";
+
+/// The environment variable with the URL of a server, as for the operator and the command `nats`.
+pub(super) const URL_VARIABLE: &str = "NATS_URL";
+
+/// The timeout for the start of the server.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The interval between two looks for the file with the ports.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+/// A NATS server with JetStream: that of the environment, or one that ends with this process.
+#[derive(Debug)]
+pub(super) struct NatsServer {
+    pub(super) url: String,
+    /// `None` for the server of the environment.
+    _child: Option<Child>,
+}
+
+/// The file in which nats-server writes the URLs of its listeners.
+#[derive(Deserialize)]
+struct PortsFile {
+    nats: Vec<String>,
+}
+
+impl NatsServer {
+    /// Uses the server of the environment; else starts `nats-server` on a free port of the loopback interface, with its data in a
+    /// folder. A cluster keeps the child objects, so a server that forgets their owners is refused for it.
+    pub(super) async fn open(folder: &Path, is_cluster: bool, process_group: &ProcessGroup) -> Result<Self> {
+        if let Some(url) = env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
+            return Ok(Self { url, _child: None });
+        }
+        if is_cluster {
+            return Err(Error::failed("`--cluster` needs a NATS server that keeps the buckets")
+                .hint(format!("set {URL_VARIABLE} to the URL of a server with JetStream")));
+        }
+        Self::start(folder, process_group).await
+    }
+
+    /// Starts `nats-server`, and waits until it listens.
+    async fn start(folder: &Path, process_group: &ProcessGroup) -> Result<Self> {
+        let mut command = process_group.command(PROGRAM);
+        command.args(["--jetstream", "--addr", "127.0.0.1", "--port", "-1", "--ports_file_dir"]).arg(folder);
+        command.arg("--store_dir").arg(folder.join("nats"));
+        command.stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        let mut child = command.spawn().map_err(not_started)?;
+        let ports = folder.join(format!("{PROGRAM}_{}.ports", child.id().unwrap_or_default()));
+        let end = Instant::now() + START_TIMEOUT;
+        loop {
+            // The file may be there before its text.
+            if let Some(url) = fs_err::read_to_string(&ports).ok().and_then(|text| url_of(&text)) {
+                return Ok(Self { url, _child: Some(child) });
+            }
+            if let Some(status) = child.try_wait().or_failed(|| format!("failed to wait for `{PROGRAM}`"))? {
+                return Err(ended(status));
+            }
+            if Instant::now() > end {
+                let problem = format!("`{PROGRAM}` does not listen after {} s", START_TIMEOUT.as_secs());
+                return Err(Error::failed(problem).hint(format!("start a server yourself, and set {URL_VARIABLE}")));
+            }
+            sleep(POLL_INTERVAL).await;
+        }
+    }
+}
+
+/// Returns the first URL in the file with the ports; `None` while the file is incomplete.
+fn url_of(text: &str) -> Option<String> {
+    serde_json::from_str::<PortsFile>(text).ok()?.nats.into_iter().next()
+}
+
+/// Returns the error for a server that can't be run.
+fn not_started(cause: io::Error) -> Error {
+    let hint =
+        format!("install it (https://nats.io/download), or set {URL_VARIABLE} to the URL of a server with JetStream");
+    let problem = match cause.kind() {
+        io::ErrorKind::NotFound => "the operator has kinds in buckets, and no `nats-server` was found on the PATH",
+        _ => "the operator has kinds in buckets, and `nats-server` can't be run",
+    };
+    Error::failed(problem).because(cause).hint(hint)
+}
+
+/// Returns the error for a server that ended at its start.
+fn ended(status: ExitStatus) -> Error {
+    let hint =
+        format!("run `{PROGRAM} --jetstream` to see its error, or set {URL_VARIABLE} to the URL of another server");
+    Error::failed(format!("`{PROGRAM}` ended at its start: {status}")).hint(hint)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_is_that_of_the_listener_for_clients() {
+        let text = r#"{"nats":["nats://127.0.0.1:41234"],"monitoring":["http://127.0.0.1:8222"]}"#;
+        assert_eq!(url_of(text).as_deref(), Some("nats://127.0.0.1:41234"));
+        for incomplete in ["", r#"{"nats":["nats://127"#, "{}", r#"{"nats":[]}"#] {
+            assert_eq!(url_of(incomplete), None, "{incomplete}");
+        }
+    }
+
+    #[test]
+    fn a_machine_without_the_server_is_told_where_to_get_it() {
+        let error = not_started(io::Error::from(io::ErrorKind::NotFound));
+        assert!(error.to_string().ends_with("no `nats-server` was found on the PATH"));
+        assert!(error.hint_text().unwrap().contains("NATS_URL"));
+    }
+}
