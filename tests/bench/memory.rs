@@ -9,7 +9,7 @@ mod kind;
 mod pods;
 
 use std::{
-    env, fs,
+    env,
     process::{Command, ExitCode},
     time::Duration,
 };
@@ -24,7 +24,7 @@ use kube::{
     api::{ListParams, Patch, PatchParams, PostParams},
 };
 use opgen::{Enqueue, NamespacedName, Predicate, RunOptions, prelude::*};
-use opgen_tests::{Form, Options, Plane, Process, wait};
+use opgen_tests::{Form, Options, Plane, Process, usage, wait};
 
 use kind::{Widget, WidgetSpec};
 
@@ -156,17 +156,7 @@ async fn create_pods(plane: &Plane, objects: usize) {
 
 /// Waits until the resident set stays the same, and gives it with the most it ever was, in MiB.
 async fn rest(process: &Process) -> (f64, f64) {
-    let (mut last, mut since) = (0, tokio::time::Instant::now());
-    wait::until("the operator's memory stays the same", Duration::from_secs(300), async || {
-        let now = process.resident_kib().ok_or("it is gone")?;
-        if now.abs_diff(last) > 512 {
-            (last, since) = (now, tokio::time::Instant::now());
-        }
-        if since.elapsed() >= REST { Ok(()) } else { Err(format!("{now} KiB")) }
-    })
-    .await;
-    let status = fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap();
-    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let most: f64 = most.split_whitespace().next().unwrap().parse().unwrap();
-    (last as f64 / 1024.0, most / 1024.0)
+    let last = usage::memory_at_rest(&[process.id()], REST).await[0];
+    let most = usage::memory_kib(process.id(), "VmHWM").unwrap();
+    (last as f64 / 1024.0, most as f64 / 1024.0)
 }

@@ -9,7 +9,7 @@ mod kind;
 mod table;
 
 use std::{
-    env, fs,
+    env,
     process::{Command, ExitCode},
     time::Duration,
 };
@@ -23,9 +23,8 @@ use kube::{
     api::{ListParams, Patch, PatchParams, PostParams},
 };
 use opgen::RunOptions;
-use opgen_tests::{Form, Options, Plane, Process, wait};
+use opgen_tests::{Form, Options, Plane, Process, usage, wait};
 use serde_json::json;
-use tokio::time::Instant;
 
 use kind::{Widget, WidgetSpec};
 use table::Table;
@@ -36,8 +35,6 @@ const SHARDS: u16 = 60;
 const LIMIT: Duration = Duration::from_secs(1200);
 /// How long the resident sets have to stay the same.
 const REST: Duration = Duration::from_secs(5);
-/// The length of a tick of `/proc/<id>/stat`: 100 a second on Linux.
-const TICKS_A_SECOND: f64 = 100.0;
 
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -135,23 +132,11 @@ async fn have_size(plane: &Plane, size: i64, objects: usize) {
 
 /// Waits until the resident sets stay the same, and returns them in MiB.
 async fn rest(replicas: &[Process]) -> Vec<f64> {
-    let (mut last, mut since) = (vec![0; replicas.len()], Instant::now());
-    wait::until("the memory of the replicas stays the same", LIMIT, async || {
-        let now: Vec<u64> = replicas.iter().map(|replica| replica.resident_kib().unwrap_or_default()).collect();
-        if now.iter().zip(&last).any(|(now, last)| now.abs_diff(*last) > 512) {
-            (last, since) = (now.clone(), Instant::now());
-        }
-        if since.elapsed() >= REST { Ok(()) } else { Err(format!("{now:?} KiB")) }
-    })
-    .await;
-    last.iter().map(|kib| *kib as f64 / 1024.0).collect()
+    let replicas: Vec<_> = replicas.iter().map(Process::id).collect();
+    usage::memory_at_rest(&replicas, REST).await.into_iter().map(|kib| kib as f64 / 1024.0).collect()
 }
 
 /// Returns the CPU time of a process so far, in user and system mode.
 fn cpu_seconds(process: &Process) -> f64 {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.id())).unwrap();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
-    // Fields 14 and 15 of the file; the first one here is field 3.
-    let ticks: f64 = fields[11..13].iter().map(|field| field.parse::<f64>().unwrap()).sum();
-    ticks / TICKS_A_SECOND
+    usage::cpu_time(process.id()).as_secs_f64()
 }

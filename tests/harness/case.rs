@@ -11,9 +11,10 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::{
     Form, Options, Plane,
-    binaries::{self, planes_folder},
+    binaries::{self, Missing, planes_folder},
     cd_systems, durations,
     folder::Folder,
+    nats,
     plane::PLANE,
     tools,
 };
@@ -62,8 +63,36 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
+    case_prepared(name, || Ok(()), body)
+}
+
+/// Returns a case with buckets: in the process on its own sandbox with a paused clock, and those of a nats-server on the shared
+/// real plane. There it is ignored without nats-server, unless [`nats::REQUIRE`] is set.
+pub fn case_with_buckets<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
+    if Form::chosen() == Form::Sandbox {
+        return case(name, body);
+    }
+    let without_server = nats::case_without_server(&full_name(&Options::served(), name));
+    without_server.unwrap_or_else(|| case_prepared(name, || nats::find().map(drop), body))
+}
+
+/// Returns a case on the shared plane. `prepare` builds what the case needs, and is no part of the case, which has a time limit.
+fn case_prepared<F, R>(
+    name: &str,
+    prepare: impl FnOnce() -> Result<(), Missing> + Send + 'static,
+    body: impl FnOnce(Arc<Plane>) -> F + Send + 'static,
+) -> Trial
+where
+    F: Future<Output = R>,
+    R: Outcome,
+{
     let options = Options::served();
     trial(options.form, &full_name(&options, name), move || {
+        prepare().map_err(|missing| missing.to_string())?;
         let runtime = runtime(&options);
         let plane = shared(&SHARED, &runtime)?;
         run(&runtime, body(plane))
@@ -216,6 +245,9 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
         // Build now, so that no case waits for the build or runs beside it. If it fails, the cases report the error.
         let _ = binaries::find(Form::chosen());
     }
+    if nats::is_required() && Form::chosen() != Form::Sandbox {
+        let _ = nats::find();
+    }
     let cases = cases.into_iter().filter(|case| !Form::course_alone() || case.name().starts_with(COURSE)).collect();
     let mut arguments = Arguments::from_args();
     arguments.test_threads = arguments.test_threads.or_else(default_threads);
@@ -223,6 +255,7 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     for plane in [&SHARED, &SHARED_BY_COURSE] {
         drop(plane.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
+    nats::stop_shared();
     durations::print_slowest();
     Folder::sweep(&planes_folder());
     conclusion.exit_code()
@@ -276,7 +309,7 @@ fn full_name(options: &Options, name: &str) -> String {
     }
 }
 
-fn kind_of(missing: &binaries::Missing) -> String {
+fn kind_of(missing: &Missing) -> String {
     format!(
         "this case needs a control plane, but {missing}; install Go or set {} to a folder with one",
         binaries::ASSETS

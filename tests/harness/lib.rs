@@ -12,10 +12,12 @@ pub mod difference;
 pub mod kubectl;
 pub mod kubelet;
 pub mod leaders;
+pub mod nats;
 pub mod plane;
 pub mod process;
 pub mod proxy;
 pub mod tools;
+pub mod usage;
 pub mod wait;
 
 mod durations;
@@ -26,10 +28,11 @@ mod server;
 pub use audit::{Entries, Entry};
 pub use case::{
     case, case_on, case_on_cluster, case_on_controlplane, case_on_controlplane_with, case_on_shared_cluster,
-    case_served, case_with_cd_systems, case_with_tools, long, run_suites,
+    case_served, case_with_buckets, case_with_cd_systems, case_with_tools, long, run_suites,
 };
 pub use credentials::Access;
 pub use leaders::LeadReport;
+pub use nats::{NatsCluster, NatsServer, NatsServerOptions};
 pub use plane::{Form, Options, Plane};
 pub use port::Port;
 pub use process::Process;

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 
-use crate::wait;
+use crate::{usage, wait};
 
 /// A running program with its output in a file. Dropping it kills it.
 ///
@@ -90,8 +90,7 @@ impl Process {
 
     /// Returns the resident memory in KiB; `None` on a system without `/proc`.
     pub fn resident_kib(&self) -> Option<u64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
-        status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?.split_whitespace().next()?.parse().ok()
+        usage::memory_kib(self.id(), "VmRSS")
     }
 }
 

@@ -7,7 +7,9 @@ use opgen::{
 
 #[test]
 fn readmes_show_the_trees() {
+    shows(include_str!("../../examples/cluster/README.md"), &cluster_controller::operator());
     shows(include_str!("../../examples/ippool/README.md"), &ippool_controller::operator());
+    shows(include_str!("../../examples/platform/README.md"), &platform_controller::operator());
     shows(include_str!("../../examples/shop/README.md"), &shop_controller::operator());
 }
 

@@ -31,6 +31,7 @@ const CLOSED: &[(&str, &str)] = &[
     ("opgen::shape::EmbeddedManifest", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::Node", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::Order", "expansions of the macros, which have its version, write it as a constant"),
+    ("opgen::cd::Registration", "drivers write it as a constant"),
     ("opgen::shape::SourceLocation", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::AccessTarget", "expansions of the macros, which have its version, write it as a constant"),
     ("opgen::shape::ResourceOptions", "expansions of the macros, which have its version, write it as a constant"),

@@ -12,6 +12,8 @@ mod identity;
 mod layer;
 mod layout;
 mod manager;
+mod nats;
+mod numbered;
 mod source;
 mod vocabulary;
 

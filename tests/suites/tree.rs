@@ -4,6 +4,7 @@ mod acceptance;
 mod access;
 mod conditional;
 mod data;
+mod external;
 mod foreign;
 mod keyed;
 mod kind;

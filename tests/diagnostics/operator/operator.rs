@@ -79,7 +79,7 @@ WebApp => WebAppTree { resync_period: "60" }
 WebApp => WebAppTree { resync_period: 60 }
 
 //# poll with an unknown unit
-WebApp => WebAppTree { resync_period: "60d" }
+WebApp => WebAppTree { resync_period: "60w" }
 
 //# poll of zero
 WebApp => WebAppTree { resync_period: "0s" }

@@ -65,6 +65,17 @@ struct Tree {
     other: Workload,
 }
 
+//# remote with options
+#[provisioner(serial, owner = WebApp)]
+struct Tree {
+    #[provisioner(remote())]
+    workload: Workload,
+    #[provisioner(remote(background, background))]
+    other: Workload,
+    #[provisioner(remote(background = true))]
+    third: Workload,
+}
+
 //# remote and another node
 #[provisioner(serial, owner = WebApp)]
 struct Tree {

@@ -46,6 +46,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     ];
     if is_whole() {
         cases.extend(whole());
+        cases.extend(applications::cases());
     }
     cases
 }
@@ -66,7 +67,6 @@ fn whole() -> Vec<Trial> {
         case_on_cluster("an_outage_longer_than_the_watch_cache_loses_nothing", usual(), outage::longer_than_history),
         case_on_cluster("work_without_a_controller_manager_is_made_up_for", usual(), outage::no_controllers),
         case_on_cluster("a_lost_node_is_told_and_made_up_for", scarcity::losing(), scarcity::node_lost),
-        applications::case(),
         case_on_cluster("webapps_survive_chaos", usual(), chaos::of_webapps),
         case_on_cluster("shops_survive_chaos", usual(), chaos::of_shops),
     ]

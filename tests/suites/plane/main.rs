@@ -5,11 +5,13 @@ mod access;
 mod admitted;
 mod agreement;
 mod chart;
+mod charts;
 mod checked;
 mod course;
 mod edits;
 mod faults;
 mod harness;
+mod helm;
 mod ippool;
 mod kinds;
 mod lead;
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
         monitoring::cases(),
         operator::cases(),
         faults::cases(),
+        helm::cases(),
         permissions::cases(),
         reference::cases(),
         shards::cases(),

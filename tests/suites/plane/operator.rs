@@ -17,15 +17,18 @@ pub(crate) mod tally;
 mod application;
 mod backlog;
 mod brake;
+mod bucket;
 mod certificate;
 mod conditions;
 mod configuration;
 mod cycle;
 mod deletion;
+mod external;
 mod fight;
 pub(crate) mod fleet;
 mod follow;
 mod foreign;
+mod gate;
 mod group;
 mod hooks;
 mod kill;
@@ -58,6 +61,8 @@ pub(crate) fn cases() -> Vec<Trial> {
     let suites = [
         application::cases(),
         remote::cases(),
+        external::cases(),
+        bucket::cases(),
         run::cases(),
         runnable::cases(),
         manager::cases(),

@@ -103,6 +103,10 @@ fn sleeps(source: &Source) -> Vec<Breach> {
             }
             _ => None,
         },
+        Seen::Pause => {
+            let fix = "wait for a condition with a deadline (`wait::until`)";
+            Some(("a `timeout` of `pending`".to_owned(), fix.to_owned()))
+        }
         _ => None,
     })
 }
@@ -156,12 +160,17 @@ fn bans_see_through_macros_and_know_tests() {
             #[test]
             #[ignore]
             fn t() { a.unwrap(); std::thread::sleep(b); println!(); }
+            async fn p() {
+                let _ = tokio::time::timeout(b, std::future::pending::<()>()).await;
+                let _ = timeout(b, pending()).await;
+                let _ = timeout(b, c()).await;
+            }
         }
         fn g() { println!(\"{}\", tokio::time::sleep); }",
     );
     sees(aborts(&source), &[2, 3, 4, 6]);
-    sees(prints(&source), &[15]);
-    sees(sleeps(&source), &[10, 13]);
+    sees(prints(&source), &[20]);
+    sees(sleeps(&source), &[10, 13, 15, 16]);
     sees(evasions(&source), &[12]);
     sees(banners(&Source::parse("a.rs", "//! # b\n// a\n/// ---\nfn f() {}\n// ====\n")), &[3, 5]);
 }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::{
-    Attribute, Block, File, ImplItemFn, ItemFn, ItemMod, ItemUse, Macro, Path, Signature, TraitItemFn, UseTree,
+    Attribute, Block, Expr, File, ImplItemFn, ItemFn, ItemMod, ItemUse, Macro, Path, Signature, TraitItemFn, UseTree,
     Visibility,
     spanned::Spanned as _,
     visit::{self, Visit},
@@ -23,6 +23,8 @@ pub(super) enum Seen {
     Function { name: String, lines: usize },
     /// A method call.
     Method(String),
+    /// A timeout of a future that never ends.
+    Pause,
     /// A macro call, by the last word of its path.
     Macro(String),
     /// A path in a `use`, a type, an expression or the arguments of a macro.
@@ -174,6 +176,14 @@ impl<'ast> Visit<'ast> for Reader {
         call.args.iter().for_each(|argument| self.visit_expr(argument));
     }
 
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        let never_ends = |argument: &Expr| matches!(argument, Expr::Call(inner) if is_call_of(inner, "pending"));
+        if is_call_of(call, "timeout") && call.args.iter().any(never_ends) {
+            self.note(call.span(), Seen::Pause);
+        }
+        visit::visit_expr_call(self, call);
+    }
+
     fn visit_path(&mut self, path: &'ast Path) {
         self.note(path.span(), Seen::Path(path.segments.iter().map(|segment| segment.ident.to_string()).collect()));
         visit::visit_path(self, path);
@@ -185,6 +195,11 @@ impl<'ast> Visit<'ast> for Reader {
         }
         self.tokens(call.tokens.clone());
     }
+}
+
+/// Whether it calls a function of this name, in whatever module.
+fn is_call_of(call: &syn::ExprCall, name: &str) -> bool {
+    matches!(&*call.func, Expr::Path(function) if function.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 /// `#[test]`, `#[tokio::test]`, `#[cfg(test)]` and `#[cfg(all(test, …))]`.

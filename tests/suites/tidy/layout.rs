@@ -52,7 +52,7 @@ const AT_LEAST: [(&str, &[&str]); 9] = [
     ("runtime", &["Cargo.toml", "src"]),
     ("cli", &["Cargo.toml", "src", "templates"]),
     ("templates", &["README.md", "project"]),
-    ("examples", &["README.md", "database", "ippool", "shop", "webapp"]),
+    ("examples", &["README.md", "cluster", "database", "ippool", "platform", "shop", "webapp"]),
     ("tests", &["Cargo.toml", "README.md", "controlplane", "harness", "suites"]),
 ];
 

@@ -1,11 +1,9 @@
 //! The manager of an operator does what controller-runtime's does: each statement about it has a test that carries its number.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::source::sources;
+use super::numbered::{Statement, have_tests};
 
 /// The statements by their numbers. A test of one begins with `manager_m<number>_`.
-const STATEMENTS: [(u32, &str); 33] = [
+const STATEMENTS: [Statement; 33] = [
     (1, "the times of leader election are 15 s, 10 s and 2 s, and each can be set"),
     (2, "the lease duration counts from the candidate's own last observation of a change"),
     (3, "the lock is a Lease, whose name and namespace are options"),
@@ -47,37 +45,7 @@ const STATEMENTS: [(u32, &str); 33] = [
     (47, "the metrics are those of controller-runtime, and exist before the first pass"),
 ];
 
-/// Returns the numbers of the tests and cases whose names begin with `manager_m<number>_`, with the files.
-fn tested<'a>(texts: impl Iterator<Item = (&'a str, &'a str)>) -> BTreeMap<u32, BTreeSet<&'a str>> {
-    let mut tested = BTreeMap::<u32, BTreeSet<&str>>::new();
-    for (path, text) in texts {
-        for begin in ["fn manager_m", "\"manager_m"] {
-            for rest in text.split(begin).skip(1) {
-                let digits = rest.split('_').next().unwrap_or_default();
-                if let Ok(number) = digits.parse() {
-                    tested.entry(number).or_default().insert(path);
-                }
-            }
-        }
-    }
-    tested
-}
-
 #[test]
 fn every_statement_about_the_manager_has_a_test_of_its_number() {
-    let sources = sources().iter().filter_map(|source| Some((source.path.to_str()?, source.text.as_str())));
-    let tested = tested(sources);
-    let stated: BTreeMap<_, _> = STATEMENTS.into_iter().collect();
-    let untested: Vec<_> = stated.iter().filter(|(number, _)| !tested.contains_key(number)).collect();
-    assert!(untested.is_empty(), "no test begins with `manager_m` and one of these numbers: {untested:#?}");
-    let unknown: Vec<_> = tested.iter().filter(|(number, _)| !stated.contains_key(number)).collect();
-    assert!(unknown.is_empty(), "there is no statement of these numbers: {unknown:#?}");
-}
-
-#[test]
-fn numbers_are_read_from_functions_and_from_cases() {
-    let text =
-        "fn manager_m8_a() {}\nasync fn manager_m8_b() {}\ncase(\"manager_m21_c\", c); // manager_m99_ is no test";
-    let tested = tested([("a.rs", text)].into_iter());
-    assert_eq!(tested.into_keys().collect::<Vec<_>>(), [8, 21]);
+    have_tests("manager_m", STATEMENTS);
 }

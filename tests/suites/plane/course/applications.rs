@@ -1,6 +1,6 @@
 //! Applications that the real Argo CD and the real Flux deploy.
 
-mod charts;
+mod remote;
 
 use std::sync::Arc;
 
@@ -31,11 +31,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::LONG;
-use crate::operator::{
-    kinds::available,
-    site::{NAME, Site},
+use crate::{
+    charts::Charts,
+    operator::{
+        kinds::available,
+        site::{NAME, Site},
+    },
 };
-use charts::Charts;
 
 /// A web server that Argo CD deploys, and one that Flux deploys.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
@@ -159,8 +161,11 @@ fn applications(plane: &Plane) -> Api<DynamicObject> {
     Api::namespaced_with(plane.client(), cd_systems::ARGO_CD_NAMESPACE, &kind)
 }
 
-pub(super) fn case() -> Trial {
-    case_with_cd_systems("applications_are_deployed_by_argo_cd_and_flux", life)
+pub(super) fn cases() -> [Trial; 2] {
+    [
+        case_with_cd_systems("applications_are_deployed_by_argo_cd_and_flux", life),
+        case_with_cd_systems("applications_are_deployed_into_another_cluster_by_argo_cd_and_flux", remote::life),
+    ]
 }
 
 async fn life(plane: Arc<Plane>) {
@@ -268,6 +273,13 @@ async fn repairs(plane: &Plane, site: &Site) {
 /// The CD systems remove what they deployed before the owner is gone.
 async fn removal(plane: &Plane, site: &Site) {
     site.delete::<Stack>("one").await;
+    removed(site).await;
+    has_no_deployments(plane).await;
+    assert!(applications(plane).list(&Default::default()).await.expect("the applications").items.is_empty());
+}
+
+/// Waits until the Stack is gone.
+async fn removed(site: &Site) {
     let stacks = site.api::<Stack>();
     wait::until("the stack is gone", LONG, async || match stacks.get_opt("one").await {
         Ok(None) => Ok(()),
@@ -275,7 +287,11 @@ async fn removal(plane: &Plane, site: &Site) {
         Err(error) => Err(error.to_string()),
     })
     .await;
-    let deployments = site.api::<Deployment>().list(&Default::default()).await.expect("the Deployments").items;
+}
+
+/// Panics if a cluster has a Deployment.
+async fn has_no_deployments(plane: &Plane) {
+    let deployments = Api::<Deployment>::all(plane.client()).list(&Default::default()).await;
+    let deployments = deployments.expect("the Deployments").items;
     assert!(deployments.is_empty(), "{:?}", deployments.iter().map(|object| object.name_any()).collect::<Vec<_>>());
-    assert!(applications(plane).list(&Default::default()).await.expect("the applications").items.is_empty());
 }

@@ -211,13 +211,14 @@ async fn is_well(probes: SocketAddr, path: &str) {
 }
 
 /// Public functions that take functions, and are called for no object or by the user's own code.
-const NOT_FOR_OBJECTS: [(&str, &str); 29] = [
+const NOT_FOR_OBJECTS: [(&str, &str); 30] = [
     (
         "new",
         "the clock and the dice of `Environment` belong to no object, and a panic in them ends a pass; one of a `Runnable` ends the run",
     ),
     ("observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
     ("clusters", "a test calls it for each kubeconfig; the panic is the error of the pass that connects"),
+    ("simulated", "a test calls it for each run of helm; the panic is the error of the pass"),
     ("panics_observed", "observers belong to tests; the end of a pass by them is caught by the worker"),
     ("read", "the caller of `Lister::read` is a node, and a panic the error of its pass"),
     ("status", "the caller of `Context::status` is a node, and a panic the error of its pass"),

@@ -24,8 +24,9 @@ const TARGET: &str = "job=\"webapp-metrics\",namespace=\"webapp-system\"";
 
 /// An hour of a healthy operator with two replicas, two values a minute, in promtool's notation: `a+bxn` is `a` and `n` more
 /// values, each greater by `b`. The second replica takes over after half an hour, objects are rolled out, a few passes fail
-/// because of an outage, a watch expires every ten minutes, and the API server throttles once.
-const HEALTHY: [(&str, &str); 15] = [
+/// because of an outage, a watch expires every ten minutes, another cluster does not answer for some minutes, and the API server
+/// throttles once.
+const HEALTHY: [(&str, &str); 16] = [
     ("leader_election_master_status{$,pod=\"a\",name=\"webapp.opgen.dev\"}", "1+0x57 0+0x62"),
     ("leader_election_master_status{$,pod=\"b\",name=\"webapp.opgen.dev\"}", "0+0x59 1+0x60"),
     ("opgen_oldest_unconverged_seconds{$,pod=\"a\",controller=\"webapp\"}", "0+0x19 0+30x20 0+0x79"),
@@ -37,6 +38,7 @@ const HEALTHY: [(&str, &str); 15] = [
     ("opgen_watches{$,pod=\"a\",resource=\"configmaps\",state=\"following\"}", "1+0x120"),
     ("opgen_watches{$,pod=\"a\",resource=\"configmaps\",state=\"failing\"}", "0+0x39 1+0x1 0+0x78"),
     ("opgen_watches{$,pod=\"a\",resource=\"ingresses.networking.k8s.io\",state=\"missing\"}", "1+0x120"),
+    ("opgen_remote_cluster_reachable{$,pod=\"a\",kubeconfig=\"teams/blue\"}", "1+0x59 0+0x10 1+0x49"),
     ("workqueue_depth{$,pod=\"a\",name=\"webapp\",controller=\"webapp\",priority=\"-100\"}", "900-50x18 0+0x101"),
     ("workqueue_depth{$,pod=\"a\",name=\"webapp\",controller=\"webapp\",priority=\"100\"}", "3+0x120"),
     ("workqueue_longest_running_processor_seconds{$,pod=\"a\",name=\"webapp\",controller=\"webapp\"}", "0+0x59 2+0x60"),
@@ -55,7 +57,7 @@ struct Cause {
     fires: u32,
 }
 
-const CAUSES: [Cause; 12] = [
+const CAUSES: [Cause; 13] = [
     cause("OpgenNoLeader", "leader_election_master_status{$,pod=\"a\",name=\"webapp.opgen.dev\"}", "0+0x120", 4, 6),
     cause("OpgenNoLeader", "leader_election_master_status", "", 4, 6),
     cause(
@@ -87,6 +89,13 @@ const CAUSES: [Cause; 12] = [
         "OpgenWatchFailing",
         "opgen_watches{$,pod=\"a\",resource=\"configmaps\",state=\"forbidden\"}",
         "1+0x120",
+        9,
+        11,
+    ),
+    cause(
+        "OpgenRemoteClusterUnreachable",
+        "opgen_remote_cluster_reachable{$,pod=\"a\",kubeconfig=\"teams/green\"}",
+        "0+0x120",
         9,
         11,
     ),

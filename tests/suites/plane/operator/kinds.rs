@@ -308,3 +308,8 @@ pub(crate) fn available(status: Option<&Status>) -> Option<(&str, &str, &str)> {
     let held = status?.conditions.iter().find(|held| held.type_ == "Available")?;
     Some((&held.status, &held.reason, &held.message))
 }
+
+/// Whether `Available` says that all nodes of a note are provisioned.
+pub(crate) fn is_provisioned(note: &Note) -> bool {
+    available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned")
+}

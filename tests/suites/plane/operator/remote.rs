@@ -1,10 +1,15 @@
 //! Nodes whose objects are in another cluster.
 
+mod background;
 mod claims;
 mod cluster;
 mod connected;
+mod issued;
+mod killed;
+mod metrics;
 mod nested;
 mod outage;
+mod registered;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -30,10 +35,15 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("remote_m3_children_are_in_the_cluster_of_the_kubeconfig", children),
         case("remote_m6_a_teardown_removes_the_children_and_then_the_record", teardown),
         case("remote_m6_a_cluster_whose_secret_is_gone_is_gone_with_its_children", gone),
+        case("remote_objects_in_the_background_are_left_in_the_cluster_when_the_owner_is_deleted", background::left),
         case("remote_an_unreachable_cluster_is_waited_for_and_blocks_nobody_else", outage::unreachable),
         case("remote_a_cluster_that_does_not_answer_occupies_few_workers", outage::silent),
+        case("remote_a_cluster_with_endless_responses_and_redirects_is_unreachable", outage::lying),
         case("remote_m1_a_nested_cluster_is_found_in_the_outer_one_and_removed_before_it", nested::nested),
+        case("remote_a_stop_at_each_call_of_a_nested_teardown_keeps_its_order", killed::at_each_call),
+        case("remote_either_of_two_nested_clusters_may_be_cut_off_for_minutes_at_any_time", nested::partitions),
         case_served("remote_a_cluster_is_reached_by_its_kubeconfig_over_the_network", connected::connected),
+        case_served("remote_a_program_issues_the_credentials_of_a_cluster_and_delays_no_other_one", issued::issued),
         case("remote_a_cluster_that_can_not_be_reached_is_given_up_if_so_chosen", outage::abandoned),
         case("remote_another_kubeconfig_moves_the_children", moved),
         case("remote_another_key_or_url_of_a_secret_keeps_the_children", another_key),
@@ -41,8 +51,12 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("remote_a_secret_that_names_another_cluster_is_followed", replaced),
         case("remote_children_of_an_owner_in_another_cluster_are_no_orphans_there", claims::orphans),
         case("remote_a_record_outside_of_the_namespace_of_the_operator_is_ignored", claims::forged_record),
+        case("remote_m7_a_cluster_is_registered_for_its_applications_until_the_last_of_them", registered::shared),
+        case("remote_applications_in_a_cluster_that_is_gone_are_deleted_without_finalizers", registered::gone),
+        case("remote_an_application_beside_a_remote_node_needs_no_registration", registered::beside),
         case("remote_rotated_credentials_are_read_again", rotated),
         case("remote_an_object_that_names_an_owner_without_children_there_is_ignored", claims::foreign),
+        case("remote_the_metrics_name_each_cluster_until_its_last_owner_is_gone", metrics::named),
     ]
 }
 

@@ -138,6 +138,17 @@ async fn in_a_cluster_of_ones_own_only_kinds_and_samples_are_applied_and_stay() 
     assert_eq!(running.ended().await.code(), Some(1));
 }
 
+#[tokio::test]
+async fn an_operator_with_buckets_gets_the_server_of_the_environment() {
+    // Nothing listens there, and the session goes on all the same.
+    let url = "nats://127.0.0.1:1";
+    let mut running = Running::start_with_nats(url, &checkout().join("examples/platform"));
+    running.stderr(&format!("Using {url}, for the buckets routes, tiers, workloads"));
+    running.stdout(&format!("export NATS_URL={url}"));
+    running.kubeconfig = running.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
+    running.end_with(Signal::INT).await;
+}
+
 #[test]
 fn where_there_is_no_project_it_says_so() {
     let place = Place::new();

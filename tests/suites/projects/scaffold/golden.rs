@@ -24,6 +24,19 @@ fn a_cluster_scoped_project_is_as_committed() {
     );
 }
 
+#[test]
+fn a_project_with_a_bucket_is_as_committed() {
+    check_golden("nats", "demo --group demo.example.com --kind Widget --primary nats");
+}
+
+#[test]
+fn a_project_with_a_bucket_of_cluster_scoped_objects_and_without_kubernetes_is_as_committed() {
+    check_golden(
+        "nats-without-kubernetes",
+        "demo --group demo.example.com --kind Policy --primary nats --without-kubernetes --cluster-scoped",
+    );
+}
+
 #[track_caller]
 fn check_golden(case: &str, args: &str) {
     let place = Place::new();
@@ -95,6 +108,8 @@ fn projects_of_any_name_are_formatted() {
         ("zoo", "Ape", "--cluster-scoped"),
         (&name, &kind, ""),
         (&name, &kind, "--cluster-scoped"),
+        ("demo", "Widget", "--primary nats"),
+        (&name, &kind, "--primary nats --without-kubernetes --cluster-scoped"),
     ];
     for (name, kind, scope) in names {
         let place = Place::new();

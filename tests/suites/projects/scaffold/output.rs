@@ -20,6 +20,18 @@ fn a_new_project_is_told_on_stderr_file_by_file() {
 }
 
 #[test]
+fn a_project_with_a_bucket_names_it() {
+    let place = Place::new();
+    let run = place.opgen(&format!("{GOOD} --primary nats"));
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let created =
+        "Created operator `demo` for `Widget` of `demo.example.com/v1alpha1`, in the bucket `widgets` of NATS\n";
+    assert!(run.stderr.contains(created), "{}", run.stderr);
+    let types = std::fs::read_to_string(place.path("demo/api/src/widget.rs")).expect("the types");
+    assert!(types.contains("#[managed(nats(bucket = \"widgets\"))]\n"), "{types}");
+}
+
+#[test]
 fn a_dry_run_lists_the_plan_and_writes_nothing() {
     let place = Place::new();
     let planned = place.opgen(&format!("{GOOD} --dry-run"));

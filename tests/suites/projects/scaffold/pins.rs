@@ -95,6 +95,17 @@ fn the_runtime_links_opentelemetry_only_with_its_feature() {
     }
 }
 
+/// An operator without buckets is not larger for them, and the client of NATS uses the TLS library that kube uses.
+#[test]
+fn the_runtime_links_a_client_of_nats_only_with_its_feature() {
+    let (without, with) = (linked_by_opgen(&[]), linked_by_opgen(&["--features", "nats"]));
+    assert!(!without.contains("async-nats"), "{without:?}");
+    assert!(with.contains("async-nats"), "{with:?}");
+    for unwanted in ["aws-lc-rs", "openssl-sys", "tokio-websockets"] {
+        assert!(!with.contains(unwanted), "the client of NATS links {unwanted}");
+    }
+}
+
 /// What only an operator links: a crate of kinds is for clients, too.
 const OPERATOR_ONLY: [&str; 7] = ["axum", "clap", "kube-client", "kube-runtime", "lz4_flex", "opgen", "tokio"];
 

@@ -129,6 +129,20 @@ hint: set `--opgen-path` to the folder that contains opgen's `runtime/Cargo.toml
 }
 
 #[test]
+fn a_kind_in_kubernetes_is_not_managed_without_it() {
+    check_transcript(
+        &Place::new(),
+        r"
+$ opgen new demo --group demo.example.com --kind Widget --without-kubernetes
+error: `--without-kubernetes` needs a kind whose objects are not in Kubernetes
+
+hint: add `--primary nats`, or remove `--without-kubernetes`
+[2]
+",
+    );
+}
+
+#[test]
 fn without_a_terminal_a_missing_answer_is_an_error() {
     check_transcript(
         &Place::new(),

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{Note, NoteSpec, Scene, SecondCluster, Site, available, config, note, operator, text};
-use crate::operator::site::NAME;
+use crate::operator::{kinds::is_provisioned, site::NAME};
 
 /// An operator of the same name runs in the other cluster, too.
 pub(super) async fn orphans(plane: Arc<Plane>) {
@@ -74,8 +74,6 @@ pub(super) async fn forged_record(plane: Arc<Plane>) {
     let configs = Api::<ConfigMap>::namespaced(plane.client(), &tenant);
     let created = notes.create(&Default::default(), &note("blue/one")).await.unwrap();
     blue.publish_to(&Api::namespaced(plane.client(), &tenant)).await;
-    let is_provisioned =
-        |note: &Note| available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned");
     until_object(&notes, "one", "is provisioned", is_provisioned).await;
     let mut forged = config("forged", "forged");
     forged.metadata.labels = Some([("app.kubernetes.io/managed-by".to_owned(), NAME.to_owned())].into());

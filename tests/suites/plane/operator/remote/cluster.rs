@@ -1,15 +1,20 @@
 //! A second cluster, which an operator reaches by the kubeconfig in a Secret.
 
-use std::sync::{
-    Arc, Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
+use axum::body::Body as ResponseBody;
+use futures::stream;
 use http::{Request, Response, StatusCode};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{
-    Api, Client, Config,
-    api::{ObjectMeta, Patch, PatchParams},
+    Api, Client, Config, ResourceExt,
+    api::{ListParams, ObjectMeta, Patch, PatchParams},
     client::Body,
 };
 use opgen::environment::Environment;
@@ -38,7 +43,14 @@ pub(super) enum Network {
     Refused,
     /// The request is lost, and there is no answer.
     Silent,
+    /// The response never ends.
+    Endless,
+    /// The response leads to the cluster `green`.
+    Redirected,
 }
+
+/// A part of an endless response.
+const CHUNK: &[u8] = &[b' '; 1 << 16];
 
 /// The number of requests of operators to second clusters so far.
 static REQUESTS: AtomicU64 = AtomicU64::new(0);
@@ -55,10 +67,20 @@ impl SecondCluster {
 
     /// Adds these clusters to the environment of an operator.
     pub(super) fn reachable_from(environment: Environment, clusters: &[&Arc<Self>]) -> Environment {
+        Self::wrapped(environment, clusters, |_, client| client)
+    }
+
+    /// Adds these clusters to the environment of an operator, with clients that `wrap` returns for each name and client.
+    pub(super) fn wrapped(
+        environment: Environment,
+        clusters: &[&Arc<Self>],
+        wrap: impl Fn(&'static str, Client) -> Client + Send + Sync + 'static,
+    ) -> Environment {
         let clusters: Vec<_> = clusters.iter().map(|cluster| Arc::clone(cluster)).collect();
         environment.clusters(move |config| {
             let host = config.cluster_url.host()?;
-            clusters.iter().find(|cluster| host == cluster.host()).map(|cluster| cluster.client_of(config))
+            let cluster = clusters.iter().find(|cluster| host == cluster.host())?;
+            Some(wrap(cluster.name, cluster.client_of(config)))
         })
     }
 
@@ -84,17 +106,31 @@ impl SecondCluster {
                     Network::Open => {}
                     Network::Refused => return Err(kube::Error::Service("connection refused".into())),
                     Network::Silent => std::future::pending().await,
+                    Network::Endless => {
+                        let chunks = stream::repeat_with(|| Ok::<_, Infallible>(CHUNK));
+                        return Ok(Response::new(ResponseBody::from_stream(chunks)));
+                    }
+                    Network::Redirected => {
+                        let location = format!("https://green.example.com{}", request.uri());
+                        let response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT);
+                        let response = response.header(http::header::LOCATION, location);
+                        return Ok(response.body(ResponseBody::empty()).expect("a response"));
+                    }
                 }
                 if token.as_ref() != Some(&*cluster.token.lock().unwrap_or_else(PoisonError::into_inner)) {
                     let status = json!({"kind": "Status", "apiVersion": "v1", "code": 401, "reason": "Unauthorized"});
-                    let mut response = Response::new(Body::from(status.to_string().into_bytes()));
+                    let mut response = Response::new(ResponseBody::from(status.to_string()));
                     *response.status_mut() = StatusCode::UNAUTHORIZED;
                     return Ok(response);
                 }
-                client.send(request).await
+                client.send(request).await.map(|response| response.map(ResponseBody::new))
             }
         });
         Client::new(service, "default")
+    }
+
+    pub(super) fn form(&self) -> Form {
+        self.plane.form()
     }
 
     pub(super) fn set_network(&self, network: Network) {
@@ -149,6 +185,13 @@ impl SecondCluster {
 
     pub(super) fn configs(&self) -> Api<ConfigMap> {
         Api::namespaced(self.plane.client(), "default")
+    }
+
+    /// Checks that it has only the ConfigMap that each namespace has.
+    pub(super) async fn is_empty(&self) {
+        let left = self.configs().list(&ListParams::default()).await.unwrap();
+        let names: Vec<_> = left.iter().map(ResourceExt::name_any).collect();
+        assert!(names.iter().all(|name| name == "kube-root-ca.crt"), "{}: {names:?}", self.name);
     }
 
     /// The times of the deletions of ConfigMaps there, by the audit log. They are empty for a sandbox in the process.

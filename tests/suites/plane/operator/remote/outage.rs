@@ -4,19 +4,16 @@ use std::sync::Arc;
 
 use opgen_tests::{
     Form, Plane,
-    wait::{until_gone, until_object},
+    wait::{PATIENCE, until, until_gone, until_object},
 };
 use serde_json::json;
 use tokio::time::Instant;
 
 use super::{LIMIT, Note, NoteSpec, Scene, available, cluster::Network, note_says, records, text};
+use crate::operator::kinds::is_provisioned;
 
 /// The number of owners in a cluster that does not answer: more than the operator has workers.
 const OWNERS: usize = 20;
-
-fn is_provisioned(note: &Note) -> bool {
-    available(note.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned")
-}
 
 pub(super) async fn unreachable(plane: Arc<Plane>) {
     let Scene { site, clusters: [blue, green], running: _running, .. } =
@@ -63,6 +60,27 @@ pub(super) async fn silent(plane: Arc<Plane>) {
     let limit = if plane.form() == Form::Sandbox { 10 } else { 20 };
     assert!(start.elapsed().as_secs() < limit, "served after {:?}", start.elapsed());
     blue.set_network(Network::Open);
+}
+
+/// A cluster that answers with nonsense costs no more than one that does not answer.
+pub(super) async fn lying(plane: Arc<Plane>) {
+    let Scene { site, clusters: [blue, green], running: _running, .. } =
+        Scene::provisioned(&plane, ["blue", "green"], "blue/one").await;
+    blue.set_network(Network::Endless);
+    site.patch::<Note>("one", &json!({"spec": {"text": "blue/two"}})).await;
+    note_says(&site, "ClusterUnreachable").await;
+    let requests = green.requests();
+    blue.set_network(Network::Redirected);
+    let before = blue.requests();
+    until("blue is asked again", PATIENCE, async || {
+        let requests = blue.requests();
+        if requests > before { Ok(()) } else { Err(format!("{requests} requests")) }
+    })
+    .await;
+    assert_eq!(green.requests(), requests, "no redirect is followed");
+    blue.set_network(Network::Open);
+    note_says(&site, "Provisioned").await;
+    assert_eq!(text(&blue.configs().get("one").await.unwrap()), "blue/two");
 }
 
 pub(super) async fn abandoned(plane: Arc<Plane>) {

@@ -54,6 +54,13 @@ impl Running {
         Self::of(command)
     }
 
+    /// With the URL of a NATS server in the environment.
+    pub(super) fn start_with_nats(url: &str, folder: &Path) -> Self {
+        let mut command = command(folder, "dev");
+        command.env("NATS_URL", url);
+        Self::of(command)
+    }
+
     fn of(mut command: Command) -> Self {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
         command.env("CARGO_TARGET_DIR", target).env_remove("RUST_LOG");

@@ -11,7 +11,8 @@ use axum::{
 use opgen_tests::{Plane, tools};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// A Deployment, and a ConfigMap on demand. The Pods of a chart that is stuck fit on no node.
+/// A Deployment, and a ConfigMap and a hook before upgrades on demand. The Pods of a chart that is stuck fit on no node, those of one that
+/// is pulling have no image, and the hook does not end.
 const TEMPLATE: &str = r#"
 apiVersion: apps/v1
 kind: Deployment
@@ -23,7 +24,11 @@ spec:
   progressDeadlineSeconds: 3
   selector: {matchLabels: {app: {{ .Values.name }}}}
   template:
-    metadata: {labels: {app: {{ .Values.name }}}}
+    metadata:
+      labels: {app: {{ .Values.name }}}
+      {{- if .Values.pulling }}
+      annotations: {opgen.test/pod: pulling}
+      {{- end }}
     spec:
       {{- if .Values.stuck }}
       nodeSelector: {none: "true"}
@@ -37,28 +42,46 @@ kind: ConfigMap
 metadata: {name: "{{ .Values.name }}-extra"}
 data: {release: "{{ .Release.Name }}"}
 {{- end }}
+{{- if .Values.hook }}
+---
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: "{{ .Values.name }}-hook"
+  annotations: {helm.sh/hook: pre-upgrade}
+spec:
+  template:
+    metadata:
+      annotations: {opgen.test/pod: pending}
+    spec:
+      restartPolicy: Never
+      containers:
+      - {name: main, image: "example.com/hook:1"}
+{{- end }}
 "#;
 
-/// The charts: name, version, and whether it is stuck.
-const CHARTS: [(&str, &str, bool); 3] = [("web", "1.0.0", false), ("web", "2.0.0", false), ("stuck", "1.0.0", true)];
+/// The names and versions of the charts.
+const CHARTS: [(&str, &str); 4] = [("web", "1.0.0"), ("web", "2.0.0"), ("stuck", "1.0.0"), ("pulling", "1.0.0")];
 
 /// A served repository of charts.
-pub(super) struct Charts {
-    pub(super) url: String,
+pub(crate) struct Charts {
+    pub(crate) url: String,
     server: JoinHandle<()>,
 }
 
 impl Charts {
     /// Packages the charts with Helm and serves them on the loopback address.
-    pub(super) async fn serve(plane: &Plane) -> Self {
+    pub(crate) async fn serve(plane: &Plane) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port for the charts");
         let url = format!("http://{}", listener.local_addr().expect("the address of the charts"));
         let folder = plane.folder().join("charts");
-        for (name, version, stuck) in CHARTS {
+        for (name, version) in CHARTS {
             let chart = folder.join(format!("source-{version}")).join(name);
             fs::create_dir_all(chart.join("templates")).expect("a folder for a chart");
             let metadata = format!("apiVersion: v2\nname: {name}\nversion: {version}\n");
-            let values = format!("name: web\nreplicas: 1\nextra: false\nstuck: {stuck}\n");
+            let is = |other: &str| name == other;
+            let kinds = format!("stuck: {}\npulling: {}\n", is("stuck"), is("pulling"));
+            let values = format!("name: web\nreplicas: 1\nextra: false\nhook: false\n{kinds}");
             for (file, text) in
                 [("Chart.yaml", &*metadata), ("values.yaml", &*values), ("templates/all.yaml", TEMPLATE)]
             {

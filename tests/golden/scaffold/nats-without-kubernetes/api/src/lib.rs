@@ -1,0 +1,5 @@
+//! The kinds of demo.
+
+mod policy;
+
+pub use policy::{Policy, PolicySpec};

@@ -1,0 +1,5 @@
+//! The kinds of demo.
+
+mod widget;
+
+pub use widget::{Widget, WidgetSpec};

@@ -1,0 +1,63 @@
+//! Finds nats-server by `NATS_SERVER`, or builds it with Go, once per version.
+
+use std::{path::PathBuf, sync::OnceLock};
+
+use crate::binaries::{Missing, build_folder, go_build_stamped, go_runs, lock, pinned, target_folder, tell};
+
+/// The environment variable for the path of nats-server, which is then not built.
+const PROGRAM: &str = "NATS_SERVER";
+
+/// The module, and its one package.
+const PACKAGE: &str = "github.com/nats-io/nats-server/v2";
+const NAME: &str = "nats-server";
+const MODULE: &str = "controlplane/nats";
+const GO_MOD: &str = include_str!("../../controlplane/nats/go.mod");
+
+/// Checks whether the program exists or can be built. It builds nothing.
+///
+/// # Errors
+/// Fails with what is missing.
+pub(super) fn availability() -> Result<(), Missing> {
+    match named() {
+        Some(path) if path.is_file() => Ok(()),
+        Some(path) => {
+            Err(Missing(format!("{PROGRAM} is {}, which is no file; unset it, or name the program", path.display())))
+        }
+        None if built().join(NAME).is_file() || go_runs() => Ok(()),
+        None => Err(Missing(format!("Go is not installed and {PROGRAM} is not set, so there is no nats-server"))),
+    }
+}
+
+/// Returns the path of the program, and builds it if it is missing. Concurrent processes build it once.
+///
+/// # Errors
+/// Fails with what is missing, or with the reason why it can't be built.
+pub fn find() -> Result<PathBuf, Missing> {
+    static PATH: OnceLock<Result<PathBuf, Missing>> = OnceLock::new();
+    PATH.get_or_init(|| named().map_or_else(build, Ok)).clone()
+}
+
+fn named() -> Option<PathBuf> {
+    std::env::var_os(PROGRAM).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// Returns the folder of the built program, for example `nats-server-v2.15.3`.
+fn built() -> PathBuf {
+    let version = pinned(GO_MOD, PACKAGE).expect("tests/controlplane/nats/go.mod requires nats-server");
+    target_folder().join(format!("{NAME}-{version}"))
+}
+
+/// Builds the program under a lock, so that one process builds at a time.
+fn build() -> Result<PathBuf, Missing> {
+    availability()?;
+    let path = built().join(NAME);
+    let failed = |error: std::io::Error| Missing(format!("nats-server can't be built: {error}"));
+    let _lock = lock().map_err(failed)?;
+    // Another process may have built it in the meantime.
+    if !path.is_file() {
+        tell("building nats-server with Go, once; this takes half a minute");
+        build_folder(&built(), |staging| go_build_stamped(MODULE, &staging.join(NAME), &[PACKAGE], ""))
+            .map_err(failed)?;
+    }
+    Ok(path)
+}

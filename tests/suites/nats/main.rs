@@ -1,0 +1,26 @@
+//! Buckets in NATS on real servers: the rules of buckets, outages, changes of the leader, permissions, and whole operators.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod access;
+mod barrel;
+mod case;
+mod cluster;
+mod conformance;
+mod differential;
+mod disturbances;
+mod editor;
+mod lives;
+mod loss;
+mod outage;
+mod recording;
+mod replicas;
+mod terms;
+mod watched;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+fn main() -> ExitCode {
+    libtest_mimic::run(&Arguments::from_args(), case::cases()).exit_code()
+}

@@ -1,0 +1,111 @@
+//! Replicas of an operator that runs without Kubernetes, whose connections to the buckets can be cut.
+
+use std::{sync::Arc, time::Duration};
+
+use opgen::{
+    Operator, RunOptions,
+    environment::Environment,
+    leader_election::LeaderElection,
+    queue::{Jitter as _, Seeded},
+};
+use opgen_tests::{
+    Plane,
+    wait::{PATIENCE, until},
+};
+use serde_json::{Value, json};
+
+use super::{
+    super::site::{Running, Site},
+    link::BucketLink,
+    object,
+    siphon::{SiphonTree, VisitedSiphon, Visits},
+    store::CaseBuckets,
+};
+
+/// The buckets that the replicas share, and what they did.
+pub(super) struct Alone {
+    plane: Arc<Plane>,
+    pub(super) buckets: CaseBuckets,
+    pub(super) visits: Visits,
+}
+
+impl Alone {
+    pub(super) async fn new(plane: &Arc<Plane>) -> Self {
+        Self { plane: plane.clone(), buckets: CaseBuckets::new(plane).await, visits: Visits::default() }
+    }
+
+    /// An operator without leader election, with an identity of its own.
+    fn operator(&self, number: u64, buckets: BucketLink, visits: &Visits) -> Operator {
+        let (plane, dice, visits) = (self.plane.clone(), Seeded::new(number), visits.clone());
+        Operator::new("sluice")
+            .environment(Environment::new(move || plane.now(), move || dice.bits()))
+            .buckets(buckets)
+            .without_kubernetes()
+            .controls_with::<VisitedSiphon, SiphonTree>(|controller| controller.options(visits))
+    }
+
+    fn run(&self, operator: &Operator) -> Running {
+        Site::run_with(operator, self.plane.client(), RunOptions::default())
+    }
+
+    /// Runs the only replica.
+    pub(super) fn start(&self, number: u64) -> Running {
+        self.run(&self.operator(number, self.buckets.link(), &self.visits))
+    }
+
+    /// Runs a replica that takes part in the election.
+    pub(super) async fn start_replica(&self, number: u64) -> Replica {
+        let (visits, link) = (Visits::default(), self.buckets.another_link().await);
+        let running = self.run(&self.operator(number, link.clone(), &visits).leader_election(election()));
+        Replica { running, visits, link }
+    }
+
+    pub(super) async fn put(&self, name: &str, text: &str) {
+        let value = json!({"spec": {"text": text}}).to_string();
+        self.buckets.bucket("siphons").put_raw(&format!("default.{name}"), value).await;
+    }
+
+    pub(super) async fn siphon(&self, name: &str) -> Value {
+        object(&self.buckets.bucket("siphons"), &format!("default.{name}")).await.unwrap_or_default()
+    }
+
+    /// The holder of the Lease; empty if there is none.
+    pub(super) async fn holder(&self) -> String {
+        let leases = self.buckets.bucket("sluice-leases").list().await;
+        let lease = leases.iter().find(|entry| entry.key.ends_with("sluice.opgen.dev"));
+        let lease: Option<Value> = lease.map(|entry| serde_json::from_slice(&entry.value).unwrap());
+        lease.and_then(|lease| lease["spec"]["holderIdentity"].as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// Waits until somebody other than `earlier` holds the Lease, and returns who does.
+    pub(super) async fn holder_after(&self, earlier: &str) -> String {
+        until("a new holder", PATIENCE, async || match self.holder().await {
+            holder if !holder.is_empty() && holder != earlier => Ok(holder),
+            holder => Err(format!("{holder:?}")),
+        })
+        .await
+    }
+}
+
+/// The time without a renewal after which another replica leads.
+pub(super) const LEASE_DURATION: Duration = Duration::from_secs(4);
+
+/// Times that make a lost connection short.
+fn election() -> LeaderElection {
+    let election = LeaderElection::default().lease_duration(LEASE_DURATION);
+    election.renew_deadline(Duration::from_secs(2)).retry_period(Duration::from_millis(500))
+}
+
+/// A replica of an operator.
+pub(super) struct Replica {
+    pub(super) running: Running,
+    pub(super) visits: Visits,
+    link: BucketLink,
+}
+
+impl Replica {
+    /// Cuts or mends the connection to the buckets.
+    pub(super) fn cut(&self, is_cut: bool) {
+        self.link.cut(is_cut);
+    }
+}
