@@ -1,0 +1,5 @@
+//! Writes the manifests to `deploy/`.
+
+fn main() -> std::process::ExitCode {
+    opgen::manifest::build_script(platform_controller::operator(), "../deploy")
+}

@@ -1,0 +1,3 @@
+//! The operator of `Workload`: `run` (the default), `manifests`, `tree`, `rbac`, `uninstall`.
+
+opgen::operator!(platform_controller::operator());
