@@ -1,6 +1,6 @@
 //! The streams of buckets: their settings, and how those of an existing one differ.
 
-use super::api::{StreamConfig, stream_name};
+use super::jetstream::{StreamConfig, stream_name};
 use crate::bucket::BucketDefinition;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The permissions of an operator's user in NATS.
 
-use super::{api::stream_name, options::NatsOptions};
+use super::{jetstream::stream_name, options::NatsOptions};
 use std::{collections::BTreeSet, fmt};
 
 /// The subjects that a user must be allowed to publish and to subscribe to, for its buckets and nothing else.

@@ -1,8 +1,8 @@
 //! The keys that a watch has seen, so that it notices keys that went without a message.
 
 use super::{
-    api::{JetStreamFailure, StreamApi},
     consumer::KeyChange,
+    jetstream::{JetStreamFailure, StreamApi},
 };
 use std::collections::HashSet;
 

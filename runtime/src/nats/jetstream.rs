@@ -1,4 +1,4 @@
-//! The calls of JetStream's API that buckets need.
+//! Calls JetStream's API for the streams of buckets, and decodes its answers.
 
 use super::connection::{CallFailure, NatsConnection};
 use crate::bucket::BucketError;
