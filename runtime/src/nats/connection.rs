@@ -6,7 +6,8 @@ use super::{
     options::NatsOptions,
 };
 use async_nats::{
-    Client, ConnectErrorKind, HeaderMap, Message, Request, RequestErrorKind, Subscriber, connection::State,
+    Client, ConnectErrorKind, HeaderMap, Message, Request, RequestErrorKind, SubscribeErrorKind, Subscriber,
+    connection::State,
 };
 use bytes::Bytes;
 use std::{
@@ -50,6 +51,8 @@ pub(super) enum CallFailure {
     NoResponders,
     /// The message has more bytes than the server takes.
     TooLarge,
+    /// The subject of the message or of the inbox is no valid subject.
+    Invalid(String),
     /// No answer came, or not in time. The message may have arrived.
     Unanswered(String),
 }
@@ -101,7 +104,7 @@ impl NatsConnection {
                 RequestErrorKind::NoResponders => Err(CallFailure::NoResponders),
                 RequestErrorKind::MaxPayloadExceeded => Err(CallFailure::TooLarge),
                 RequestErrorKind::TimedOut => Err(self.no_answer(&subject)),
-                RequestErrorKind::InvalidSubject => Err(CallFailure::Unanswered(error.to_string())),
+                RequestErrorKind::InvalidSubject => Err(CallFailure::Invalid(format!("{subject:?} is no subject"))),
                 RequestErrorKind::Other => {
                     self.replace(current.generation).await;
                     Err(CallFailure::Unanswered(format!("the connection was closed: {error}")))
@@ -125,6 +128,9 @@ impl NatsConnection {
         };
         match subscribed {
             Ok(messages) => Ok(Inbox { subject, messages, events, client: current.client, connects }),
+            Err(error) if error.kind() == SubscribeErrorKind::InvalidSubject => {
+                Err(CallFailure::Invalid(format!("{subject:?} is no subject")))
+            }
             Err(error) => {
                 self.replace(current.generation).await;
                 Err(CallFailure::Unanswered(format!("the connection was closed: {error}")))
