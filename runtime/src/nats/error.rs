@@ -16,6 +16,13 @@ pub enum NatsError {
         "a NATS URL has a user or a password; remove it, and pass a user and password, a token or a credentials file"
     )]
     CredentialsInUrl,
+    /// The prefix of the API or of the inboxes, or the domain in it, is no part of a subject.
+    #[error("{prefix:?} can't be a prefix of subjects; use words with dots between them, without spaces, `*` and `>`")]
+    #[non_exhaustive]
+    InvalidPrefix {
+        /// The prefix.
+        prefix: String,
+    },
     /// A file with credentials can't be read, or has other contents.
     #[error("the NATS {what} {} can't be used: {message}", .path.display())]
     #[non_exhaustive]
@@ -89,9 +96,11 @@ impl NatsError {
             Self::Unusable { message, .. } => BucketError::unavailable(bucket, message),
             Self::Unreachable { .. } => BucketError::unavailable(bucket, self.to_string()),
             Self::Unauthorized { .. } => BucketError::forbidden(bucket, "connect", self.to_string()),
-            Self::NoServer | Self::CredentialsInUrl | Self::File { .. } | Self::InvalidBucketName { .. } => {
-                BucketError::invalid(bucket, self.to_string())
-            }
+            Self::NoServer
+            | Self::CredentialsInUrl
+            | Self::InvalidPrefix { .. }
+            | Self::File { .. }
+            | Self::InvalidBucketName { .. } => BucketError::invalid(bucket, self.to_string()),
         }
     }
 
