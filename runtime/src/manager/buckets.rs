@@ -54,7 +54,8 @@ impl Operator {
     /// Runs without Kubernetes: no kubeconfig is read, and nothing is asked of an API server. All kinds of the operator are in
     /// buckets. Its Leases, Events, ConfigMaps and Secrets are in buckets of the names `<operator>-leases`, `<operator>-events`,
     /// `<operator>-core-events` (the older kind of events, which only nodes of yours write), `<operator>-configmaps` and
-    /// `<operator>-secrets`. A tree that needs another kind of Kubernetes, outside of remote nodes, is an error of the run.
+    /// `<operator>-secrets`. A tree that needs another kind of Kubernetes, outside of remote nodes, is an error of the run, and so is a
+    /// webhook.
     ///
     /// The option of the first operator of a [`Manager`](crate::manager::Manager) holds for all.
     #[must_use]
@@ -173,7 +174,7 @@ pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Clien
     Ok(client.with_kube(served.client).with_bucket_kinds(served.kinds))
 }
 
-/// Checks that the controllers of an operator, their nodes and their webhooks need only kinds that are served.
+/// Checks that the controllers of an operator and their nodes need only kinds that are served, and that it has no webhooks.
 fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result<(), Box<RunError>> {
     let mut needs = Vec::new();
     for factory in &operator.factories {
@@ -188,12 +189,16 @@ fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result
         let of_controller = std::iter::once(kind.clone()).chain(references).chain(watched).chain(listed);
         needs.extend(of_controller.map(|needed| (controller.clone(), needed)));
     }
-    let webhooks = operator.extensions.webhooks.iter().map(|handler| handler.description.kind.clone());
-    // An API server calls webhooks, also those for a kind of this name.
-    let webhook = webhooks.map(|kind| ("a webhook".to_owned(), kind)).next();
-    let unserved = needs.into_iter().find(|(_, kind)| !is_served(kind));
-    match unserved.or(webhook) {
-        Some((part, kind)) => Err(Box::new(RunError::NeedsKubernetes { operator: operator.name.clone(), part, kind })),
+    let name = || operator.name.clone();
+    if let Some((part, kind)) = needs.into_iter().find(|(_, kind)| !is_served(kind)) {
+        return Err(Box::new(RunError::NeedsKubernetes { operator: name(), part, kind }));
+    }
+    // Also a webhook for a kind in a bucket: only API servers call webhooks.
+    match operator.extensions.webhooks.first() {
+        Some(handler) => {
+            let kind = handler.description.kind.clone();
+            Err(Box::new(RunError::WebhookWithoutKubernetes { operator: name(), kind }))
+        }
         None => Ok(()),
     }
 }

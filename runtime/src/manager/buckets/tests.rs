@@ -323,6 +323,15 @@ async fn a_node_that_needs_kubernetes_is_an_error_without_it() {
     );
 }
 
+#[tokio::test]
+async fn a_webhook_is_an_error_without_kubernetes() {
+    let operator = Operator::new("pumps").buckets(MemoryBuckets::default()).without_kubernetes();
+    let operator = operator.controls::<Pump, PumpTree>().validates::<Pump>(|_| Ok(()));
+    let client = Client::disconnected().kube();
+    let refused = operator.run_with(client, RunOptions::default(), std::future::pending()).await.unwrap_err();
+    assert!(refused.to_string().ends_with("so no API server calls its webhook for Pump"), "{refused}");
+}
+
 /// A tree whose child is in the bucket of another operator.
 #[derive(Provisioner)]
 #[provisioner(serial, owner = Foreign<ConfigMap>, crate = "crate")]
