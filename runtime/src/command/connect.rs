@@ -3,7 +3,7 @@
 use crate::{
     bucket::BucketError,
     client::Client,
-    command::options::BucketOptions,
+    command::{options::BucketOptions, terminal},
     manager::{buckets, operator::Operator, run_error::RunError},
 };
 use kube::{Config, config::InferConfigError};
@@ -74,7 +74,7 @@ pub(crate) enum ConnectError {
 
 impl ObjectConnection {
     /// Connects to the cluster of the environment, with the rights of the user, and opens the buckets of the operator. Missing buckets
-    /// are not created. Without Kubernetes, there are buckets only.
+    /// are not created, but named in warnings. Without Kubernetes, there are buckets only.
     pub(crate) async fn connect(&self, operator: &Operator) -> Result<ConnectedClient, ConnectError> {
         let mut operator = operator.clone();
         self.nats.apply_to_verb(&mut operator);
@@ -85,6 +85,9 @@ impl ObjectConnection {
         };
         let default_namespace = client.kube().default_namespace().to_owned();
         let client = buckets::connect(&operator, client).await.map_err(ConnectError::Buckets)?;
+        for bucket in client.missing_buckets() {
+            terminal::warn(&format!("bucket {bucket:?} does not exist, so it is read as an empty one"));
+        }
         Ok(ConnectedClient { client, default_namespace })
     }
 }

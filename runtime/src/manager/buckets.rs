@@ -165,13 +165,15 @@ pub(super) async fn serve(
 }
 
 /// Returns a client for a verb, which also reads and writes the objects in buckets. It opens each bucket once, and waits for none. A
-/// kind whose bucket doesn't exist has no objects.
+/// kind whose bucket doesn't exist has no objects; the client [names](Client::missing_buckets) the bucket.
 ///
 /// # Errors
 /// As those of [`serve`], and if a store doesn't answer.
 pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Client, Box<RunError>> {
-    let served = serve(Operators::one(operator), client.kube(), &OpeningBuckets::once()).await?;
-    Ok(client.with_kube(served.client).with_bucket_kinds(served.kinds))
+    let opening = OpeningBuckets::once();
+    let served = serve(Operators::one(operator), client.kube(), &opening).await?;
+    let kinds = served.kinds.with_missing(opening.missing());
+    Ok(client.with_kube(served.client).with_bucket_kinds(kinds))
 }
 
 /// Checks that the controllers of an operator and their nodes need only kinds that are served, and that it has no webhooks.

@@ -35,7 +35,7 @@ pub(crate) struct PumpSpec {
 /// A tree whose child is in Kubernetes.
 #[derive(Provisioner)]
 #[provisioner(serial, owner = Pump, crate = "crate")]
-struct PumpTree {
+pub(crate) struct PumpTree {
     #[provisioner(resource)]
     config: ConfigMap,
 }
