@@ -151,6 +151,9 @@ fn an_operator_without_kubernetes_has_buckets_of_its_own_and_no_rules() {
     // Nothing would review the tokens of their clients.
     assert!(!rendered.text("base/operator.yaml").unwrap().contains("metrics"));
     assert!(rendered.text("chart/values.yaml").unwrap().contains("address: \"0\""));
+    let mut paths = rendered.files.iter().map(|file| file.path.as_str());
+    let of_monitoring = paths.find(|path| path.contains("monitoring/") || path.starts_with("grafana/"));
+    assert_eq!(of_monitoring, None);
 }
 
 #[test]
