@@ -27,7 +27,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 const EVENT_AGE: Duration = Duration::from_secs(3_600);
 
 impl Operator {
-    /// Sets what opens the buckets of kinds that are not in Kubernetes: those with `#[managed(nats(...))]` that the operator controls
+    /// Sets the store of the buckets of kinds that are not in Kubernetes: those with `#[managed(nats(...))]` that the operator controls
     /// or [defines](Self::defines), and those of other operators that it [uses](Self::uses). Default: none, which is an error of a run
     /// with such kinds.
     ///
@@ -51,7 +51,7 @@ impl Operator {
         self
     }
 
-    /// Runs without Kubernetes: no kubeconfig is read, and nothing is asked of an API server. All kinds of the operator are in
+    /// Runs without Kubernetes: it reads no kubeconfig, and sends no request to an API server. All kinds of the operator are in
     /// buckets. Its Leases, Events, ConfigMaps and Secrets are in buckets of the names `<operator>-leases`, `<operator>-events`,
     /// `<operator>-core-events` (the older kind of events, which only nodes of yours write), `<operator>-configmaps` and
     /// `<operator>-secrets`. A tree that needs another kind of Kubernetes, outside of remote nodes, is an error of the run, and so is a

@@ -19,8 +19,11 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-/// How often a call looks whether the connection was made again, beside the events.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a call checks the state of the connection, beside the events.
+const STATE_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The time in which the client must take a message without an answer.
+const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A connection to a NATS server or cluster. Clones share it.
 ///
@@ -150,7 +153,7 @@ impl NatsConnection {
             }
             tokio::select! {
                 _ = events.next() => {}
-                () = sleep(LOOK) => {}
+                () = sleep(STATE_CHECK_INTERVAL) => {}
                 () = sleep_until(deadline) => {
                     let error = self.events.last_error().map(|error| format!(": {error}")).unwrap_or_default();
                     let servers = self.options.shown_servers();
@@ -209,7 +212,7 @@ pub(super) struct Inbox {
     connects: u64,
 }
 
-/// What arrives in an inbox.
+/// A message in an inbox, or the reason why messages can be missing.
 #[derive(Debug)]
 pub(super) enum Received {
     Message(Message),
@@ -255,9 +258,9 @@ impl Inbox {
         }
     }
 
-    /// Sends an empty message. It is lost if there is no connection, which the next call of [`next`](Self::next) says.
+    /// Sends an empty message. It is lost if there is no connection, which the next call of [`next`](Self::next) reports.
     pub(super) async fn send(&self, subject: String) {
-        let _ = tokio::time::timeout(LOOK, self.client.publish(subject, Bytes::new())).await;
+        let _ = tokio::time::timeout(SEND_TIMEOUT, self.client.publish(subject, Bytes::new())).await;
     }
 }
 
