@@ -31,7 +31,7 @@ use kube::{
 pub(crate) use selectors::PAGE_SIZE;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::fmt;
+use std::{collections::BTreeSet, fmt};
 use target::NO_SUBRESOURCE;
 pub(crate) use target::Target;
 
@@ -103,6 +103,11 @@ impl Client {
     /// Returns whether the objects of a kind are in a bucket, and not in Kubernetes.
     pub(crate) fn is_in_bucket(&self, kind: &Kind) -> bool {
         self.bucket_kinds.contains(kind)
+    }
+
+    /// Returns the names of the buckets that don't exist, which a verb reads as empty ones.
+    pub(crate) fn missing_buckets(&self) -> &BTreeSet<String> {
+        self.bucket_kinds.missing()
     }
 
     /// Returns the maximum number of objects on one page of a list.

@@ -24,7 +24,7 @@ pub(super) const URL_VARIABLE: &str = "NATS_URL";
 /// The timeout for the start of the server.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The interval between two looks for the file with the ports.
+/// The interval between two reads of the file with the ports.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// A NATS server with JetStream: that of the environment, or one that ends with this process.
@@ -32,7 +32,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 pub(super) struct NatsServer {
     pub(super) url: String,
     /// `None` for the server of the environment.
-    _child: Option<Child>,
+    child: Option<Child>,
 }
 
 /// The file in which nats-server writes the URLs of its listeners.
@@ -46,13 +46,19 @@ impl NatsServer {
     /// folder. A cluster keeps the child objects, so a server that forgets their owners is refused for it.
     pub(super) async fn open(folder: &Path, is_cluster: bool, process_group: &ProcessGroup) -> Result<Self> {
         if let Some(url) = env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
-            return Ok(Self { url, _child: None });
+            check_url(&url)?;
+            return Ok(Self { url, child: None });
         }
         if is_cluster {
             return Err(Error::failed("`--cluster` needs a NATS server that keeps the buckets")
                 .hint(format!("set {URL_VARIABLE} to the URL of a server with JetStream")));
         }
         Self::start(folder, process_group).await
+    }
+
+    /// Returns whether the process of a server that was started here has ended.
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(Some(_))))
     }
 
     /// Starts `nats-server`, and waits until it listens.
@@ -67,7 +73,7 @@ impl NatsServer {
         loop {
             // The file may be there before its text.
             if let Some(url) = fs_err::read_to_string(&ports).ok().and_then(|text| url_of(&text)) {
-                return Ok(Self { url, _child: Some(child) });
+                return Ok(Self { url, child: Some(child) });
             }
             if let Some(status) = child.try_wait().or_failed(|| format!("failed to wait for `{PROGRAM}`"))? {
                 return Err(ended(status));
@@ -79,6 +85,15 @@ impl NatsServer {
             sleep(POLL_INTERVAL).await;
         }
     }
+}
+
+/// Checks that a URL has no password, which would be printed, and which an operator refuses.
+fn check_url(url: &str) -> Result<()> {
+    if url.contains('@') {
+        return Err(Error::failed(format!("{URL_VARIABLE} has a user or a password"))
+            .hint("remove it from the URL, and set NATS_CREDS to the path of a credentials file"));
+    }
+    Ok(())
 }
 
 /// Returns the first URL in the file with the ports; `None` while the file is incomplete.
@@ -116,6 +131,14 @@ mod tests {
         for incomplete in ["", r#"{"nats":["nats://127"#, "{}", r#"{"nats":[]}"#] {
             assert_eq!(url_of(incomplete), None, "{incomplete}");
         }
+    }
+
+    #[test]
+    fn a_url_with_a_password_is_an_error_that_does_not_show_it() {
+        let error = check_url("nats://user:secret@nats.example.com:4222").unwrap_err();
+        assert_eq!(error.to_string(), "NATS_URL has a user or a password");
+        assert!(error.hint_text().unwrap().contains("NATS_CREDS"));
+        assert!(check_url("nats://a.example.com:4222,nats://b.example.com:4222").is_ok());
     }
 
     #[test]

@@ -179,9 +179,9 @@ impl Session {
         Ok(())
     }
 
-    /// Connects to the NATS server, unless connected, and prints its URL.
+    /// Opens the NATS server, unless one is open and has not ended, and prints its URL.
     async fn open_nats(&mut self, buckets: &[String]) -> Result<()> {
-        if self.nats.is_none() {
+        if self.nats.as_mut().is_none_or(NatsServer::has_ended) {
             let is_cluster = self.cluster.kubeconfig().is_none();
             let server = NatsServer::open(self.cluster.folder(), is_cluster, &self.process_group).await?;
             self.ui.status("Using", &format!("{}, for the buckets {}", server.url, buckets.join(", ")));

@@ -50,8 +50,17 @@ pub enum BucketError {
         /// Why the bucket was not created; `None` if that was not tried.
         refusal: Option<String>,
     },
-    /// The store did not answer, or not in time. A write may have happened.
-    #[error("bucket {bucket:?} does not answer: {message}")]
+    /// The request can't succeed, however often it is sent: the store refuses it, or the settings of the connection are wrong.
+    #[error("invalid request for bucket {bucket:?}: {message}")]
+    #[non_exhaustive]
+    Invalid {
+        /// The name of the bucket.
+        bucket: String,
+        /// What is wrong with the request or the settings.
+        message: String,
+    },
+    /// The store did not answer, or not in time, or can't serve the request at the moment. A write may have happened.
+    #[error("bucket {bucket:?} is unavailable: {message}")]
     #[non_exhaustive]
     Unavailable {
         /// The name of the bucket.
@@ -90,6 +99,11 @@ impl BucketError {
     /// Returns [`NoBucket`](Self::NoBucket) for a bucket whose creation was refused with this message.
     pub fn not_created(bucket: impl Into<String>, refusal: impl Into<String>) -> Self {
         Self::NoBucket { bucket: bucket.into(), refusal: Some(refusal.into()) }
+    }
+
+    /// Returns [`Invalid`](Self::Invalid).
+    pub fn invalid(bucket: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { bucket: bucket.into(), message: message.into() }
     }
 
     /// Returns [`Unavailable`](Self::Unavailable).

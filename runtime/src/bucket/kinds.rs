@@ -5,17 +5,31 @@ use std::{collections::BTreeSet, sync::Arc};
 
 /// The kinds whose objects a client reads from buckets and writes to them. Clones share the set.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct KindsInBuckets(Arc<BTreeSet<Kind>>);
+pub(crate) struct KindsInBuckets {
+    kinds: Arc<BTreeSet<Kind>>,
+    /// The names of the buckets that don't exist. Only a verb goes on without them.
+    missing: Arc<BTreeSet<String>>,
+}
 
 impl KindsInBuckets {
     /// Returns whether the objects of a kind are in a bucket.
     pub(crate) fn contains(&self, kind: &Kind) -> bool {
-        self.0.contains(kind)
+        self.kinds.contains(kind)
+    }
+
+    /// Returns the same kinds, where the buckets of these names don't exist.
+    pub(crate) fn with_missing(self, buckets: BTreeSet<String>) -> Self {
+        Self { missing: Arc::new(buckets), ..self }
+    }
+
+    /// Returns the names of the buckets that don't exist.
+    pub(crate) fn missing(&self) -> &BTreeSet<String> {
+        &self.missing
     }
 }
 
 impl FromIterator<Kind> for KindsInBuckets {
     fn from_iter<I: IntoIterator<Item = Kind>>(kinds: I) -> Self {
-        Self(Arc::new(kinds.into_iter().collect()))
+        Self { kinds: Arc::new(kinds.into_iter().collect()), missing: Arc::default() }
     }
 }

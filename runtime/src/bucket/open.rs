@@ -17,7 +17,8 @@ pub trait OpenBuckets: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`] if the bucket neither exists nor can be
-    /// created, and [`BucketError::Forbidden`] if the store refuses the credentials.
+    /// created, [`BucketError::Forbidden`] if the store refuses the credentials, and [`BucketError::Invalid`] if the settings of the
+    /// connection or the definition can't be used.
     fn open<'a>(&'a self, definition: &'a BucketDefinition) -> BoxFuture<'a, Result<Arc<dyn Bucket>, BucketError>>;
 }
 

@@ -63,23 +63,23 @@ pub trait Bucket: Debug + Send + Sync + 'static {
     /// Reads an entry, including all writes that ended before; `None` if the key has no live entry.
     ///
     /// # Errors
-    /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`], [`BucketError::Forbidden`] and
-    /// [`BucketError::InvalidKey`].
+    /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`], [`BucketError::Forbidden`],
+    /// [`BucketError::Invalid`] and [`BucketError::InvalidKey`].
     fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<BucketEntry>, BucketError>>;
 
     /// Lists the live entries, including all writes that ended before, in the order of their keys.
     ///
     /// # Errors
-    /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`] and [`BucketError::Forbidden`]. A part of
-    /// the entries is never returned for all of them.
+    /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`], [`BucketError::Forbidden`] and
+    /// [`BucketError::Invalid`]. A part of the entries is never returned for all of them.
     fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>>;
 
     /// Writes a value if the key is in the expected state, and returns the revision of the write.
     ///
     /// # Errors
     /// [`BucketError::Conflict`] if the key is in another state. [`BucketError::Unavailable`] if the store did not answer: the
-    /// write may have happened. [`BucketError::TooLarge`], [`BucketError::NoBucket`], [`BucketError::Forbidden`] and
-    /// [`BucketError::InvalidKey`].
+    /// write may have happened. [`BucketError::TooLarge`], [`BucketError::NoBucket`], [`BucketError::Forbidden`],
+    /// [`BucketError::Invalid`] and [`BucketError::InvalidKey`].
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, expected: Expected) -> BoxFuture<'a, Result<u64, BucketError>>;
 
     /// Removes an entry, with its history, if its last write has this revision. Returns the revision of the deletion.

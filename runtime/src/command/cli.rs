@@ -2,6 +2,7 @@
 
 use crate::{
     command::{
+        connect::bucket_hint,
         options::{ConfigurationError, LogReload, ManagerArgs},
         profile::ProfileArgs,
         rbac::RbacVerb,
@@ -152,21 +153,6 @@ fn hint(error: &RunError) -> Option<&'static str> {
             Some("choose another `--probe-address` (`probes.address` in the file), or 0 for none")
         }
         RunError::Metrics(error) => Some(error.hint()),
-        RunError::Bucket { .. } => Some(
-            "check `--nats-url` and `--nats-credentials`, and that the user has the permissions of `nats/account.json` in the manifests",
-        ),
-        RunError::NoBuckets { .. } => Some(
-            "connect with NATS by `--nats-url` (the key `url` of the Secret `<operator>-nats` in the generated manifests), which needs \
-             the feature `nats` of opgen, or by `Operator::buckets`",
-        ),
-        RunError::SharedBucket { .. } => Some(
-            "give each kind a bucket of its own: `#[managed(nats(bucket = \"...\"))]`; \
-             `<operator>-leases`, `-events`, `-core-events`, `-configmaps` and `-secrets` \
-             are those of an operator without Kubernetes",
-        ),
-        RunError::NeedsKubernetes { .. } => Some(
-            "keep the kind in a bucket (`#[managed(nats(bucket = \"...\"))]`), or remove `Operator::without_kubernetes`",
-        ),
-        _ => None,
+        error => bucket_hint(error),
     }
 }

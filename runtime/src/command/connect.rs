@@ -3,7 +3,7 @@
 use crate::{
     bucket::BucketError,
     client::Client,
-    command::options::BucketOptions,
+    command::{options::BucketOptions, terminal},
     manager::{buckets, operator::Operator, run_error::RunError},
 };
 use kube::{Config, config::InferConfigError};
@@ -74,7 +74,7 @@ pub(crate) enum ConnectError {
 
 impl ObjectConnection {
     /// Connects to the cluster of the environment, with the rights of the user, and opens the buckets of the operator. Missing buckets
-    /// are not created. Without Kubernetes, there are buckets only.
+    /// are not created, but named in warnings. Without Kubernetes, there are buckets only.
     pub(crate) async fn connect(&self, operator: &Operator) -> Result<ConnectedClient, ConnectError> {
         let mut operator = operator.clone();
         self.nats.apply_to_verb(&mut operator);
@@ -85,24 +85,41 @@ impl ObjectConnection {
         };
         let default_namespace = client.kube().default_namespace().to_owned();
         let client = buckets::connect(&operator, client).await.map_err(ConnectError::Buckets)?;
+        for bucket in client.missing_buckets() {
+            terminal::warn(&format!("bucket {bucket:?} does not exist, so it is read as an empty one"));
+        }
         Ok(ConnectedClient { client, default_namespace })
     }
 }
 
-/// Returns the advice about an error of the buckets of a verb.
+/// Returns the advice about an error of the buckets of a run or of a verb; `None` if there is none.
 pub(crate) fn bucket_hint(error: &RunError) -> Option<&'static str> {
     match error {
         RunError::NoBuckets { .. } => Some(
-            "set NATS_URL and NATS_CREDS, which need the feature `nats` of opgen, or connect by `Operator::buckets`",
+            "set NATS_URL (`--nats-url`; the key `url` of the Secret `<operator>-nats` in the generated manifests), which needs the \
+             feature `nats` of opgen, or connect by `Operator::buckets`",
         ),
-        RunError::Bucket { source: BucketError::Unavailable { .. }, .. } => {
-            Some("check NATS_URL (`--nats-url`), and that the server can be reached from here and has JetStream")
-        }
-        RunError::Bucket { source: BucketError::Forbidden { .. }, .. } => Some(
-            "check NATS_CREDS (`--nats-credentials`), and that its user has the permissions of `nats/account.json` in the manifests",
+        RunError::Bucket { source, .. } => match source {
+            BucketError::Unavailable { .. } => {
+                Some("check NATS_URL (`--nats-url`), and that the server can be reached from here and has JetStream")
+            }
+            BucketError::Forbidden { .. } => Some(
+                "check NATS_CREDS (`--nats-credentials`), and that its user has the permissions of `nats/account.json` in the manifests",
+            ),
+            BucketError::Invalid { .. } => {
+                Some("correct NATS_URL, NATS_CREDS, the connection of `Operator::buckets`, or the name of the bucket")
+            }
+            _ => None,
+        },
+        RunError::SharedBucket { .. } => Some(
+            "give each kind a bucket of its own: `#[managed(nats(bucket = \"...\"))]`; `<operator>-leases`, `-events`, \
+             `-core-events`, `-configmaps` and `-secrets` are those of an operator without Kubernetes",
         ),
-        RunError::SharedBucket { .. } => {
-            Some("give each kind a bucket of its own: `#[managed(nats(bucket = \"...\"))]`")
+        RunError::NeedsKubernetes { .. } => Some(
+            "keep the kind in a bucket (`#[managed(nats(bucket = \"...\"))]`), or remove `Operator::without_kubernetes`",
+        ),
+        RunError::WebhookWithoutKubernetes { .. } => {
+            Some("remove the webhook, and express its rule in the schema: `#[schemars(...)]` or `#[valid(...)]`")
         }
         _ => None,
     }
@@ -122,7 +139,19 @@ mod tests {
         let hint = |source| bucket_hint(&RunError::Bucket { kind: kind_of::<ConfigMap>(), source });
         assert!(hint(BucketError::unavailable("units", "no answer")).unwrap().starts_with("check NATS_URL"));
         assert!(hint(BucketError::forbidden("units", "open", "no")).unwrap().starts_with("check NATS_CREDS"));
+        assert!(hint(BucketError::invalid("units", "no server")).unwrap().starts_with("correct NATS_URL"));
         assert_eq!(hint(BucketError::no_bucket("units")), None);
+    }
+
+    #[test]
+    fn each_error_of_an_operator_without_kubernetes_has_advice() {
+        let (operator, kind) = ("units".to_owned(), kind_of::<ConfigMap>());
+        let webhook = RunError::WebhookWithoutKubernetes { operator: operator.clone(), kind: kind.clone() };
+        assert!(bucket_hint(&webhook).unwrap().starts_with("remove the webhook"));
+        let node = RunError::NeedsKubernetes { operator, part: "node a".to_owned(), kind: kind.clone() };
+        assert!(bucket_hint(&node).unwrap().starts_with("keep the kind in a bucket"));
+        let unconnected = RunError::NoBuckets { kind, bucket: "units".to_owned() };
+        assert!(bucket_hint(&unconnected).unwrap().starts_with("set NATS_URL"));
     }
 
     /// Accepts connections, with TLS and without, and never answers.

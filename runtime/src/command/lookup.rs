@@ -46,6 +46,16 @@ pub enum LiveError {
         /// The name of the bucket of a kind that is not in Kubernetes.
         bucket: Option<String>,
     },
+    /// The object does not exist, since its bucket doesn't.
+    #[error("{kind} {name} not found: bucket {bucket:?} does not exist")]
+    NoBucket {
+        /// The kind.
+        kind: Box<Kind>,
+        /// The name, with the namespace of a namespaced kind.
+        name: String,
+        /// The name of the bucket.
+        bucket: String,
+    },
     /// A call failed.
     #[error(transparent)]
     Call(Box<CallError>),
@@ -75,6 +85,10 @@ impl LiveError {
             Self::UnknownKind { known, .. } if known.is_empty() => None,
             Self::UnknownKind { known, .. } => Some(format!("the operator controls {}", known.join(", "))),
             Self::Buckets(error) => bucket_hint(error).map(str::to_owned),
+            Self::NoBucket { .. } => {
+                let hint = "run the operator, which creates its buckets, or create them from `nats/buckets.yaml` in the manifests";
+                Some(hint.to_owned())
+            }
             Self::Absent { bucket: Some(bucket), .. } => {
                 Some(format!("`nats kv ls {bucket}` lists all keys; use `--namespace` to choose the namespace"))
             }
@@ -135,8 +149,13 @@ impl<'a> ControlledKind<'a> {
 
     /// Returns the error for an object that does not exist.
     pub(crate) fn absent(&self, name: &str) -> LiveError {
-        let bucket = self.controlled.bucket.as_ref().map(|bucket| bucket.name.to_string());
-        LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name), bucket }
+        let (kind, name) = (Box::new(self.controlled.kind.clone()), self.full_name(name));
+        match self.controlled.bucket.as_ref().map(|bucket| bucket.name.to_string()) {
+            Some(bucket) if self.client.missing_buckets().contains(&bucket) => {
+                LiveError::NoBucket { kind, name, bucket }
+            }
+            bucket => LiveError::Absent { kind, name, bucket },
+        }
     }
 
     /// Returns the name with its namespace: `shop/blue`.

@@ -1,4 +1,4 @@
-//! Runs a verb on a tokio runtime, and prints text to standard output.
+//! Runs a verb on a tokio runtime, and prints its text and its warnings.
 
 use crate::manifest::exit_with_error;
 use std::{
@@ -17,6 +17,12 @@ pub(crate) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
         }
         Err(error) => exit_with_error(&error, None),
     }
+}
+
+/// Writes a warning to standard error.
+pub(crate) fn warn(text: &str) {
+    // If standard error is closed, the answer is printed nevertheless.
+    let _ = writeln!(io::stderr(), "warning: {text}");
 }
 
 /// Writes text to standard output and returns the exit code.

@@ -27,7 +27,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 const EVENT_AGE: Duration = Duration::from_secs(3_600);
 
 impl Operator {
-    /// Sets what opens the buckets of kinds that are not in Kubernetes: those with `#[managed(nats(...))]` that the operator controls
+    /// Sets the store of the buckets of kinds that are not in Kubernetes: those with `#[managed(nats(...))]` that the operator controls
     /// or [defines](Self::defines), and those of other operators that it [uses](Self::uses). Default: none, which is an error of a run
     /// with such kinds.
     ///
@@ -51,10 +51,11 @@ impl Operator {
         self
     }
 
-    /// Runs without Kubernetes: no kubeconfig is read, and nothing is asked of an API server. All kinds of the operator are in
+    /// Runs without Kubernetes: it reads no kubeconfig, and sends no request to an API server. All kinds of the operator are in
     /// buckets. Its Leases, Events, ConfigMaps and Secrets are in buckets of the names `<operator>-leases`, `<operator>-events`,
     /// `<operator>-core-events` (the older kind of events, which only nodes of yours write), `<operator>-configmaps` and
-    /// `<operator>-secrets`. A tree that needs another kind of Kubernetes, outside of remote nodes, is an error of the run.
+    /// `<operator>-secrets`. A tree that needs another kind of Kubernetes, outside of remote nodes, is an error of the run, and so is a
+    /// webhook.
     ///
     /// The option of the first operator of a [`Manager`](crate::manager::Manager) holds for all.
     #[must_use]
@@ -164,16 +165,18 @@ pub(super) async fn serve(
 }
 
 /// Returns a client for a verb, which also reads and writes the objects in buckets. It opens each bucket once, and waits for none. A
-/// kind whose bucket doesn't exist has no objects.
+/// kind whose bucket doesn't exist has no objects; the client [names](Client::missing_buckets) the bucket.
 ///
 /// # Errors
 /// As those of [`serve`], and if a store doesn't answer.
 pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Client, Box<RunError>> {
-    let served = serve(Operators::one(operator), client.kube(), &OpeningBuckets::once()).await?;
-    Ok(client.with_kube(served.client).with_bucket_kinds(served.kinds))
+    let opening = OpeningBuckets::once();
+    let served = serve(Operators::one(operator), client.kube(), &opening).await?;
+    let kinds = served.kinds.with_missing(opening.missing());
+    Ok(client.with_kube(served.client).with_bucket_kinds(kinds))
 }
 
-/// Checks that the controllers of an operator, their nodes and their webhooks need only kinds that are served.
+/// Checks that the controllers of an operator and their nodes need only kinds that are served, and that it has no webhooks.
 fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result<(), Box<RunError>> {
     let mut needs = Vec::new();
     for factory in &operator.factories {
@@ -188,12 +191,16 @@ fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result
         let of_controller = std::iter::once(kind.clone()).chain(references).chain(watched).chain(listed);
         needs.extend(of_controller.map(|needed| (controller.clone(), needed)));
     }
-    let webhooks = operator.extensions.webhooks.iter().map(|handler| handler.description.kind.clone());
-    // An API server calls webhooks, also those for a kind of this name.
-    let webhook = webhooks.map(|kind| ("a webhook".to_owned(), kind)).next();
-    let unserved = needs.into_iter().find(|(_, kind)| !is_served(kind));
-    match unserved.or(webhook) {
-        Some((part, kind)) => Err(Box::new(RunError::NeedsKubernetes { operator: operator.name.clone(), part, kind })),
+    let name = || operator.name.clone();
+    if let Some((part, kind)) = needs.into_iter().find(|(_, kind)| !is_served(kind)) {
+        return Err(Box::new(RunError::NeedsKubernetes { operator: name(), part, kind }));
+    }
+    // Also a webhook for a kind in a bucket: only API servers call webhooks.
+    match operator.extensions.webhooks.first() {
+        Some(handler) => {
+            let kind = handler.description.kind.clone();
+            Err(Box::new(RunError::WebhookWithoutKubernetes { operator: name(), kind }))
+        }
         None => Ok(()),
     }
 }

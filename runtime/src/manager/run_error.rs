@@ -119,8 +119,8 @@ pub enum RunError {
         /// The kinds.
         kinds: [Kind; 2],
     },
-    /// A bucket can't be opened, and another attempt would fail as well: the store refuses the credentials, or no bucket can have
-    /// this name. Nothing was started.
+    /// A bucket can't be opened, and another attempt would fail as well: the store refuses the credentials, or the settings of the
+    /// connection or of the bucket can't be used. Nothing was started.
     #[error("failed to open the bucket of {kind}")]
     Bucket {
         /// The kind.
@@ -129,12 +129,20 @@ pub enum RunError {
         #[source]
         source: BucketError,
     },
+    /// The operator runs without Kubernetes, and has a webhook, which only an API server calls; nothing was started.
+    #[error("operator {operator} runs without Kubernetes, so no API server calls its webhook for {kind}")]
+    WebhookWithoutKubernetes {
+        /// The name of the operator.
+        operator: String,
+        /// The kind of the webhook.
+        kind: Kind,
+    },
     /// The operator runs without Kubernetes, and a part of it needs a kind that is in no bucket; nothing was started.
     #[error("operator {operator} runs without Kubernetes, but {part} needs {kind}, which is in no bucket")]
     NeedsKubernetes {
         /// The name of the operator.
         operator: String,
-        /// The node, the controller or the webhook.
+        /// The node or the controller.
         part: String,
         /// The kind.
         kind: Kind,

@@ -46,11 +46,14 @@ pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<(S
     };
     let mut folders = vec![
         (BASE.to_owned(), kustomization(json!({"resources": base}))),
-        (MONITORING.to_owned(), component(&[super::metrics::MONITOR_FILE, super::rules::RULES_FILE])),
         (NETWORK_POLICY.to_owned(), component(&[POLICY_FILE])),
         (overlay("ha"), with_base(json!({"replicas": [{"count": 2, "name": project.name}]}))),
-        (overlay("monitoring"), with_base(json!({"components": ["../../components/monitoring"]}))),
     ];
+    if project.serves_metrics() {
+        let monitoring = component(&[super::metrics::MONITOR_FILE, super::rules::RULES_FILE]);
+        folders.push((MONITORING.to_owned(), monitoring));
+        folders.push((overlay("monitoring"), with_base(json!({"components": ["../../components/monitoring"]}))));
+    }
     if project.has_webhooks() {
         let mut certificates = component(&[certificate::CERTIFICATES]);
         certificates["patches"] = certificate::patches(project).into();

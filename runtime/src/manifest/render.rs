@@ -64,7 +64,9 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     set.add_components(project)?;
     set.add("finalizer-policy.yaml", &finalizer_policy::documents(project))?;
     set.add("remote/role.yaml", rbac::remote_role(project).iter())?;
-    set.add_text(dashboard::DASHBOARD_PATH, dashboard::render(project));
+    if project.serves_metrics() {
+        set.add_text(dashboard::DASHBOARD_PATH, dashboard::render(project));
+    }
     for (path, sample) in &samples {
         set.add(path, [sample])?;
     }
@@ -162,9 +164,11 @@ impl FileSet {
 
     /// Adds the objects that are optional, since not every cluster has their kinds or lets the operator work with them.
     fn add_components(&mut self, project: &Project) -> Result<(), ManifestError> {
-        let monitoring = |file: &str| kustomize::path(kustomize::MONITORING, file);
-        self.add(&monitoring(metrics::MONITOR_FILE), [&metrics::service_monitor(project)])?;
-        self.add(&monitoring(rules::RULES_FILE), [&rules::prometheus_rule(project)])?;
+        if project.serves_metrics() {
+            let monitoring = |file: &str| kustomize::path(kustomize::MONITORING, file);
+            self.add(&monitoring(metrics::MONITOR_FILE), [&metrics::service_monitor(project)])?;
+            self.add(&monitoring(rules::RULES_FILE), [&rules::prometheus_rule(project)])?;
+        }
         let policy = kustomize::path(kustomize::NETWORK_POLICY, kustomize::POLICY_FILE);
         self.add(&policy, [&network_policy::document(project)])?;
         for (file, documents) in kustomize::cert_manager_files(project) {

@@ -1,8 +1,8 @@
 //! A key-value bucket in NATS JetStream.
 
 use super::{
-    api::{JetStreamFailure, StreamApi, StreamConfig},
     consumer::Consumer,
+    jetstream::{JetStreamFailure, StreamApi, StreamConfig},
     known_revisions::KnownRevisions,
     tombstone::{OPERATION, PURGE, is_stored_tombstone},
     watch,

@@ -1,12 +1,12 @@
 //! Opens buckets, and creates those that are missing.
 
 use super::{
-    api::{JetStreamFailure, StreamApi, StreamReport},
     bucket::NatsBucket,
     bucket_name::is_bucket_name,
     connection::NatsConnection,
     definition::{differences, obstacle, stream_of},
     error::NatsError,
+    jetstream::{JetStreamFailure, StreamApi, StreamReport},
 };
 use crate::bucket::{Bucket, BucketDefinition, BucketError, OpenBuckets};
 use futures::{FutureExt, future::BoxFuture};

@@ -6,7 +6,8 @@ use super::{
     options::NatsOptions,
 };
 use async_nats::{
-    Client, ConnectErrorKind, HeaderMap, Message, Request, RequestErrorKind, Subscriber, connection::State,
+    Client, ConnectErrorKind, HeaderMap, Message, Request, RequestErrorKind, SubscribeErrorKind, Subscriber,
+    connection::State,
 };
 use bytes::Bytes;
 use std::{
@@ -18,8 +19,11 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-/// How often a call looks whether the connection was made again, beside the events.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often a call checks the state of the connection, beside the events.
+const STATE_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The time in which the client must take a message without an answer.
+const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A connection to a NATS server or cluster. Clones share it.
 ///
@@ -50,6 +54,8 @@ pub(super) enum CallFailure {
     NoResponders,
     /// The message has more bytes than the server takes.
     TooLarge,
+    /// The subject of the message or of the inbox is no valid subject.
+    Invalid(String),
     /// No answer came, or not in time. The message may have arrived.
     Unanswered(String),
 }
@@ -101,7 +107,7 @@ impl NatsConnection {
                 RequestErrorKind::NoResponders => Err(CallFailure::NoResponders),
                 RequestErrorKind::MaxPayloadExceeded => Err(CallFailure::TooLarge),
                 RequestErrorKind::TimedOut => Err(self.no_answer(&subject)),
-                RequestErrorKind::InvalidSubject => Err(CallFailure::Unanswered(error.to_string())),
+                RequestErrorKind::InvalidSubject => Err(CallFailure::Invalid(format!("{subject:?} is no subject"))),
                 RequestErrorKind::Other => {
                     self.replace(current.generation).await;
                     Err(CallFailure::Unanswered(format!("the connection was closed: {error}")))
@@ -125,6 +131,9 @@ impl NatsConnection {
         };
         match subscribed {
             Ok(messages) => Ok(Inbox { subject, messages, events, client: current.client, connects }),
+            Err(error) if error.kind() == SubscribeErrorKind::InvalidSubject => {
+                Err(CallFailure::Invalid(format!("{subject:?} is no subject")))
+            }
             Err(error) => {
                 self.replace(current.generation).await;
                 Err(CallFailure::Unanswered(format!("the connection was closed: {error}")))
@@ -144,7 +153,7 @@ impl NatsConnection {
             }
             tokio::select! {
                 _ = events.next() => {}
-                () = sleep(LOOK) => {}
+                () = sleep(STATE_CHECK_INTERVAL) => {}
                 () = sleep_until(deadline) => {
                     let error = self.events.last_error().map(|error| format!(": {error}")).unwrap_or_default();
                     let servers = self.options.shown_servers();
@@ -203,7 +212,7 @@ pub(super) struct Inbox {
     connects: u64,
 }
 
-/// What arrives in an inbox.
+/// A message in an inbox, or the reason why messages can be missing.
 #[derive(Debug)]
 pub(super) enum Received {
     Message(Message),
@@ -249,9 +258,9 @@ impl Inbox {
         }
     }
 
-    /// Sends an empty message. It is lost if there is no connection, which the next call of [`next`](Self::next) says.
+    /// Sends an empty message. It is lost if there is no connection, which the next call of [`next`](Self::next) reports.
     pub(super) async fn send(&self, subject: String) {
-        let _ = tokio::time::timeout(LOOK, self.client.publish(subject, Bytes::new())).await;
+        let _ = tokio::time::timeout(SEND_TIMEOUT, self.client.publish(subject, Bytes::new())).await;
     }
 }
 

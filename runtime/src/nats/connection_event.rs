@@ -1,4 +1,4 @@
-//! Events of a connection to NATS, handed to the calls that wait for an answer.
+//! `ConnectionEvents`: the events of a connection to NATS, for the calls that wait for an answer.
 
 use async_nats::{Event, ServerError};
 use parking_lot::Mutex;
@@ -19,7 +19,7 @@ pub(super) enum ConnectionEvent {
     Violation(Arc<str>),
 }
 
-/// The receivers of the events of a connection, and what the last events said.
+/// The receivers of the events of a connection, with the last errors.
 #[derive(Clone, Debug)]
 pub(super) struct ConnectionEvents {
     sender: broadcast::Sender<ConnectionEvent>,
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_violation_is_told_to_receivers_and_that_of_an_inbox_is_remembered_until_the_next_connection() {
+    async fn a_violation_reaches_receivers_and_that_of_an_inbox_is_remembered_until_the_next_connection() {
         let events = ConnectionEvents::new();
         let mut receiver = events.subscribe();
         let text = "'Permissions Violation for Subscription to \"_INBOX.a.*\"'".to_owned();

@@ -1,8 +1,8 @@
 //! Reads the last message of each key, then the changes, from a consumer that lives as long as its reader.
 
 use super::{
-    api::{JetStreamFailure, StreamApi},
     connection::{Inbox, Received},
+    jetstream::{JetStreamFailure, StreamApi},
     tombstone::is_tombstone,
 };
 use crate::bucket::BucketError;

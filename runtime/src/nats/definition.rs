@@ -1,15 +1,19 @@
 //! The streams of buckets: their settings, and how those of an existing one differ.
 
-use super::api::{StreamConfig, stream_name};
+use super::jetstream::{StreamConfig, stream_name};
 use crate::bucket::BucketDefinition;
 use std::time::Duration;
 
 /// The longest time in which the server recognizes a message that is sent twice.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
+/// The shortest TTL that the server takes for markers of expired keys.
+const MIN_MARKER_TTL: Duration = Duration::from_secs(1);
+
 /// Returns the settings of the stream, as all clients of NATS create it for a bucket.
 pub(super) fn stream_of(definition: &BucketDefinition) -> StreamConfig {
     let max_age = definition.max_age.map(nanoseconds).unwrap_or_default();
+    let marker_ttl = definition.max_age.map(|age| nanoseconds(age.max(MIN_MARKER_TTL))).unwrap_or_default();
     let window = nanoseconds(DUPLICATE_WINDOW);
     StreamConfig {
         name: stream_name(&definition.name),
@@ -30,7 +34,7 @@ pub(super) fn stream_of(definition: &BucketDefinition) -> StreamConfig {
         deny_delete: true,
         allow_direct: true,
         allow_msg_ttl: true,
-        subject_delete_marker_ttl: max_age,
+        subject_delete_marker_ttl: marker_ttl,
         mirror: None,
         sealed: false,
     }
@@ -108,6 +112,8 @@ mod tests {
         let stream = stream_of(&BucketDefinition::new("machines").max_age(Duration::from_secs(60)));
         assert_eq!((stream.max_age, stream.duplicate_window), (60_000_000_000, 60_000_000_000));
         assert!(stream.allow_msg_ttl && stream.subject_delete_marker_ttl == stream.max_age);
+        let stream = stream_of(&BucketDefinition::new("machines").max_age(Duration::from_millis(500)));
+        assert_eq!((stream.max_age, stream.subject_delete_marker_ttl), (500_000_000, 1_000_000_000));
     }
 
     #[test]

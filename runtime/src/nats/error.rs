@@ -16,6 +16,13 @@ pub enum NatsError {
         "a NATS URL has a user or a password; remove it, and pass a user and password, a token or a credentials file"
     )]
     CredentialsInUrl,
+    /// The prefix of the API or of the inboxes, or the domain in it, is no part of a subject.
+    #[error("{prefix:?} can't be a prefix of subjects; use words with dots between them, without spaces, `*` and `>`")]
+    #[non_exhaustive]
+    InvalidPrefix {
+        /// The prefix.
+        prefix: String,
+    },
     /// A file with credentials can't be read, or has other contents.
     #[error("the NATS {what} {} can't be used: {message}", .path.display())]
     #[non_exhaustive]
@@ -86,13 +93,38 @@ impl NatsError {
             }
             Self::Bucket(error) => error,
             Self::NotCreated { message, .. } => BucketError::not_created(bucket, message),
-            Self::Unreachable { .. } | Self::Unusable { .. } => BucketError::unavailable(bucket, self.to_string()),
-            error => BucketError::forbidden(bucket, "connect", error.to_string()),
+            Self::Unusable { message, .. } => BucketError::unavailable(bucket, message),
+            Self::Unreachable { .. } => BucketError::unavailable(bucket, self.to_string()),
+            Self::Unauthorized { .. } => BucketError::forbidden(bucket, "connect", self.to_string()),
+            Self::NoServer
+            | Self::CredentialsInUrl
+            | Self::InvalidPrefix { .. }
+            | Self::File { .. }
+            | Self::InvalidBucketName { .. } => BucketError::invalid(bucket, self.to_string()),
         }
     }
 
     /// Returns [`File`](Self::File).
     pub(super) fn file(what: &'static str, path: impl Into<PathBuf>, message: impl ToString) -> Self {
         Self::File { what, path: path.into(), message: message.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_settings_are_an_invalid_request_and_refused_credentials_are_forbidden() {
+        let [bucket, message] = ["units".to_owned(), "it is sealed".to_owned()];
+        let unusable = NatsError::Unusable { bucket, message }.of_bucket("units");
+        assert_eq!(unusable.to_string(), "bucket \"units\" is unavailable: it is sealed");
+        for error in [NatsError::NoServer, NatsError::CredentialsInUrl, NatsError::file("seed file", "a.nk", "empty")] {
+            let message = error.to_string();
+            assert_eq!(error.of_bucket("units"), BucketError::invalid("units", message));
+        }
+        let [servers, message] = ["nats://a", "wrong password"].map(str::to_owned);
+        let refused = NatsError::Unauthorized { servers, message }.of_bucket("units");
+        assert!(matches!(refused, BucketError::Forbidden { .. }), "{refused}");
     }
 }

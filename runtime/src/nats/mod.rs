@@ -18,7 +18,6 @@
 //! name the missing permission. It needs nats-server 2.10 or newer, and 2.11 for buckets with a [maximum
 //! age](crate::bucket::BucketDefinition::max_age).
 
-mod api;
 mod authentication;
 mod backoff;
 mod bucket;
@@ -29,6 +28,7 @@ mod connection_event;
 mod consumer;
 mod definition;
 mod error;
+mod jetstream;
 mod known_revisions;
 mod options;
 mod permissions;

@@ -163,13 +163,17 @@ impl NatsOptions {
     /// Returns the options for the client.
     ///
     /// # Errors
-    /// Fails if no server is named, if a URL has credentials, and if a file can't be read.
+    /// Fails if no server is named, if a URL has credentials, if a prefix is no part of a subject, and if a file can't be read.
     pub(super) fn for_client(&self, events: ConnectionEvents) -> Result<ConnectOptions, NatsError> {
         if self.servers.is_empty() {
             return Err(NatsError::NoServer);
         }
         if self.servers.iter().any(|server| server.contains('@')) {
             return Err(NatsError::CredentialsInUrl);
+        }
+        // The client would connect, and no call would get an answer.
+        if let Some(prefix) = [&self.api_prefix, &self.inbox_prefix].into_iter().find(|prefix| !is_prefix(prefix)) {
+            return Err(NatsError::InvalidPrefix { prefix: prefix.clone() });
         }
         let readable = |what, path: &PathBuf| match std::fs::read(path) {
             Ok(_) => Ok(path.clone()),
@@ -200,6 +204,12 @@ impl NatsOptions {
         }
         Ok(if self.tls_first { options.tls_first() } else { options })
     }
+}
+
+/// Whether subjects can begin with these tokens.
+fn is_prefix(prefix: &str) -> bool {
+    let is_part = |character: char| !character.is_whitespace() && !character.is_control() && !"*>".contains(character);
+    prefix.split('.').all(|token| !token.is_empty() && token.chars().all(is_part))
 }
 
 /// Without user or password in a URL.
@@ -237,6 +247,23 @@ mod tests {
         assert_eq!((options.prefix_of_api(), options.prefix_of_writes().as_str()), ("$JS.API", ""));
         let options = options.domain("leaf");
         assert_eq!((options.prefix_of_api(), options.prefix_of_writes().as_str()), ("$JS.leaf.API", "$JS.leaf.API."));
+    }
+
+    #[test]
+    fn prefixes_that_no_subject_can_have_are_an_error() {
+        let new = || NatsOptions::new(["a"]);
+        for (options, prefix) in [
+            (new().domain(""), "$JS..API"),
+            (new().domain("two words"), "$JS.two words.API"),
+            (new().api_prefix(""), ""),
+            (new().inbox_prefix("_INBOX.*"), "_INBOX.*"),
+            (new().inbox_prefix("."), ""),
+        ] {
+            let refused = options.for_client(ConnectionEvents::new()).map(drop);
+            assert_eq!(refused, Err(NatsError::InvalidPrefix { prefix: prefix.to_owned() }));
+        }
+        let options = new().domain("leaf-1").inbox_prefix("_INBOX_operator.");
+        assert_eq!(options.for_client(ConnectionEvents::new()).map(drop), Ok(()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The permissions of an operator's user in NATS.
 
-use super::{api::stream_name, options::NatsOptions};
+use super::{jetstream::stream_name, options::NatsOptions};
 use std::{collections::BTreeSet, fmt};
 
 /// The subjects that a user must be allowed to publish and to subscribe to, for its buckets and nothing else.
@@ -37,7 +37,23 @@ impl NatsPermissions {
 
     /// Adds reads, writes and watches of an existing bucket.
     #[must_use]
-    pub fn bucket(mut self, name: &str) -> Self {
+    pub fn bucket(self, name: &str) -> Self {
+        let mut permissions = self.read_only_bucket(name);
+        let writes = format!("{}$KV.{name}.>", permissions.write_prefix);
+        permissions.publish.insert(writes);
+        permissions
+    }
+
+    /// Adds reads and watches of an existing bucket, and no writes.
+    ///
+    /// ```
+    /// use opgen::nats::{NatsOptions, NatsPermissions};
+    ///
+    /// let permissions = NatsPermissions::new(&NatsOptions::new(["nats://nats:4222"])).read_only_bucket("machines");
+    /// assert!(!permissions.publish().contains("$KV.machines.>"));
+    /// ```
+    #[must_use]
+    pub fn read_only_bucket(mut self, name: &str) -> Self {
         let (stream, api) = (stream_name(name), &self.api_prefix);
         self.publish.extend([
             format!("{api}.STREAM.INFO.{stream}"),
@@ -45,7 +61,6 @@ impl NatsPermissions {
             // The rest of the subject is the name of the consumer and its filter.
             format!("{api}.CONSUMER.CREATE.{stream}.>"),
             format!("$JS.FC.{stream}.>"),
-            format!("{}$KV.{name}.>", self.write_prefix),
         ]);
         self
     }
@@ -95,5 +110,15 @@ mod tests {
         let expected = "{ publish: [\"$JS.API.CONSUMER.CREATE.KV_b.>\", \"$JS.API.STREAM.CREATE.KV_b\", \"$JS.API.STREAM.INFO.KV_b\", \
                         \"$JS.API.STREAM.MSG.GET.KV_b\", \"$JS.FC.KV_b.>\", \"$KV.b.>\"], subscribe: [\"_INBOX.>\"] }";
         assert_eq!(permissions.to_string(), expected);
+    }
+
+    #[test]
+    fn a_bucket_that_is_only_read_has_no_subject_of_writes() {
+        let options = NatsOptions::new(["a"]).domain("leaf");
+        let read = NatsPermissions::new(&options).read_only_bucket("b");
+        let written = NatsPermissions::new(&options).bucket("b");
+        let writes: Vec<_> = written.publish().difference(read.publish()).collect();
+        assert_eq!(writes, ["$JS.leaf.API.$KV.b.>"]);
+        assert!(read.publish().is_subset(written.publish()));
     }
 }

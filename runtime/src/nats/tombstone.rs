@@ -1,20 +1,20 @@
-//! Tells the messages of deleted keys from those of values.
+//! Recognizes the messages that stand for deleted keys, by their headers.
 
 use async_nats::HeaderMap;
 
-/// The header of what clients write in place of a value.
+/// The header of a message that a client writes in place of a value.
 pub(super) const OPERATION: &str = "KV-Operation";
 
-/// The header of what the server writes in place of a value that it removed.
+/// The header of a message that the server writes in place of a value that it removed.
 const REASON: &str = "Nats-Marker-Reason";
 
 /// The operation that removes a key with its history.
 pub(super) const PURGE: &str = "PURGE";
 
-/// Whether a message with these headers says that its key has no entry.
+/// Whether a message with these headers stands for a key without an entry.
 pub(super) fn is_tombstone(headers: Option<&HeaderMap>) -> bool {
     let Some(headers) = headers else { return false };
-    says(headers.get(OPERATION).map(|value| value.as_str()), headers.get(REASON).is_some())
+    is_deletion(headers.get(OPERATION).map(|value| value.as_str()), headers.get(REASON).is_some())
 }
 
 /// As [`is_tombstone`], for headers as the server stores them: lines `name: value` after the first one.
@@ -24,10 +24,10 @@ pub(super) fn is_stored_tombstone(headers: &[u8]) -> bool {
         let mut fields = text.lines().filter_map(|line| line.split_once(':'));
         fields.find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
     };
-    says(value(OPERATION).as_deref(), value(REASON).is_some())
+    is_deletion(value(OPERATION).as_deref(), value(REASON).is_some())
 }
 
-fn says(operation: Option<&str>, removed_by_server: bool) -> bool {
+fn is_deletion(operation: Option<&str>, removed_by_server: bool) -> bool {
     match operation {
         Some(operation) => matches!(operation, "DEL" | PURGE),
         None => removed_by_server,

@@ -1,8 +1,8 @@
-//! The keys that a watch has seen, so that it notices keys that went without a message.
+//! `TrackedKeys`: the keys that a watch has seen, by which it notices keys that were removed without a message.
 
 use super::{
-    api::{JetStreamFailure, StreamApi},
     consumer::KeyChange,
+    jetstream::{JetStreamFailure, StreamApi, StreamReport},
 };
 use std::collections::HashSet;
 
@@ -59,7 +59,7 @@ impl TrackedKeys {
         {
             return Ok(Some(LostKeys { keys: Vec::new(), revision }));
         }
-        let existing = existing(api, prefix).await?;
+        let Some(existing) = existing(api, prefix).await? else { return Ok(None) };
         Ok(Some(LostKeys { keys: self.remove_except(&existing), revision }))
     }
 
@@ -71,25 +71,49 @@ impl TrackedKeys {
     }
 }
 
-/// Reads the names of all keys, page by page.
-async fn existing(api: &StreamApi, prefix: &str) -> Result<HashSet<String>, JetStreamFailure> {
-    let mut keys = HashSet::new();
-    let mut offset = 0;
+/// Reads the names of all keys, page by page. Returns `None` if they have changed between two pages.
+async fn existing(api: &StreamApi, prefix: &str) -> Result<Option<HashSet<String>>, JetStreamFailure> {
+    let mut pages = KeyPages::default();
     loop {
-        let page = api.subjects(offset).await?;
+        let page = api.subjects(pages.offset).await?;
+        match pages.add(page, prefix) {
+            Some(true) => return Ok(Some(pages.keys)),
+            Some(false) => {}
+            None => return Ok(None),
+        }
+    }
+}
+
+/// The pages of the names of all keys that have been read so far.
+#[derive(Debug, Default)]
+struct KeyPages {
+    keys: HashSet<String>,
+    /// How many names were read; the next page begins after them.
+    offset: u64,
+    /// The number of keys and the last revision of the bucket at the first page.
+    first: Option<(u64, u64)>,
+}
+
+impl KeyPages {
+    /// Adds a page, and returns whether it is the last. Returns `None` if a key came or went since the first page: then this page begins
+    /// at another place, and the keys in between would seem to be lost.
+    fn add(&mut self, page: StreamReport, prefix: &str) -> Option<bool> {
+        let (total, revision) = (page.total, page.state.last_revision);
+        if *self.first.get_or_insert((total, revision)) != (total, revision) {
+            return None;
+        }
         let subjects = page.state.subjects.unwrap_or_default();
         let count = u64::try_from(subjects.len()).unwrap_or(u64::MAX);
-        keys.extend(subjects.into_keys().filter_map(|subject| Some(subject.strip_prefix(prefix)?.to_owned())));
-        offset += count;
-        if count == 0 || offset >= page.total {
-            return Ok(keys);
-        }
+        self.keys.extend(subjects.into_keys().filter_map(|subject| Some(subject.strip_prefix(prefix)?.to_owned())));
+        self.offset = self.offset.saturating_add(count);
+        Some(count == 0 || self.offset >= total)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nats::jetstream::{StreamConfig, StreamState};
 
     fn change(key: &str, value: Option<&[u8]>) -> KeyChange {
         KeyChange { key: key.to_owned(), revision: 1, value: value.map(<[u8]>::to_vec) }
@@ -106,5 +130,25 @@ mod tests {
         assert_eq!(tracked.remove_except(&HashSet::from(["kept".to_owned()])), ["a", "c"]);
         assert!(tracked.is_live("kept") && !tracked.is_live("a"));
         assert_eq!(tracked.live.len() + tracked.deleted.len(), 1);
+    }
+
+    fn page(keys: &[&str], total: u64, last_revision: u64) -> StreamReport {
+        let subjects = keys.iter().map(|key| (format!("$KV.things.{key}"), 1)).collect();
+        let state = StreamState { messages: total, last_revision, subject_count: total, subjects: Some(subjects) };
+        StreamReport { config: StreamConfig::default(), state, total }
+    }
+
+    #[test]
+    fn names_are_complete_only_if_no_key_comes_or_goes_between_two_pages() {
+        let read = |second: StreamReport| {
+            let mut pages = KeyPages::default();
+            assert_eq!(pages.add(page(&["a", "b"], 3, 9), "$KV.things."), Some(false));
+            assert_eq!(pages.offset, 2);
+            pages.add(second, "$KV.things.").map(|is_last| (is_last, pages.keys.len()))
+        };
+        assert_eq!(read(page(&["c"], 3, 9)), Some((true, 3)));
+        // `a` has expired, so that the second page begins after `c`.
+        assert_eq!(read(page(&[], 2, 9)), None);
+        assert_eq!(read(page(&["d"], 3, 10)), None);
     }
 }

@@ -1,9 +1,9 @@
 //! Follows the changes of a bucket, and lists its entries again whenever a change may have been missed.
 
 use super::{
-    api::StreamApi,
     backoff,
     consumer::{Consumer, Delivery, KeyChange},
+    jetstream::StreamApi,
     known_revisions::KnownRevisions,
     tracked_keys::TrackedKeys,
 };

@@ -64,6 +64,24 @@ pub(crate) async fn derived_permissions() {
     }
 }
 
+/// A user who may only read sees the same entries, and is refused every write.
+pub(crate) async fn permissions_to_read() {
+    let permissions = NatsPermissions::new(&NatsOptions::new([""])).read_only_bucket(BUCKET);
+    let server = server(&[("reader".to_owned(), permissions.to_string())]).await;
+    fill(&server).await;
+    let bucket = existing(&server, "reader").await;
+    let watch = Watched::follow(&bucket);
+    watch.until_listed(1).await;
+    let entries = listed(&bucket).await;
+    assert_eq!(entries.len(), VALUES);
+    watch.until_equal(&entries).await;
+    assert!(watch.errors().is_empty(), "{:?}", watch.errors());
+    let entry = bucket.get("filled-0").await.expect("a read").expect("an entry");
+    let put = bucket.put("filled-0", Vec::new(), Expected::Revision(entry.revision)).await;
+    names(put, "$KV.things.filled-0");
+    names(bucket.remove("filled-0", entry.revision).await, "$KV.things.filled-0");
+}
+
 pub(crate) async fn missing_permissions() {
     let all = NatsPermissions::new(&NatsOptions::new([""])).bucket(BUCKET).creation("new");
     let lacking = |missing: &str| {

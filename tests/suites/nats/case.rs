@@ -34,6 +34,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("a_list_is_complete_after_its_last_message_was_removed", loss::last_message),
         case("a_watch_with_a_slow_reader_loses_nothing", loss::slow_reader),
         case("the_derived_permissions_are_enough", access::derived_permissions),
+        case("the_permissions_of_a_reader_are_enough_to_read_and_for_nothing_else", access::permissions_to_read),
         case("each_missing_permission_is_named", access::missing_permissions),
         case("refused_credentials_are_named", access::refused_credentials),
         case("rotated_credentials_are_read_again", access::rotated_credentials),

@@ -65,6 +65,7 @@ impl ApiFailure {
         match error {
             BucketError::Conflict { .. } => Self::stale(kind, name),
             BucketError::InvalidKey { .. } => Self::new(422, "Invalid", message).about(kind, name),
+            BucketError::Invalid { .. } => Self::new(400, "BadRequest", message).about(kind, name),
             BucketError::TooLarge { .. } => Self::new(413, "RequestEntityTooLarge", message).about(kind, name),
             BucketError::Forbidden { .. } => {
                 let message = format!("{} {name:?} is forbidden: {message}", kind.resource());

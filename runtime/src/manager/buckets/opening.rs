@@ -9,7 +9,7 @@ use crate::{
     queue::{Backoff, KeyBackoff},
 };
 use parking_lot::Mutex;
-use std::{future::ready, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, future::ready, sync::Arc, time::Duration};
 
 /// The name of the check of `/readyz` that fails until all buckets are open.
 const BUCKETS_CHECK: &str = "buckets";
@@ -28,6 +28,8 @@ pub(super) struct BucketToOpen<'a> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpeningBuckets {
     text: Arc<Mutex<String>>,
+    /// The names of the buckets that don't exist, if each is opened once.
+    missing: Arc<Mutex<BTreeSet<String>>>,
     /// Whether the first failure is the last.
     once: bool,
 }
@@ -36,6 +38,11 @@ impl OpeningBuckets {
     /// Opens each bucket once, and waits for none. One that doesn't exist is empty.
     pub(super) fn once() -> Self {
         Self { once: true, ..Self::default() }
+    }
+
+    /// Returns the names of the buckets that don't exist, and are empty instead.
+    pub(super) fn missing(&self) -> BTreeSet<String> {
+        self.missing.lock().clone()
     }
 
     /// Returns the check of `/readyz` that names the buckets which are not open.
@@ -74,6 +81,7 @@ impl OpeningBuckets {
                     }
                     // Where there is no bucket, there are no objects.
                     Err(BucketError::NoBucket { .. }) if self.once => {
+                        self.missing.lock().insert(bucket.definition.name.to_string());
                         *place = Some(Arc::new(MemoryBucket::new(&*bucket.definition.name)));
                     }
                     Err(source) => return Err(RunError::Bucket { kind: bucket.kind.clone(), source }),
@@ -111,6 +119,7 @@ mod tests {
         counters::Counters,
         kind::kind_of,
         manager::{
+            buckets::tests::{Pump, PumpTree},
             operator::Operator,
             probes::{self, ProbeTargets},
             run_options::RunOptions,
@@ -213,10 +222,22 @@ mod tests {
     #[tokio::test]
     async fn a_verb_finds_no_objects_where_there_is_no_bucket() {
         let provider = Failing::with([BucketError::no_bucket("pumps")]);
-        let buckets = open(&provider, &OpeningBuckets::once()).await.unwrap();
+        let opening = OpeningBuckets::once();
+        let buckets = open(&provider, &opening).await.unwrap();
         assert_eq!(buckets[0].list().await, Ok(Vec::new()));
+        assert_eq!(opening.missing(), BTreeSet::from(["pumps".to_owned()]));
         let provider = Failing::with([BucketError::unavailable("pumps", "no answer")]);
         assert!(open(&provider, &OpeningBuckets::once()).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_verb_names_the_bucket_that_does_not_exist() {
+        let provider = Failing::with([BucketError::no_bucket("pumps")]);
+        let operator = Operator::new("pumps").buckets(provider).controls::<Pump, PumpTree>();
+        let client = Client::disconnected().kube();
+        let absent = operator.why(client, "pump", "web", Some("default")).await.unwrap_err();
+        assert_eq!(absent.to_string(), "Pump default/web not found: bucket \"pumps\" does not exist");
+        assert!(absent.hint().unwrap().contains("nats/buckets.yaml"), "{absent}");
     }
 
     #[tokio::test(start_paused = true)]

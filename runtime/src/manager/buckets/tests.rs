@@ -35,7 +35,7 @@ pub(crate) struct PumpSpec {
 /// A tree whose child is in Kubernetes.
 #[derive(Provisioner)]
 #[provisioner(serial, owner = Pump, crate = "crate")]
-struct PumpTree {
+pub(crate) struct PumpTree {
     #[provisioner(resource)]
     config: ConfigMap,
 }
@@ -321,6 +321,15 @@ async fn a_node_that_needs_kubernetes_is_an_error_without_it() {
         refused.to_string(),
         "operator pumps runs without Kubernetes, but node workload of the tree of Pump needs Deployment, which is in no bucket"
     );
+}
+
+#[tokio::test]
+async fn a_webhook_is_an_error_without_kubernetes() {
+    let operator = Operator::new("pumps").buckets(MemoryBuckets::default()).without_kubernetes();
+    let operator = operator.controls::<Pump, PumpTree>().validates::<Pump>(|_| Ok(()));
+    let client = Client::disconnected().kube();
+    let refused = operator.run_with(client, RunOptions::default(), std::future::pending()).await.unwrap_err();
+    assert!(refused.to_string().ends_with("so no API server calls its webhook for Pump"), "{refused}");
 }
 
 /// A tree whose child is in the bucket of another operator.

@@ -26,7 +26,8 @@ pub(super) fn header() -> (String, String) {
 }
 
 /// Returns the schema of the chart's value `config`: the schema of the configuration file, without `apiVersion` and `kind`, which
-/// the chart writes itself, and without the options of webhooks if the operator has none.
+/// the chart writes itself, without the connection to NATS, which the chart's values `nats` set, and without the options of webhooks
+/// if the operator has none.
 pub(super) fn schema(project: &Project) -> Value {
     let mut schema = config_file_schema();
     // The required fields are `apiVersion` and `kind`.
@@ -38,6 +39,7 @@ pub(super) fn schema(project: &Project) -> Value {
     if let Some(properties) = schema["properties"].as_object_mut() {
         properties.remove("apiVersion");
         properties.remove("kind");
+        properties.remove("nats");
         if !project.has_webhooks() {
             properties.remove("webhooks");
         }

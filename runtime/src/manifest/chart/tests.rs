@@ -96,6 +96,9 @@ fn the_connection_with_nats_is_a_value_of_an_operator_with_kinds_in_buckets() {
     project.controllers[0].bucket = Some(crate::bucket::BucketDefinition::new("widgets"));
     assert!(text(&project, "values.yaml").contains("\nnats:\n  url: \"\"\n  credentialsSecret: \"\"\n"));
     assert!(text(&project, "values.schema.json").contains("\"credentialsSecret\""));
+    // The variables of the container would take precedence over the configuration file.
+    assert!(options::schema(&project)["properties"].get("nats").is_none());
+    assert!(!text(&project, "values.yaml").contains("# nats:"));
     let deployment = deployment(&project);
     for part in [
         "{{- if .Values.nats.url }}\n        - name: NATS_URL\n          value: {{ .Values.nats.url | quote }}\n",

@@ -125,6 +125,17 @@ fn the_bucket_of_another_operator_is_not_created_and_is_read_also_if_no_tree_nee
     assert!(!rendered.text("install.yaml").unwrap().contains("networks"));
 }
 
+#[cfg(feature = "nats")]
+#[test]
+fn the_permissions_of_the_account_are_those_that_the_client_needs() {
+    use crate::nats::{NatsOptions, NatsPermissions};
+    let mut project = with_bucket(BucketDefinition::new("widgets"));
+    project.controllers[1].bucket = Some(BucketDefinition::new("networks"));
+    project.controllers[1].only_defined = true;
+    let client = NatsPermissions::new(&NatsOptions::new(["nats://a"])).bucket("widgets").read_only_bucket("networks");
+    assert_eq!(published(&files(&project).unwrap()), client.publish().iter().cloned().collect::<Vec<_>>());
+}
+
 #[test]
 fn an_operator_without_kubernetes_has_buckets_of_its_own_and_no_rules() {
     let mut project = with_bucket(BucketDefinition::new("widgets"));
@@ -140,6 +151,9 @@ fn an_operator_without_kubernetes_has_buckets_of_its_own_and_no_rules() {
     // Nothing would review the tokens of their clients.
     assert!(!rendered.text("base/operator.yaml").unwrap().contains("metrics"));
     assert!(rendered.text("chart/values.yaml").unwrap().contains("address: \"0\""));
+    let mut paths = rendered.files.iter().map(|file| file.path.as_str());
+    let of_monitoring = paths.find(|path| path.contains("monitoring/") || path.starts_with("grafana/"));
+    assert_eq!(of_monitoring, None);
 }
 
 #[test]

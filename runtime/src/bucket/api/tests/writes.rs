@@ -293,6 +293,7 @@ async fn the_errors_of_a_bucket_become_those_of_kubernetes() {
         (BucketError::unavailable("apps", "no answer"), 503),
         (BucketError::no_bucket("apps"), 503),
         (BucketError::forbidden("apps", "get", "denied"), 403),
+        (BucketError::invalid("apps", "a sealed stream"), 400),
         (BucketError::conflict("shop.web"), 409),
     ] {
         let kind = BucketKind::plain(kind(), Arc::new(BrokenBucket(error)));

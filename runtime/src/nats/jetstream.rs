@@ -1,4 +1,4 @@
-//! The calls of JetStream's API that buckets need.
+//! Calls JetStream's API for the streams of buckets, and decodes its answers.
 
 use super::connection::{CallFailure, NatsConnection};
 use crate::bucket::BucketError;
@@ -14,6 +14,8 @@ const MESSAGE_NOT_FOUND: u64 = 10_037;
 const WRONG_LAST_REVISION: [u64; 2] = [10_071, 10_164];
 const MESSAGE_TOO_LARGE: u64 = 10_054;
 const STREAM_NAME_IN_USE: u64 = 10_058;
+/// Limits of the account that another request may not reach: its storage, and the number of consumers.
+const LIMIT_REACHED: [u64; 2] = [10_002, 10_026];
 
 /// The settings of a stream, as far as a bucket has them. Durations are in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -102,6 +104,8 @@ pub(super) enum JetStreamFailure {
     Request(CallFailure),
     /// JetStream answered with an error.
     Refused {
+        /// The kind of the error, as a status of HTTP.
+        status: u16,
         code: u64,
         description: String,
     },
@@ -116,6 +120,8 @@ struct ApiOutcome {
 
 #[derive(Deserialize)]
 struct Refusal {
+    #[serde(default, rename = "code")]
+    status: u16,
     #[serde(default)]
     err_code: u64,
     #[serde(default)]
@@ -155,15 +161,18 @@ impl JetStreamFailure {
     /// Returns the message of an answer that says no for good: not that a permission or an answer is missing.
     pub(super) fn refusal(&self) -> Option<&str> {
         match self {
-            Self::Refused { code, description } if *code != STREAM_NOT_FOUND => Some(description),
+            Self::Refused { code, description, .. } if *code != STREAM_NOT_FOUND => Some(description),
             _ => None,
         }
     }
 
-    /// Returns the error for the caller of a bucket. `operation` says as a verb what failed.
+    /// Returns the error for the caller of a bucket. `operation` is the operation that failed, as a verb.
     pub(super) fn into_error(self, bucket: &str, operation: &str, prefix: &str) -> BucketError {
         match self {
             Self::Refused { code: STREAM_NOT_FOUND, .. } => BucketError::no_bucket(bucket),
+            Self::Refused { status: 400..500, code, description } if !LIMIT_REACHED.contains(&code) => {
+                BucketError::invalid(bucket, description)
+            }
             Self::Refused { description, .. } => BucketError::unavailable(bucket, description),
             Self::Malformed(message) | Self::Request(CallFailure::Unanswered(message)) => {
                 BucketError::unavailable(bucket, message)
@@ -173,7 +182,8 @@ impl JetStreamFailure {
                 bucket,
                 format!("nobody answers on {prefix}; check that JetStream is enabled for the account, and its domain"),
             ),
-            Self::Request(CallFailure::TooLarge) => BucketError::unavailable(bucket, "the message is too large"),
+            Self::Request(CallFailure::Invalid(message)) => BucketError::invalid(bucket, message),
+            Self::Request(CallFailure::TooLarge) => BucketError::invalid(bucket, "the message is too large"),
         }
     }
 }
@@ -274,7 +284,9 @@ fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, JetStreamFailure> {
     let malformed =
         |error: serde_json::Error| JetStreamFailure::Malformed(format!("JetStream's answer can't be read: {error}"));
     match serde_json::from_slice::<ApiOutcome>(payload).map_err(malformed)?.error {
-        Some(Refusal { err_code, description }) => Err(JetStreamFailure::Refused { code: err_code, description }),
+        Some(Refusal { status, err_code, description }) => {
+            Err(JetStreamFailure::Refused { status, code: err_code, description })
+        }
         None => serde_json::from_slice(payload).map_err(malformed),
     }
 }
@@ -294,6 +306,20 @@ mod tests {
         assert!(failure.is_no_bucket() && failure.refusal().is_none());
         assert_eq!(failure.into_error("a", "get", "$JS.API"), BucketError::no_bucket("a"));
         assert!(matches!(decode::<Written>(b"{}"), Err(JetStreamFailure::Malformed(_))));
+    }
+
+    #[test]
+    fn a_refusal_is_final_unless_a_server_or_a_limit_causes_it() {
+        let failure = |code: u16, err_code: u64| {
+            let error = serde_json::json!({"error": {"code": code, "err_code": err_code, "description": "no"}});
+            decode::<StreamReport>(error.to_string().as_bytes()).unwrap_err().into_error("a", "put", "$JS.API")
+        };
+        assert_eq!(failure(400, 10_109), BucketError::invalid("a", "no"), "the stream is sealed");
+        assert_eq!(failure(503, 10_077), BucketError::unavailable("a", "no"), "the stream has reached its size");
+        assert_eq!(failure(400, 10_002), BucketError::unavailable("a", "no"), "the account has reached its limit");
+        let request = |failure| JetStreamFailure::Request(failure).into_error("a", "get", "$JS.API");
+        assert_eq!(request(CallFailure::Invalid("no".into())), BucketError::invalid("a", "no"));
+        assert!(matches!(request(CallFailure::TooLarge), BucketError::Invalid { .. }));
     }
 
     #[test]
