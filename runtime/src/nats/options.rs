@@ -1,6 +1,10 @@
 //! The options of a connection to NATS.
 
-use super::{authentication::Authentication, backoff, connection_event::ConnectionEvents, error::NatsError};
+use super::{
+    authentication::Authentication, connection_event::ConnectionEvents, error::NatsError,
+    single_connection::SingleConnection,
+};
+use crate::crypto_provider;
 use async_nats::ConnectOptions;
 use secrecy::SecretString;
 use std::{fmt, path::PathBuf, time::Duration};
@@ -160,11 +164,15 @@ impl NatsOptions {
         self.request_timeout
     }
 
-    /// Returns the options for the client.
+    /// Returns the options for a client of one connection.
     ///
     /// # Errors
     /// Fails if no server is named, if a URL has credentials, and if a file can't be read.
-    pub(super) fn for_client(&self, events: ConnectionEvents) -> Result<ConnectOptions, NatsError> {
+    pub(super) fn for_client(
+        &self,
+        events: ConnectionEvents,
+        connection: SingleConnection,
+    ) -> Result<ConnectOptions, NatsError> {
         if self.servers.is_empty() {
             return Err(NatsError::NoServer);
         }
@@ -175,6 +183,7 @@ impl NatsOptions {
             Ok(_) => Ok(path.clone()),
             Err(error) => Err(NatsError::file(what, path, error)),
         };
+        crypto_provider::ensure_default();
         let mut options = self
             .authentication
             .options()?
@@ -186,7 +195,7 @@ impl NatsOptions {
             .subscription_capacity(1 << 20)
             .ping_interval(Duration::from_secs(15))
             .max_reconnects(None)
-            .reconnect_delay_callback(|attempts| backoff::delay(attempts.saturating_sub(1)))
+            .reconnect_delay_callback(move |attempts| connection.delay(attempts))
             .event_callback(move |event| {
                 events.handle(event);
                 std::future::ready(())
@@ -242,7 +251,8 @@ mod tests {
     #[test]
     fn a_missing_file_is_named() {
         let options = NatsOptions::new(["a"]).certificate_authority("/missing/ca.pem");
-        let error = options.for_client(ConnectionEvents::new()).unwrap_err().to_string();
+        let client = options.for_client(ConnectionEvents::new(), SingleConnection::default());
+        let error = client.unwrap_err().to_string();
         assert!(error.starts_with("the NATS certificate authority /missing/ca.pem can't be used: "), "{error}");
     }
 }
