@@ -11,7 +11,8 @@
 //! 4. The loss of the lead ends the run. After a clean stop the Lease is released, so that the next candidate need not wait.
 //!
 //! # Guarantees
-//! Two replicas don't write at the same time as long as their clocks run at nearly the same rate. The limits: the API server does
+//! Two replicas don't write at the same time as long as their monotonic clocks run at nearly the same rate. Their wall clocks may be
+//! wrong, stand still, and be set at any time: no time of a Lease is compared with them, and each renewal has another one. The limits: the API server does
 //! not know the lead, so a write that was sent in time and is held up in the network, while its sender is stopped, is
 //! executed when it arrives. The same holds for a write in the process itself, if the client is one that the caller created
 //! ([`run_with`](crate::Operator::run_with)) or connects through a proxy. For kinds in buckets, a request is sent over the
