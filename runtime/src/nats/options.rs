@@ -6,8 +6,16 @@ use super::{
 };
 use crate::crypto_provider;
 use async_nats::ConnectOptions;
+use rustls::pki_types::{
+    CertificateDer, PrivateKeyDer,
+    pem::{Error as PemError, PemObject as _},
+};
 use secrecy::SecretString;
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// The subject prefix of JetStream without a domain.
 const API_PREFIX: &str = "$JS.API";
@@ -167,7 +175,7 @@ impl NatsOptions {
     /// Returns the options for a client of one connection.
     ///
     /// # Errors
-    /// Fails if no server is named, if a URL has credentials, and if a file can't be read.
+    /// Fails if no server is named, if a URL has credentials, and if a file can't be read or has other contents.
     pub(super) fn for_client(
         &self,
         events: ConnectionEvents,
@@ -179,10 +187,6 @@ impl NatsOptions {
         if self.servers.iter().any(|server| server.contains('@')) {
             return Err(NatsError::CredentialsInUrl);
         }
-        let readable = |what, path: &PathBuf| match std::fs::read(path) {
-            Ok(_) => Ok(path.clone()),
-            Err(error) => Err(NatsError::file(what, path, error)),
-        };
         crypto_provider::ensure_default();
         let mut options = self
             .authentication
@@ -201,13 +205,37 @@ impl NatsOptions {
                 std::future::ready(())
             });
         if let Some(ca) = &self.ca {
-            options = options.add_root_certificates(readable("certificate authority", ca)?).require_tls(true);
+            options = options.add_root_certificates(of_certificate("certificate authority", ca)?).require_tls(true);
         }
         if let Some((certificate, key)) = &self.client_certificate {
-            let (certificate, key) = (readable("client certificate", certificate)?, readable("client key", key)?);
+            let (certificate, key) = (of_certificate("client certificate", certificate)?, of_key(key)?);
             options = options.add_client_certificate(certificate, key).require_tls(true);
         }
         Ok(if self.tls_first { options.tls_first() } else { options })
+    }
+}
+
+/// Returns the path of a file that has a certificate.
+fn of_certificate(what: &'static str, path: &Path) -> Result<PathBuf, NatsError> {
+    of_pem((what, "certificate"), path, |text| CertificateDer::from_pem_slice(text).map(drop))
+}
+
+/// Returns the path of a file that has the key of the client certificate.
+fn of_key(path: &Path) -> Result<PathBuf, NatsError> {
+    of_pem(("client key", "private key"), path, |text| PrivateKeyDer::from_pem_slice(text).map(drop))
+}
+
+/// Returns the path of a file in which `find` finds what it must have. Otherwise the error of the client would not name the file.
+fn of_pem(
+    (what, item): (&'static str, &str),
+    path: &Path,
+    find: impl FnOnce(&[u8]) -> Result<(), PemError>,
+) -> Result<PathBuf, NatsError> {
+    let text = std::fs::read(path).map_err(|error| NatsError::file(what, path, error))?;
+    match find(&text) {
+        Ok(()) => Ok(path.to_owned()),
+        Err(PemError::NoItemsFound) => Err(NatsError::file(what, path, format!("it has no {item} in PEM"))),
+        Err(error) => Err(NatsError::file(what, path, error)),
     }
 }
 
@@ -254,5 +282,27 @@ mod tests {
         let client = options.for_client(ConnectionEvents::new(), SingleConnection::default());
         let error = client.unwrap_err().to_string();
         assert!(error.starts_with("the NATS certificate authority /missing/ca.pem can't be used: "), "{error}");
+    }
+
+    #[test]
+    fn a_file_without_a_certificate_or_a_key_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
+        let (key, certificate) = (path("key.pem", key), path("cert.pem", &key.replace("PRIVATE KEY", "CERTIFICATE")));
+        let error = |options: NatsOptions| {
+            let client = options.for_client(ConnectionEvents::new(), SingleConnection::default());
+            client.map(drop).map_err(|error| error.to_string())
+        };
+        let options = || NatsOptions::new(["a"]);
+        assert_eq!(error(options().certificate_authority(&certificate).client_certificate(&certificate, &key)), Ok(()));
+        let authority = error(options().certificate_authority(&key)).unwrap_err();
+        assert!(authority.ends_with("key.pem can't be used: it has no certificate in PEM"), "{authority}");
+        let key = error(options().client_certificate(&certificate, &certificate)).unwrap_err();
+        assert!(key.starts_with("the NATS client key ") && key.ends_with("it has no private key in PEM"), "{key}");
     }
 }
