@@ -97,6 +97,7 @@ pub mod command;
 pub mod context;
 pub mod controller;
 pub mod counters;
+mod crypto_provider;
 mod dns_name;
 mod engine;
 pub mod environment;

@@ -5,7 +5,7 @@
 //! writes to its socket. It checks the bytes of all requests: the run ends when the deadline has passed.
 
 use super::leads::Leads;
-use crate::error::not_leading::NotLeading;
+use crate::{crypto_provider, error::not_leading::NotLeading};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_timeout::TimeoutConnector;
 use hyper_util::{
@@ -19,7 +19,6 @@ use kube::{
     Config,
     client::{Body, ConfigExt as _},
 };
-use rustls::crypto::{CryptoProvider, ring};
 use std::{
     io::{self, IoSlice},
     pin::Pin,
@@ -36,10 +35,7 @@ pub(crate) fn client(config: Config, leads: Leads) -> kube::Result<kube::Client>
     if config.proxy_url.is_some() {
         return kube::Client::try_from(config);
     }
-    if CryptoProvider::get_default().is_none() {
-        // It fails only if another thread was faster.
-        let _ = ring::default_provider().install_default();
-    }
+    crypto_provider::ensure_default();
     let mut sockets = HttpConnector::new();
     sockets.enforce_http(false);
     let sockets = sockets.map_response(move |socket| GuardedSocket { socket, leads: leads.clone() });

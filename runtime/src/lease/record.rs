@@ -27,7 +27,8 @@ pub(super) struct Claim<'a> {
 }
 
 /// Returns `current` (or a new Lease) with the claim's holder, duration and labels, renewed at `now`. Fields that are not part of
-/// the election are preserved. The number of transitions grows with each change of the holder.
+/// the election are preserved. The number of transitions grows with each change of the holder. Each renewal has another
+/// [time](renewal_time).
 pub(super) fn with_holder(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) -> Lease {
     let mut lease = current.cloned().unwrap_or_default();
     let is_renewal = holder(&lease) == Some(claim.holder);
@@ -43,8 +44,21 @@ pub(super) fn with_holder(current: Option<&Lease>, claim: Claim<'_>, now: Timest
     }
     spec.holder_identity = Some(claim.holder.to_owned());
     spec.lease_duration_seconds = i32::try_from(claim.duration.as_secs()).ok();
-    spec.renew_time = Some(MicroTime(now));
+    let earlier = spec.renew_time.as_ref().filter(|_| is_renewal).map(|time| time.0);
+    spec.renew_time = Some(MicroTime(renewal_time(earlier, claim.duration, now)));
     lease
+}
+
+/// Returns the time of a renewal: `now`, or the first microsecond after the earlier renewal if the wall clock stands still, or was
+/// set back by less than the lease duration. Other candidates know a renewal by its time, so no two have the same.
+fn renewal_time(earlier: Option<Timestamp>, lease_duration: Duration, now: Timestamp) -> Timestamp {
+    let Some(earlier) = earlier else { return now };
+    let behind = earlier.as_microsecond().saturating_sub(now.as_microsecond());
+    let limit = i64::try_from(lease_duration.as_micros()).unwrap_or(i64::MAX);
+    if (0..limit).contains(&behind) {
+        return Timestamp::from_microsecond(earlier.as_microsecond().saturating_add(1)).unwrap_or(now);
+    }
+    now
 }
 
 /// Returns the Lease without a holder, with a duration of one second, as client-go releases it.
@@ -101,6 +115,28 @@ mod tests {
         });
         assert_eq!((spec(&free), holder(&free)), (expected, None));
         assert_eq!(spec(&with_holder(Some(&free), claim("b"), at("2026-01-01T00:03:00Z")))["leaseTransitions"], 2);
+    }
+
+    #[test]
+    fn each_renewal_has_another_time_whatever_the_wall_clock_does() {
+        let labels = BTreeMap::new();
+        let claim = |holder| Claim { holder, duration: Duration::from_secs(15), labels: &labels };
+        let mut lease = with_holder(None, claim("a"), at("2026-01-01T00:00:10Z"));
+        for (now, renewed) in [
+            // It stands still, and is set back.
+            ("2026-01-01T00:00:10Z", "2026-01-01T00:00:10.000001Z"),
+            ("2026-01-01T00:00:10Z", "2026-01-01T00:00:10.000002Z"),
+            ("2026-01-01T00:00:08Z", "2026-01-01T00:00:10.000003Z"),
+            ("2025-01-01T00:00:00Z", "2025-01-01T00:00:00.000000Z"),
+            // It is set forward.
+            ("2027-01-01T00:00:00.5Z", "2027-01-01T00:00:00.500000Z"),
+        ] {
+            lease = with_holder(Some(&lease), claim("a"), at(now));
+            assert_eq!(spec(&lease)["renewTime"], renewed, "{now}");
+            assert_eq!(spec(&lease)["acquireTime"], "2026-01-01T00:00:10.000000Z");
+        }
+        let taken = with_holder(Some(&lease), claim("b"), at("2026-12-31T23:59:59.75Z"));
+        assert_eq!(spec(&taken)["renewTime"], "2026-12-31T23:59:59.750000Z", "it is no renewal");
     }
 
     #[test]

@@ -158,7 +158,7 @@ pub(super) async fn serve(
         Some(definition) => BucketKind::defined(kind, bucket, &definition),
         None => BucketKind::plain(kind, bucket),
     });
-    let served = served.collect::<Vec<_>>();
+    let served = served.map(|kind| kind.with_shards(first.shards.is_some())).collect();
     let api = BucketApi::new(served, first.environment.clone());
     let client = if first.without_kubernetes { api.standalone_client() } else { api.wrap(client) };
     Ok(ServedBuckets { client, kinds })

@@ -1,21 +1,20 @@
 //! The connection to a NATS server or cluster, and calls with answers.
 
 use super::{
+    backoff,
     connection_event::{ConnectionEvent, ConnectionEvents, EventReceiver},
     error::NatsError,
     options::NatsOptions,
+    single_connection::SingleConnection,
 };
 use async_nats::{
     Client, ConnectErrorKind, HeaderMap, Message, Request, RequestErrorKind, SubscribeErrorKind, Subscriber,
     connection::State,
 };
 use bytes::Bytes;
-use std::{
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, OwnedMutexGuard},
     time::{Instant, sleep, sleep_until},
 };
 
@@ -27,18 +26,18 @@ const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A connection to a NATS server or cluster. Clones share it.
 ///
-/// It connects again by itself, for ever, with delays that grow up to eight seconds and are random, so that many operators don't come
-/// back at once.
+/// A lost connection is made again as long as calls need one, for ever, with delays that grow up to eight seconds and are random, so
+/// that many operators don't come back at once. A call whose connection is lost fails, and its message is not sent over a later one.
 #[derive(Clone, Debug)]
 pub struct NatsConnection {
     options: Arc<NatsOptions>,
     events: ConnectionEvents,
     current: Arc<Mutex<Current>>,
-    /// Held while the client is replaced.
-    dialing: Arc<Mutex<()>>,
+    /// The number of consecutive failed attempts to connect again. Locked during an attempt.
+    failures: Arc<Mutex<usize>>,
 }
 
-/// The client that is used now. It is replaced if its task has ended.
+/// The client that is used now. It has one connection, and is replaced when that is lost.
 #[derive(Clone, Debug)]
 struct Current {
     client: Client,
@@ -67,9 +66,9 @@ impl NatsConnection {
     /// Fails if no server answers, if the server refuses the credentials, and if a file of the options can't be used.
     pub async fn connect(options: NatsOptions) -> Result<Self, NatsError> {
         let events = ConnectionEvents::new();
-        let client = dial(&options, &events).await?;
+        let client = dial(&options, &[], &events).await?;
         let current = Arc::new(Mutex::new(Current { client, generation: 0 }));
-        Ok(Self { options: Arc::new(options), events, current, dialing: Arc::default() })
+        Ok(Self { options: Arc::new(options), events, current, failures: Arc::default() })
     }
 
     pub(super) fn options(&self) -> &NatsOptions {
@@ -81,7 +80,8 @@ impl NatsConnection {
         self.current.lock().await.client.max_payload()
     }
 
-    /// Sends a message and waits for the answer, at most for the request timeout. It is not sent before there is a connection.
+    /// Sends a message and waits for the answer, at most for the request timeout. It is not sent before there is a connection, and never
+    /// over a later one.
     ///
     /// # Errors
     /// See [`CallFailure`].
@@ -108,9 +108,9 @@ impl NatsConnection {
                 RequestErrorKind::MaxPayloadExceeded => Err(CallFailure::TooLarge),
                 RequestErrorKind::TimedOut => Err(self.no_answer(&subject)),
                 RequestErrorKind::InvalidSubject => Err(CallFailure::Invalid(format!("{subject:?} is no subject"))),
+                // The client has ended with its connection.
                 RequestErrorKind::Other => {
-                    self.replace(current.generation).await;
-                    Err(CallFailure::Unanswered(format!("the connection was closed: {error}")))
+                    Err(CallFailure::Unanswered("the connection was lost before the answer came".into()))
                 }
             },
         }
@@ -124,24 +124,20 @@ impl NatsConnection {
         let deadline = Instant::now() + self.options.timeout();
         let mut events = self.events.subscribe();
         let current = self.connected(&mut events, deadline).await?;
-        let connects = connects(&current.client);
         let subject = current.client.new_inbox();
         let Ok(subscribed) = tokio::time::timeout_at(deadline, current.client.subscribe(subject.clone())).await else {
             return Err(self.no_answer(&subject));
         };
         match subscribed {
-            Ok(messages) => Ok(Inbox { subject, messages, events, client: current.client, connects }),
+            Ok(messages) => Ok(Inbox { subject, messages, events, client: current.client }),
             Err(error) if error.kind() == SubscribeErrorKind::InvalidSubject => {
                 Err(CallFailure::Invalid(format!("{subject:?} is no subject")))
             }
-            Err(error) => {
-                self.replace(current.generation).await;
-                Err(CallFailure::Unanswered(format!("the connection was closed: {error}")))
-            }
+            Err(error) => Err(CallFailure::Unanswered(format!("the connection was lost: {error}"))),
         }
     }
 
-    /// Waits until there is a connection.
+    /// Waits until there is a connection. A lost one is made again.
     async fn connected(&self, events: &mut EventReceiver, deadline: Instant) -> Result<Current, CallFailure> {
         loop {
             let current = self.current.lock().await.clone();
@@ -151,6 +147,7 @@ impl NatsConnection {
                     None => Ok(current),
                 };
             }
+            self.reconnect(current.generation);
             tokio::select! {
                 _ = events.next() => {}
                 () = sleep(STATE_CHECK_INTERVAL) => {}
@@ -176,9 +173,6 @@ impl NatsConnection {
                         return CallFailure::Forbidden(text.to_string());
                     }
                 }
-                ConnectionEvent::Disconnected => {
-                    return CallFailure::Unanswered("the connection was lost before the answer came".into());
-                }
                 ConnectionEvent::Connected => {}
             }
         }
@@ -188,16 +182,37 @@ impl NatsConnection {
         CallFailure::Unanswered(format!("no answer to {subject} within {:?}", self.options.timeout()))
     }
 
-    /// Connects with a new client in place of the one of this generation, whose task has ended. Other calls go on meanwhile, and one
-    /// that has to do the same leaves it to this one.
-    async fn replace(&self, generation: u64) {
-        let Ok(_dialing) = self.dialing.try_lock() else { return };
-        if self.current.lock().await.generation != generation {
+    /// Begins to connect with a new client in place of the one of this generation, unless that has begun. It goes on if the caller gives
+    /// up.
+    fn reconnect(&self, generation: u64) {
+        let Ok(failures) = Arc::clone(&self.failures).try_lock_owned() else { return };
+        let connection = self.clone();
+        tokio::spawn(async move { connection.replace(generation, failures).await });
+    }
+
+    /// Replaces the client of this generation, unless another attempt has done it.
+    async fn replace(&self, generation: u64, mut failures: OwnedMutexGuard<usize>) {
+        let lost = self.current.lock().await.clone();
+        if lost.generation != generation {
             return;
         }
-        match dial(&self.options, &self.events).await {
-            Ok(client) => *self.current.lock().await = Current { client, generation: generation + 1 },
-            Err(error) => tracing::warn!(%error, "the connection to NATS was closed, and can't be made again yet"),
+        backoff::wait(*failures).await;
+        match dial(&self.options, &lost.client.server_info().connect_urls, &self.events).await {
+            Ok(client) => {
+                *failures = 0;
+                *self.current.lock().await = Current { client, generation: generation + 1 };
+                self.events.connected();
+            }
+            Err(error) => {
+                if *failures == 0 {
+                    tracing::warn!(%error, "the connection to NATS was lost, and can't be made again yet");
+                }
+                *failures = failures.saturating_add(1);
+                self.events.remember(match error {
+                    NatsError::Unreachable { message, .. } | NatsError::Unauthorized { message, .. } => message,
+                    error => error.to_string(),
+                });
+            }
         }
     }
 }
@@ -209,7 +224,6 @@ pub(super) struct Inbox {
     messages: Subscriber,
     events: EventReceiver,
     client: Client,
-    connects: u64,
 }
 
 /// A message in an inbox, or the reason why messages can be missing.
@@ -242,16 +256,14 @@ impl Inbox {
                 biased;
                 message = self.messages.next() => return match message {
                     Some(message) => Received::Message(message),
-                    None => Received::Interrupted("the connection was closed".into()),
+                    // The client has ended with its connection.
+                    None => Received::Interrupted("the connection was lost".into()),
                 },
                 event = self.events.next() => match event {
                     ConnectionEvent::Violation(text) if text.contains(&inbox) || text.contains(&sent) => {
                         return Received::Forbidden(text.to_string());
                     }
-                    ConnectionEvent::Connected if connects(&self.client) != self.connects => {
-                        return Received::Interrupted("the connection was lost and made again".into());
-                    }
-                    ConnectionEvent::Violation(_) | ConnectionEvent::Connected | ConnectionEvent::Disconnected => {}
+                    ConnectionEvent::Violation(_) | ConnectionEvent::Connected => {}
                 },
                 () = sleep_until(deadline) => return Received::Interrupted(format!("nothing arrived for {patience:?}")),
             }
@@ -264,14 +276,13 @@ impl Inbox {
     }
 }
 
-/// Returns how often a client has connected.
-fn connects(client: &Client) -> u64 {
-    client.statistics().connects.load(Ordering::Relaxed)
-}
-
-async fn dial(options: &NatsOptions, events: &ConnectionEvents) -> Result<Client, NatsError> {
-    let client = options.for_client(events.clone())?;
-    client.connect(options.servers()).await.map_err(|error| {
+/// Connects with a new client, to one of the servers of the options or to another one of their cluster, as the last server has named it.
+async fn dial(options: &NatsOptions, discovered: &[String], events: &ConnectionEvents) -> Result<Client, NatsError> {
+    let connection = SingleConnection::default();
+    let client = options.for_client(events.clone(), connection.clone())?;
+    let others = discovered.iter().filter(|url| !options.servers().contains(url));
+    let servers: Vec<String> = options.servers().iter().chain(others).cloned().collect();
+    let client = client.connect(servers).await.map_err(|error| {
         let (servers, message) = (options.shown_servers(), error.to_string());
         match error.kind() {
             ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication => {
@@ -279,54 +290,97 @@ async fn dial(options: &NatsOptions, events: &ConnectionEvents) -> Result<Client
             }
             _ => NatsError::Unreachable { servers, message },
         }
-    })
+    })?;
+    connection.begin();
+    Ok(client)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use futures::FutureExt as _;
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
-        net::TcpListener,
-        sync::oneshot,
+        net::{TcpListener, TcpStream},
+        time::timeout,
     };
 
-    const GREETING: &[u8] = b"INFO {\"server_id\":\"a\",\"server_name\":\"a\",\"host\":\"127.0.0.1\",\"port\":4222,\
-        \"version\":\"2.11.0\",\"go\":\"go\",\"proto\":1,\"headers\":true,\"max_payload\":4096,\"client_id\":1}\r\n";
+    const PATIENCE: Duration = Duration::from_secs(20);
 
-    /// Answers the first connection, and says by `second` that there is another one, which it never answers.
-    async fn answer_once(listener: TcpListener, second: oneshot::Sender<()>) {
-        let (mut first, _) = listener.accept().await.unwrap();
-        first.write_all(GREETING).await.unwrap();
-        let (mut received, mut chunk) = (Vec::new(), [0; 4096]);
-        while !received.windows(6).any(|part| part == b"PING\r\n") {
-            let length = first.read(&mut chunk).await.unwrap();
+    /// The size of the largest message that the server takes.
+    const LIMIT: usize = 1024 * 1024;
+
+    /// Accepts a connection, and completes its handshake.
+    async fn accept(listener: &TcpListener) -> TcpStream {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let greeting = format!(
+            "INFO {{\"server_id\":\"a\",\"server_name\":\"a\",\"host\":\"127.0.0.1\",\"port\":4222,\"version\":\"2.11.0\",\
+             \"go\":\"go\",\"proto\":1,\"headers\":true,\"max_payload\":{LIMIT},\"client_id\":1}}\r\n"
+        );
+        stream.write_all(greeting.as_bytes()).await.unwrap();
+        read_until(&mut stream, &["PING\r\n"]).await;
+        stream.write_all(b"PONG\r\n").await.unwrap();
+        stream
+    }
+
+    /// Reads until one of these texts has arrived, and returns it.
+    async fn read_until<'a>(stream: &mut TcpStream, texts: &[&'a str]) -> &'a str {
+        let (mut received, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
+        loop {
+            let length = stream.read(&mut chunk).await.unwrap();
             assert!(length > 0, "the client has closed its connection");
             received.extend_from_slice(&chunk[..length]);
+            let has = |text: &str| received.windows(text.len()).any(|part| part == text.as_bytes());
+            if let Some(text) = texts.iter().copied().find(|text| has(text)) {
+                return text;
+            }
         }
-        first.write_all(b"PONG\r\n").await.unwrap();
-        let _silent = listener.accept().await.unwrap();
-        second.send(()).unwrap();
-        std::future::pending::<()>().await;
+    }
+
+    /// Returns a connection, with the server's end of it.
+    async fn connected() -> (TcpListener, NatsConnection, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let options = NatsOptions::new([format!("nats://{}", listener.local_addr().unwrap())]);
+        let options = options.request_timeout(Duration::from_secs(60));
+        let (connection, stream) = tokio::join!(NatsConnection::connect(options), accept(&listener));
+        (listener, connection.unwrap(), stream)
     }
 
     #[tokio::test]
     async fn calls_go_on_while_the_client_is_replaced() {
-        let patience = Duration::from_secs(20);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let options = NatsOptions::new([format!("nats://{}", listener.local_addr().unwrap())]);
-        let (second, dialed) = oneshot::channel();
-        let server = tokio::spawn(answer_once(listener, second));
-        let connection = NatsConnection::connect(options.request_timeout(Duration::from_secs(60))).await.unwrap();
-        let replaced = connection.clone();
-        let replacing = tokio::spawn(async move { replaced.replace(0).await });
-        tokio::time::timeout(patience, dialed).await.unwrap().unwrap();
-        let payload = tokio::time::timeout(patience, connection.max_payload()).await;
-        assert_eq!(payload, Ok(4096));
-        // Another call that found the same leaves it to the first.
-        assert_eq!(tokio::time::timeout(patience, connection.replace(0)).await, Ok(()));
-        replacing.abort();
-        server.abort();
+        let (listener, connection, _first) = connected().await;
+        connection.reconnect(0);
+        // Nobody answers the new client.
+        let _second = timeout(PATIENCE, listener.accept()).await.unwrap().unwrap();
+        assert_eq!(timeout(PATIENCE, connection.max_payload()).await, Ok(LIMIT));
+        // Another call that needs a connection leaves it to the first.
+        assert!(connection.failures.try_lock().is_err());
+        connection.reconnect(0);
+    }
+
+    #[tokio::test]
+    async fn a_call_that_is_queued_when_the_connection_is_lost_is_never_sent() {
+        let (listener, connection, first) = connected().await;
+        // More than the sockets take.
+        let payload = Bytes::from(vec![0; LIMIT / 4]);
+        for _ in 0..64 {
+            let call = connection.request("early".to_owned(), HeaderMap::new(), payload.clone());
+            assert!(tokio::task::unconstrained(call).now_or_never().is_none(), "it is queued");
+        }
+        // The task of the client has not run meanwhile.
+        drop(first);
+        let calls = tokio::spawn(async move {
+            loop {
+                // The first ones fail, since their connection is lost.
+                let _ = connection.request("later".to_owned(), HeaderMap::new(), Bytes::new()).await;
+            }
+        });
+        let second = async {
+            let mut stream = accept(&listener).await;
+            read_until(&mut stream, &["PUB early", "PUB later"]).await
+        };
+        assert_eq!(timeout(PATIENCE, second).await, Ok("PUB later"));
+        calls.abort();
     }
 }

@@ -11,10 +11,8 @@ const CAPACITY: usize = 256;
 /// An event that decides about calls.
 #[derive(Clone, Debug)]
 pub(super) enum ConnectionEvent {
-    /// A connection was made, for the first time or again.
+    /// A lost connection was made again.
     Connected,
-    /// The connection was lost. Answers to calls that were sent are lost with it.
-    Disconnected,
     /// The server dropped a message or a subscription for lack of a permission. The text names the subject.
     Violation(Arc<str>),
 }
@@ -40,11 +38,6 @@ impl ConnectionEvents {
     /// Takes an event of the client.
     pub(super) fn handle(&self, event: Event) {
         let event = match event {
-            Event::Connected => {
-                *self.state.lock() = LastEvents::default();
-                ConnectionEvent::Connected
-            }
-            Event::Disconnected | Event::Closed => ConnectionEvent::Disconnected,
             Event::ServerError(ServerError::Other(text)) if text.contains("Permissions Violation") => {
                 let text = Arc::<str>::from(text.trim_matches('\''));
                 tracing::debug!(message = %text, "NATS refused a message or a subscription");
@@ -55,13 +48,26 @@ impl ConnectionEvents {
             }
             Event::ServerError(error) => return self.remember(error.to_string()),
             Event::ClientError(error) => return self.remember(error.to_string()),
-            Event::LameDuckMode | Event::Draining | Event::SlowConsumer(_) => return,
+            Event::Connected
+            | Event::Disconnected
+            | Event::Closed
+            | Event::LameDuckMode
+            | Event::Draining
+            | Event::SlowConsumer(_) => return,
         };
         // Nobody may be waiting.
         let _ = self.sender.send(event);
     }
 
-    fn remember(&self, error: String) {
+    /// Records that a client is connected and in use.
+    pub(super) fn connected(&self) {
+        *self.state.lock() = LastEvents::default();
+        // Nobody may be waiting.
+        let _ = self.sender.send(ConnectionEvent::Connected);
+    }
+
+    /// Remembers an error until a connection is made.
+    pub(super) fn remember(&self, error: String) {
         tracing::debug!(%error, "the connection to NATS has an error");
         self.state.lock().error = Some(error);
     }
@@ -113,7 +119,7 @@ mod tests {
         assert_eq!(&*text, "Permissions Violation for Subscription to \"_INBOX.a.*\"");
         assert_eq!(events.inbox_violation("_INBOX"), Some(text));
         assert_eq!(events.inbox_violation("_OTHER"), None);
-        events.handle(Event::Connected);
+        events.connected();
         assert!(matches!(receiver.next().await, ConnectionEvent::Connected));
         assert_eq!(events.inbox_violation("_INBOX"), None);
     }

@@ -32,6 +32,7 @@ mod jetstream;
 mod known_revisions;
 mod options;
 mod permissions;
+mod single_connection;
 mod tombstone;
 mod tracked_keys;
 mod watch;

@@ -1,9 +1,21 @@
 //! The options of a connection to NATS.
 
-use super::{authentication::Authentication, backoff, connection_event::ConnectionEvents, error::NatsError};
+use super::{
+    authentication::Authentication, connection_event::ConnectionEvents, error::NatsError,
+    single_connection::SingleConnection,
+};
+use crate::crypto_provider;
 use async_nats::ConnectOptions;
+use rustls::pki_types::{
+    CertificateDer, PrivateKeyDer,
+    pem::{Error as PemError, PemObject as _},
+};
 use secrecy::SecretString;
-use std::{fmt, path::PathBuf, time::Duration};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// The subject prefix of JetStream without a domain.
 const API_PREFIX: &str = "$JS.API";
@@ -160,11 +172,16 @@ impl NatsOptions {
         self.request_timeout
     }
 
-    /// Returns the options for the client.
+    /// Returns the options for a client of one connection.
     ///
     /// # Errors
-    /// Fails if no server is named, if a URL has credentials, if a prefix is no part of a subject, and if a file can't be read.
-    pub(super) fn for_client(&self, events: ConnectionEvents) -> Result<ConnectOptions, NatsError> {
+    /// Fails if no server is named, if a URL has credentials, if a prefix is no part of a subject, and if a file can't be read or has
+    /// other contents.
+    pub(super) fn for_client(
+        &self,
+        events: ConnectionEvents,
+        connection: SingleConnection,
+    ) -> Result<ConnectOptions, NatsError> {
         if self.servers.is_empty() {
             return Err(NatsError::NoServer);
         }
@@ -175,10 +192,7 @@ impl NatsOptions {
         if let Some(prefix) = [&self.api_prefix, &self.inbox_prefix].into_iter().find(|prefix| !is_prefix(prefix)) {
             return Err(NatsError::InvalidPrefix { prefix: prefix.clone() });
         }
-        let readable = |what, path: &PathBuf| match std::fs::read(path) {
-            Ok(_) => Ok(path.clone()),
-            Err(error) => Err(NatsError::file(what, path, error)),
-        };
+        crypto_provider::ensure_default();
         let mut options = self
             .authentication
             .options()?
@@ -190,16 +204,16 @@ impl NatsOptions {
             .subscription_capacity(1 << 20)
             .ping_interval(Duration::from_secs(15))
             .max_reconnects(None)
-            .reconnect_delay_callback(|attempts| backoff::delay(attempts.saturating_sub(1)))
+            .reconnect_delay_callback(move |attempts| connection.delay(attempts))
             .event_callback(move |event| {
                 events.handle(event);
                 std::future::ready(())
             });
         if let Some(ca) = &self.ca {
-            options = options.add_root_certificates(readable("certificate authority", ca)?).require_tls(true);
+            options = options.add_root_certificates(of_certificate("certificate authority", ca)?).require_tls(true);
         }
         if let Some((certificate, key)) = &self.client_certificate {
-            let (certificate, key) = (readable("client certificate", certificate)?, readable("client key", key)?);
+            let (certificate, key) = (of_certificate("client certificate", certificate)?, of_key(key)?);
             options = options.add_client_certificate(certificate, key).require_tls(true);
         }
         Ok(if self.tls_first { options.tls_first() } else { options })
@@ -210,6 +224,30 @@ impl NatsOptions {
 fn is_prefix(prefix: &str) -> bool {
     let is_part = |character: char| !character.is_whitespace() && !character.is_control() && !"*>".contains(character);
     prefix.split('.').all(|token| !token.is_empty() && token.chars().all(is_part))
+}
+
+/// Returns the path of a file that has a certificate.
+fn of_certificate(what: &'static str, path: &Path) -> Result<PathBuf, NatsError> {
+    of_pem((what, "certificate"), path, |text| CertificateDer::from_pem_slice(text).map(drop))
+}
+
+/// Returns the path of a file that has the key of the client certificate.
+fn of_key(path: &Path) -> Result<PathBuf, NatsError> {
+    of_pem(("client key", "private key"), path, |text| PrivateKeyDer::from_pem_slice(text).map(drop))
+}
+
+/// Returns the path of a file in which `find` finds what it must have. Otherwise the error of the client would not name the file.
+fn of_pem(
+    (what, item): (&'static str, &str),
+    path: &Path,
+    find: impl FnOnce(&[u8]) -> Result<(), PemError>,
+) -> Result<PathBuf, NatsError> {
+    let text = std::fs::read(path).map_err(|error| NatsError::file(what, path, error))?;
+    match find(&text) {
+        Ok(()) => Ok(path.to_owned()),
+        Err(PemError::NoItemsFound) => Err(NatsError::file(what, path, format!("it has no {item} in PEM"))),
+        Err(error) => Err(NatsError::file(what, path, error)),
+    }
 }
 
 /// Without user or password in a URL.
@@ -259,17 +297,40 @@ mod tests {
             (new().inbox_prefix("_INBOX.*"), "_INBOX.*"),
             (new().inbox_prefix("."), ""),
         ] {
-            let refused = options.for_client(ConnectionEvents::new()).map(drop);
+            let refused = options.for_client(ConnectionEvents::new(), SingleConnection::default()).map(drop);
             assert_eq!(refused, Err(NatsError::InvalidPrefix { prefix: prefix.to_owned() }));
         }
         let options = new().domain("leaf-1").inbox_prefix("_INBOX_operator.");
-        assert_eq!(options.for_client(ConnectionEvents::new()).map(drop), Ok(()));
+        assert_eq!(options.for_client(ConnectionEvents::new(), SingleConnection::default()).map(drop), Ok(()));
     }
 
     #[test]
     fn a_missing_file_is_named() {
         let options = NatsOptions::new(["a"]).certificate_authority("/missing/ca.pem");
-        let error = options.for_client(ConnectionEvents::new()).unwrap_err().to_string();
+        let client = options.for_client(ConnectionEvents::new(), SingleConnection::default());
+        let error = client.unwrap_err().to_string();
         assert!(error.starts_with("the NATS certificate authority /missing/ca.pem can't be used: "), "{error}");
+    }
+
+    #[test]
+    fn a_file_without_a_certificate_or_a_key_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let key = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
+        let (key, certificate) = (path("key.pem", key), path("cert.pem", &key.replace("PRIVATE KEY", "CERTIFICATE")));
+        let error = |options: NatsOptions| {
+            let client = options.for_client(ConnectionEvents::new(), SingleConnection::default());
+            client.map(drop).map_err(|error| error.to_string())
+        };
+        let options = || NatsOptions::new(["a"]);
+        assert_eq!(error(options().certificate_authority(&certificate).client_certificate(&certificate, &key)), Ok(()));
+        let authority = error(options().certificate_authority(&key)).unwrap_err();
+        assert!(authority.ends_with("key.pem can't be used: it has no certificate in PEM"), "{authority}");
+        let key = error(options().client_certificate(&certificate, &certificate)).unwrap_err();
+        assert!(key.starts_with("the NATS client key ") && key.ends_with("it has no private key in PEM"), "{key}");
     }
 }

@@ -13,7 +13,7 @@ use opgen_tests::{
 };
 use tokio::{runtime::Builder, time::timeout};
 
-use crate::{access, cluster, conformance, differential, disturbances, lives, loss, outage};
+use crate::{access, cluster, conformance, differential, disturbances, lives, loss, outage, tls};
 
 /// The longest duration of a case, without its disturbances.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -38,6 +38,10 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("each_missing_permission_is_named", access::missing_permissions),
         case("refused_credentials_are_named", access::refused_credentials),
         case("rotated_credentials_are_read_again", access::rotated_credentials),
+        case("a_certificate_of_an_own_authority_is_trusted_and_others_are_named", tls::own_authority),
+        case("a_server_that_begins_with_tls_is_used", tls::handshake_first),
+        case("a_server_knows_a_client_by_its_certificate_only", tls::client_certificate),
+        case("replaced_certificates_are_used_by_the_next_connection", tls::replaced_certificates),
         case("a_missing_bucket_is_reported_or_created", access::missing_bucket),
         case("other_settings_of_a_bucket_are_reported_and_kept", access::other_settings),
         case("a_value_over_the_limit_is_refused_before_it_is_sent", access::too_large),

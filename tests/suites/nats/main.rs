@@ -1,4 +1,4 @@
-//! Buckets in NATS on real servers: the rules of buckets, outages, changes of the leader, permissions, and whole operators.
+//! Buckets in NATS on real servers: the rules of buckets, outages, changes of the leader, permissions, TLS, and whole operators.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod access;
@@ -15,6 +15,7 @@ mod outage;
 mod recording;
 mod replicas;
 mod terms;
+mod tls;
 mod watched;
 
 use std::process::ExitCode;

@@ -90,7 +90,10 @@ impl KindStore {
                 self.kind.bucket.put(&claim_key(key), value, Expected::Revision(claim.revision)).await?
             }
             ObjectLocation::Entry { claim, claim_revision } => {
-                self.update_entry(key, current.revision, claim.as_ref(), *claim_revision, &object).await?
+                let written =
+                    self.update_entry(key, current.revision, claim.as_ref(), *claim_revision, &object).await?;
+                self.remember_uid(key, uid(&object));
+                written
             }
         };
         set_resource_version(&mut object, revision);

@@ -17,12 +17,14 @@ pub(crate) struct BucketKind {
     pub(crate) has_status: bool,
     /// Whether the objects have a generation, which counts changes of the spec.
     pub(crate) has_generation: bool,
+    /// Whether replicas share the objects by their uids.
+    pub(crate) has_shards: bool,
 }
 
 impl BucketKind {
     /// Returns a kind without a schema, status and generation, such as a Lease or a ConfigMap.
     pub(crate) fn plain(kind: Kind, bucket: Arc<dyn Bucket>) -> Self {
-        Self { kind, bucket, schema: None, has_status: false, has_generation: false }
+        Self { kind, bucket, schema: None, has_status: false, has_generation: false, has_shards: false }
     }
 
     /// Returns a custom kind with the schema of its version in the definition, and with a status if that declares it.
@@ -32,7 +34,13 @@ impl BucketKind {
         let schema = version.pointer("/schema/openAPIV3Schema").filter(|schema| schema.is_object());
         let schema = schema.map(|schema| Arc::new(parse_schema(schema, None)));
         let has_status = version.pointer("/subresources/status").is_some_and(Value::is_object);
-        Self { kind, bucket, schema, has_status, has_generation: true }
+        Self { kind, bucket, schema, has_status, has_generation: true, has_shards: false }
+    }
+
+    /// Sets whether replicas share the objects by their uids.
+    pub(crate) fn with_shards(mut self, has_shards: bool) -> Self {
+        self.has_shards = has_shards;
+        self
     }
 
     /// Returns the full name of the resource, as messages have it: `webapps.demo.example.com`.

@@ -72,7 +72,8 @@ impl KindStore {
     }
 
     /// Returns the uid of an object that is stored without one: that of its earlier values. If none is known, the uid follows from the
-    /// bucket, the key, and this revision.
+    /// bucket, the key, and this revision, and stays. With shards it stays only when it is stored: the replicas must have the same uid,
+    /// and they have not all seen the same values.
     pub(super) fn kept_uid(&self, key: &str, revision: u64) -> String {
         let derived = || {
             let text = format!("{}\0{key}\0{revision}", self.kind.bucket.name());
@@ -80,7 +81,11 @@ impl KindStore {
             let bits = digest.iter().take(16).fold(0, |bits: u128, byte| (bits << 8) | u128::from(*byte));
             format_uid(bits, 5).into_boxed_str()
         };
-        self.uids.lock().entry(key.to_owned()).or_insert_with(derived).to_string()
+        let mut uids = self.uids.lock();
+        if self.kind.has_shards {
+            return uids.get(key).cloned().unwrap_or_else(derived).into();
+        }
+        uids.entry(key.to_owned()).or_insert_with(derived).to_string()
     }
 
     /// Records the uid of an object, unless it is empty.
@@ -178,9 +183,14 @@ impl KindStore {
     /// Returns the state of a key from its decoded entry and claim.
     pub(super) fn key_state(&self, key: &str, entry: ReadEntry, claim: Option<ReadClaim>) -> BucketKeyState {
         let ReadEntry { stored, invalid } = entry;
-        let state = key_state(&self.kind, stored, claim, invalid, |revision| self.kept_uid(key, revision));
+        let mut is_stored = true;
+        let state = key_state(&self.kind, stored, claim, invalid, |revision| {
+            is_stored = false;
+            self.kept_uid(key, revision)
+        });
         if let BucketKeyState::Object(resolved) = &state
             && matches!(resolved.location, ObjectLocation::Entry { .. })
+            && is_stored
         {
             self.remember_uid(key, uid(&resolved.object));
         }

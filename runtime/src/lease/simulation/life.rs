@@ -13,7 +13,6 @@ use crate::{
     },
 };
 use http::Request;
-use k8s_openapi::jiff::Timestamp;
 use kube::Api;
 use std::{
     future::pending,
@@ -26,9 +25,6 @@ use tokio::{
     sync::oneshot,
     time::{Instant, Sleep, sleep_until, timeout_at},
 };
-
-/// The time of 2026-01-01T00:00:00Z, in seconds.
-const START: i64 = 1_767_225_600;
 
 /// The response timeout of the workers' client.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(8);
@@ -87,12 +83,8 @@ impl Process {
         let lead = leads.process().clone();
         let mut elector = Elector::new(identity, &LeaderElection::default());
         elector.defects = defects;
-        let (error, random) = (schedule.candidates[index].wall_clock_error_seconds, dice.clone());
-        let begin = Instant::now();
-        let now = move || {
-            let seconds = i64::try_from(begin.elapsed().as_secs()).unwrap_or(0);
-            Timestamp::from_second(START + error + seconds).unwrap_or(Timestamp::UNIX_EPOCH)
-        };
+        let (wall_clock, random) = (schedule.candidates[index].wall_clock.clone(), dice.clone());
+        let now = move || wall_clock.time_at(Instant::now());
         let candidate = Candidate {
             elector,
             leases: Api::namespaced(client.clone(), "default"),

@@ -1,7 +1,7 @@
-//! Simulates elections of three candidates on a sandbox, with a paused clock and faults from a seed.
+//! Simulates elections of three candidates by a Lease on a sandbox or in a bucket, with a paused clock and faults from a seed.
 //!
 //! Candidate, elector, lead and guard are the code that ships. The [`network`] delays and loses requests and responses, and the
-//! [`life`] of a candidate is interrupted, stopped and resumed by its [`schedule`]. The [`oracle`] sees all writes in the order
+//! [`life`] of a candidate is interrupted, stopped and resumed by its [`schedule`], which also sets its wall clock. The [`oracle`] sees all writes in the order
 //! in which the server executes them.
 
 mod life;
@@ -10,7 +10,6 @@ mod oracle;
 mod schedule;
 
 use network::Network;
-use opgen_sandbox::Sandbox;
 use oracle::{Oracle, Report};
 use schedule::Schedule;
 use std::sync::Arc;
@@ -33,11 +32,11 @@ impl Default for Defects {
     }
 }
 
-/// Runs one schedule on a sandbox, which schedules share.
-async fn simulate(seed: u64, defects: Defects, sandbox: &Sandbox) -> Report {
+/// Runs one schedule on a server, which schedules share.
+async fn simulate(seed: u64, defects: Defects, server: &kube::Client) -> Report {
     let schedule = Arc::new(Schedule::new(seed, Instant::now()));
     let oracle = Oracle::default();
-    let network = Network::new(sandbox.client(), schedule.clone(), oracle.clone(), seed);
+    let network = Network::new(server.clone(), schedule.clone(), oracle.clone(), seed);
     let lives = (0..schedule.candidates.len()).map(|index| life::run(index, &schedule, &network, defects));
     let lives = futures::future::join_all(lives);
     let _ = tokio::time::timeout_at(schedule.end, lives).await;

@@ -1,8 +1,12 @@
 //! Derives the faults of one simulated election from a seed.
 
 use crate::queue::{Jitter as _, Seeded};
+use k8s_openapi::jiff::Timestamp;
 use std::{ops::Range, time::Duration};
 use tokio::time::Instant;
+
+/// The time of 2026-01-01T00:00:00Z, in seconds.
+const START: i64 = 1_767_225_600;
 
 /// The length of a schedule.
 const LENGTH: Duration = Duration::from_secs(45);
@@ -40,8 +44,7 @@ pub(super) type Window = Range<Instant>;
 pub(super) struct CandidateFaults {
     /// The length of a second of its clock.
     pub(super) clock_rate: f64,
-    /// The error of its wall clock.
-    pub(super) wall_clock_error_seconds: i64,
+    pub(super) wall_clock: WallClock,
     /// When its process is stopped, as by SIGSTOP.
     pub(super) frozen: Vec<Window>,
     /// When its requests don't reach the server.
@@ -50,6 +53,18 @@ pub(super) struct CandidateFaults {
     pub(super) cut_responses: Vec<Window>,
     /// When its process ends, in order. A new process starts after each end.
     pub(super) ends: Vec<(Instant, End)>,
+}
+
+/// The wall clock of a candidate, which may be wrong, stand still, and be set at any time.
+#[derive(Clone, Debug)]
+pub(super) struct WallClock {
+    start: Instant,
+    /// The time that it shows at the start.
+    first: Timestamp,
+    /// Whether it stands still until it is set.
+    is_stopped: bool,
+    /// When it is set, and by how many milliseconds.
+    jumps: Vec<(Instant, i64)>,
 }
 
 /// The end of a process.
@@ -75,14 +90,38 @@ pub(super) struct Schedule {
 impl Schedule {
     pub(super) fn new(seed: u64, start: Instant) -> Self {
         let dice = Dice::new(seed, 0);
-        let candidates = (0..3).map(|_| CandidateFaults::new(&dice, start)).collect();
+        let wall_clock = |index| WallClock::new(&Dice::new(seed, 20 + index), start);
+        let candidates = (0..3).map(|index| CandidateFaults::new(&dice, wall_clock(index), start)).collect();
         Self { seed, end: start + LENGTH, candidates, delayed: dice.below(30), lost: dice.below(12) }
+    }
+}
+
+impl WallClock {
+    fn new(dice: &Dice, start: Instant) -> Self {
+        let up_to = |limit: i64| i64::try_from(dice.below(limit.unsigned_abs() * 2)).unwrap_or(0) - limit;
+        let first = Timestamp::from_second(START + up_to(10_000)).unwrap_or(Timestamp::UNIX_EPOCH);
+        let jump = |_| {
+            let at = start + dice.millis(0..40_000);
+            // Some of them are as long as a few renewals, and others hours.
+            (at, up_to(if dice.percent(50) { 8_000 } else { 40_000_000 }))
+        };
+        let jumps = (0..4).filter(|_| dice.percent(50)).map(jump).collect();
+        Self { start, first, is_stopped: dice.percent(20), jumps }
+    }
+
+    /// Returns the time that it shows at a moment.
+    pub(super) fn time_at(&self, moment: Instant) -> Timestamp {
+        let elapsed = if self.is_stopped { Duration::ZERO } else { moment.saturating_duration_since(self.start) };
+        let set_before = self.jumps.iter().filter(|(at, _)| *at <= moment);
+        let jumped = set_before.map(|(_, milliseconds)| milliseconds).sum::<i64>();
+        let elapsed = i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millisecond(self.first.as_millisecond() + jumped + elapsed).unwrap_or(self.first)
     }
 }
 
 impl CandidateFaults {
     /// Draws the faults of one candidate.
-    fn new(dice: &Dice, start: Instant) -> Self {
+    fn new(dice: &Dice, wall_clock: WallClock, start: Instant) -> Self {
         let random_instant = || start + dice.millis(1_000..32_000);
         let windows = |chance: u64, longest: u64| -> Vec<Window> {
             let windows = (0..2).filter(|_| dice.percent(chance)).map(|_| {
@@ -98,7 +137,7 @@ impl CandidateFaults {
         ends.sort_by_key(|(at, _)| *at);
         Self {
             clock_rate: 0.95 + dice.below(101) as f64 / 1000.0,
-            wall_clock_error_seconds: i64::try_from(dice.below(20_000)).unwrap_or(0) - 10_000,
+            wall_clock,
             frozen: windows(30, 30_000),
             cut_requests: windows(20, 25_000),
             cut_responses: windows(20, 25_000),

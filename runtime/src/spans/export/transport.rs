@@ -1,6 +1,7 @@
 //! `CollectorClient` sends batches of spans to a collector, with a single-threaded Tokio runtime in the thread of the exporter.
 
 use super::settings::ExportSettings;
+use crate::crypto_provider;
 use http::{
     HeaderMap, HeaderName, HeaderValue, Request, Response,
     header::{CONTENT_ENCODING, CONTENT_TYPE, USER_AGENT},
@@ -15,10 +16,7 @@ use hyper_util::{
 };
 use kube::{Config, client::ConfigExt as _};
 use opentelemetry_http::{Bytes, HttpClient, HttpError};
-use rustls::{
-    crypto::{CryptoProvider, ring},
-    pki_types::{CertificateDer, pem::PemObject as _},
-};
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
 use std::{fmt, path::Path, time::Duration};
 use tokio::runtime::{Builder, Runtime};
 
@@ -48,10 +46,7 @@ impl CollectorClient {
         let endpoint = settings.endpoint.parse().map_err(|error| format!("{}: {error}", settings.endpoint))?;
         let mut config = Config::new(endpoint);
         config.root_cert = settings.certificate.as_deref().map(certificates).transpose()?;
-        if CryptoProvider::get_default().is_none() {
-            // It fails only if another thread was faster.
-            let _ = ring::default_provider().install_default();
-        }
+        crypto_provider::ensure_default();
         let is_https = config.cluster_url.scheme_str() == Some("https");
         let mut sockets = HttpConnector::new();
         sockets.enforce_http(false);
@@ -120,7 +115,7 @@ mod tests {
     use super::*;
     use futures::FutureExt as _;
     use rcgen::{CertifiedKey, generate_simple_self_signed};
-    use rustls::{ServerConfig, pki_types::PrivateKeyDer};
+    use rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer};
     use std::{net::SocketAddr, sync::Arc};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},

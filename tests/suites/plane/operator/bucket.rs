@@ -8,6 +8,7 @@ mod lead;
 mod link;
 mod queue;
 mod run;
+mod shards;
 mod siphon;
 mod store;
 
@@ -33,7 +34,15 @@ use super::{
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
-    let of_parts = [entry::cases(), events::cases(), inputs::cases(), lead::cases(), queue::cases(), run::cases()];
+    let of_parts = [
+        entry::cases(),
+        events::cases(),
+        inputs::cases(),
+        lead::cases(),
+        queue::cases(),
+        run::cases(),
+        shards::cases(),
+    ];
     let own = vec![
         case_with_buckets("nats_u2_children_in_kubernetes_and_in_a_bucket_follow_their_owner_in_a_bucket", lifecycle),
         case_with_buckets("nats_u2_a_child_in_a_bucket_follows_its_owner_in_kubernetes", owner_in_kubernetes),

@@ -1,7 +1,7 @@
 //! Entries of clients that know nothing of Kubernetes.
 
 use super::harness::{APPS, Harness, WEB, web};
-use crate::log::Log;
+use crate::{bucket::MemoryBucket, log::Log};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -54,6 +54,26 @@ async fn the_uid_of_an_object_stays_until_it_is_deleted() {
     assert_eq!(stored["metadata"]["uid"], object["metadata"]["uid"]);
     assert_eq!(stored["metadata"]["creationTimestamp"], "2023-11-14T22:13:20Z");
     assert_eq!(written["metadata"]["generation"], object["metadata"]["generation"]);
+}
+
+/// The uid decides which replica works on the object.
+#[tokio::test]
+async fn replicas_with_shards_agree_on_the_uid_of_an_object_whose_first_value_only_one_has_seen() {
+    let first = Harness::of_replica(MemoryBucket::new("apps"), 1);
+    let put = |image: &str| first.bucket.put_raw("shop.web", json!({"spec": {"image": image}}).to_string());
+    let uid = async |replica: &Harness| replica.web().await["metadata"]["uid"].clone();
+    put("a");
+    assert!(uid(&first).await.is_string());
+    put("b");
+    let second = Harness::of_replica(first.bucket.clone(), 2);
+    assert_eq!(uid(&first).await, uid(&second).await);
+    let (code, written) = first.merge(WEB, json!({"metadata": {"labels": {"a": "b"}}})).await;
+    assert_eq!(code, 200, "{written}");
+    let stored = written["metadata"]["uid"].clone();
+    assert_eq!(uid(&second).await, stored);
+    // A stored uid stays.
+    put("c");
+    assert_eq!((uid(&first).await, uid(&second).await), (stored.clone(), stored));
 }
 
 #[tokio::test]

@@ -95,6 +95,12 @@ impl Harness {
         Self { bucket, api: BucketApi::new(vec![kind], environment(1)) }
     }
 
+    /// Starts the API of one of the replicas with shards. The number gives it random numbers of its own.
+    pub(crate) fn of_replica(bucket: MemoryBucket, number: u64) -> Self {
+        let kind = BucketKind::defined(kind(), Arc::new(bucket.clone()), &definition()).with_shards(true);
+        Self { bucket, api: BucketApi::new(vec![kind], environment(number)) }
+    }
+
     /// Replaces the API, as a restart of its process does.
     pub(crate) fn restart(self) -> Self {
         let Self { bucket, api } = self;

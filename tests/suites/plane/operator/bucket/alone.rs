@@ -1,7 +1,14 @@
 //! Replicas of an operator that runs without Kubernetes, whose connections to the buckets can be cut.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
 
+use k8s_openapi::jiff::Timestamp;
 use opgen::{
     Operator, RunOptions,
     environment::Environment,
@@ -35,29 +42,38 @@ impl Alone {
     }
 
     /// An operator without leader election, with an identity of its own.
-    fn operator(&self, number: u64, buckets: BucketLink, visits: &Visits) -> Operator {
-        let (plane, dice, visits) = (self.plane.clone(), Seeded::new(number), visits.clone());
+    fn operator(&self, number: u64, buckets: BucketLink, (visits, clock): (&Visits, &WallClock)) -> Operator {
+        let (plane, dice, visits, clock) = (self.plane.clone(), Seeded::new(number), visits.clone(), clock.clone());
         Operator::new("sluice")
-            .environment(Environment::new(move || plane.now(), move || dice.bits()))
+            .environment(Environment::new(move || clock.at(plane.now()), move || dice.bits()))
             .buckets(buckets)
             .without_kubernetes()
             .controls_with::<VisitedSiphon, SiphonTree>(|controller| controller.options(visits))
     }
 
-    fn run(&self, operator: &Operator) -> Running {
+    pub(super) fn run(&self, operator: &Operator) -> Running {
         Site::run_with(operator, self.plane.client(), RunOptions::default())
     }
 
     /// Runs the only replica.
     pub(super) fn start(&self, number: u64) -> Running {
-        self.run(&self.operator(number, self.buckets.link(), &self.visits))
+        self.run(&self.operator(number, self.buckets.link(), (&self.visits, &WallClock::default())))
     }
 
     /// Runs a replica that takes part in the election.
     pub(super) async fn start_replica(&self, number: u64) -> Replica {
+        let (visits, clock) = (Visits::default(), WallClock::default());
+        let link = self.buckets.another_link().await;
+        let operator = self.operator(number, link.clone(), (&visits, &clock));
+        let running = self.run(&operator.leader_election(election()));
+        Replica { running, visits, clock, link }
+    }
+
+    /// Returns the operator of a replica that shares the entries by shards, and its passes.
+    pub(super) async fn sharded(&self, number: u64, shards: u16) -> (Operator, Visits) {
         let (visits, link) = (Visits::default(), self.buckets.another_link().await);
-        let running = self.run(&self.operator(number, link.clone(), &visits).leader_election(election()));
-        Replica { running, visits, link }
+        let operator = self.operator(number, link, (&visits, &WallClock::default()));
+        (operator.leader_election(election_of_members()).shards(shards), visits)
     }
 
     pub(super) async fn put(&self, name: &str, text: &str) {
@@ -75,6 +91,20 @@ impl Alone {
         let lease = leases.iter().find(|entry| entry.key.ends_with("sluice.opgen.dev"));
         let lease: Option<Value> = lease.map(|entry| serde_json::from_slice(&entry.value).unwrap());
         lease.and_then(|lease| lease["spec"]["holderIdentity"].as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// Waits until the Lease was renewed so many times.
+    pub(super) async fn until_renewed(&self, times: usize) {
+        let leases = self.buckets.bucket("sluice-leases");
+        let revisions = async || leases.list().await.into_iter().map(|entry| entry.revision).collect::<Vec<_>>();
+        for _ in 0..times {
+            let before = revisions().await;
+            until("a renewal of the Lease", PATIENCE, async || match revisions().await {
+                now if now != before => Ok(()),
+                now => Err(format!("{now:?}")),
+            })
+            .await;
+        }
     }
 
     /// Waits until somebody other than `earlier` holds the Lease, and returns who does.
@@ -96,10 +126,34 @@ fn election() -> LeaderElection {
     election.renew_deadline(Duration::from_secs(2)).retry_period(Duration::from_millis(500))
 }
 
+/// Times with which a busy machine loses none of the Leases that a replica with shards renews.
+pub(super) fn election_of_members() -> LeaderElection {
+    let election = LeaderElection::default().lease_duration(Duration::from_secs(8));
+    election.renew_deadline(Duration::from_secs(6)).retry_period(Duration::from_secs(1))
+}
+
+/// The wall clock of a replica. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WallClock(Arc<AtomicI64>);
+
+impl WallClock {
+    /// Sets the clock forward by this number of seconds, or back.
+    pub(super) fn jump(&self, seconds: i64) {
+        self.0.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    /// Returns what the clock shows at a time.
+    fn at(&self, time: Timestamp) -> Timestamp {
+        let error = self.0.load(Ordering::Relaxed) * 1_000_000;
+        Timestamp::from_microsecond(time.as_microsecond() + error).expect("a time")
+    }
+}
+
 /// A replica of an operator.
 pub(super) struct Replica {
     pub(super) running: Running,
     pub(super) visits: Visits,
+    pub(super) clock: WallClock,
     link: BucketLink,
 }
 

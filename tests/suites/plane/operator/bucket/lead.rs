@@ -19,6 +19,7 @@ pub(super) fn cases() -> Vec<Trial> {
     vec![
         case_with_buckets("nats_u33_the_next_replica_leads_soon_after_the_leader_stops", handover),
         case_with_buckets("nats_u33_a_leader_without_a_connection_stops_writing_before_another_one_leads", cut_off),
+        case_with_buckets("nats_u33_replicas_whose_wall_clocks_are_set_keep_their_leader", clock_jumps),
         case_with_buckets("nats_u33_the_metrics_count_the_passes_over_entries", metrics),
     ]
 }
@@ -72,6 +73,61 @@ async fn cut_off(plane: Arc<Plane>) {
     assert_eq!(first.visits.count("one"), passes);
     let end = first.running.end().await;
     assert!(matches!(&end, Err(RunError::LeadLost(_))), "{end:?}");
+    second.running.end_now().await;
+}
+
+/// Waits until the operator has written the status of a siphon.
+async fn is_observed(alone: &Alone, name: &str) {
+    until(format!("{name} has a status"), PATIENCE, async || {
+        let siphon = alone.siphon(name).await;
+        let generation = &siphon["metadata"]["generation"];
+        let is_observed = generation.is_u64() && siphon["status"]["observedGeneration"] == *generation;
+        if is_observed { Ok(()) } else { Err(siphon.to_string()) }
+    })
+    .await;
+}
+
+/// No wall clock decides who leads: those of two replicas are set forward and back by hours and days.
+async fn clock_jumps(plane: Arc<Plane>) {
+    const HOUR: i64 = 3_600;
+    let alone = Alone::new(&plane).await;
+    let first = alone.start_replica(1).await;
+    let holder = alone.holder_after("").await;
+    let second = alone.start_replica(2).await;
+    let jumps = [24 * HOUR, -48 * HOUR, -1, HOUR];
+    let names = [0, 1, 2, 3].map(|number| format!("siphon-{number}"));
+    for (name, seconds) in names.iter().zip(jumps) {
+        first.clock.jump(seconds);
+        second.clock.jump(-seconds);
+        alone.put(name, "a").await;
+        is_observed(&alone, name).await;
+        // Longer than the lease duration.
+        alone.until_renewed(9).await;
+        assert_eq!(alone.holder().await, holder, "after {seconds} s");
+    }
+    // Times in the future and in the past are no reason to wait for anything.
+    let (siphons, gone) = (alone.buckets.bucket("siphons"), "default.siphon-0");
+    siphons.delete_raw(gone).await;
+    until("the entry and its claim are gone", PATIENCE, async || {
+        let left: Vec<_> = siphons.list().await.into_iter().filter(|entry| entry.key.ends_with(gone)).collect();
+        if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+    })
+    .await;
+    first.visits.rest().await;
+    for name in &names {
+        assert!(first.visits.count(name) > 0 && second.visits.count(name) == 0, "{name}");
+    }
+    assert!(!first.running.has_ended() && !second.running.has_ended());
+
+    first.running.end_now().await;
+    alone.holder_after(&holder).await;
+    alone.put(&names[1], "b").await;
+    until("the next leader does the work", PATIENCE, async || match second.visits.texts(&names[1]).pop() {
+        Some(text) if text == "b" => Ok(()),
+        text => Err(format!("{text:?}")),
+    })
+    .await;
+    is_observed(&alone, &names[1]).await;
     second.running.end_now().await;
 }
 
