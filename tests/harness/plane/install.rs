@@ -34,7 +34,7 @@ impl Plane {
     }
 
     /// Waits until a CustomResourceDefinition is established, so that its kind can be used.
-    pub async fn is_established(&self, definition: &str) {
+    pub async fn until_established(&self, definition: &str) {
         let definitions = Api::<Definition>::all(self.client());
         wait::until_object(&definitions, definition, "is established", |definition| {
             let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_deref());

@@ -65,6 +65,6 @@ pub(crate) async fn define(plane: &Plane, operator: &Operator) {
         let warnings = plane.apply(&file.text).await;
         assert!(warnings.is_empty(), "{warnings}");
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");
-        plane.is_established(name).await;
+        plane.until_established(name).await;
     }
 }

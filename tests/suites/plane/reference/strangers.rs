@@ -110,7 +110,7 @@ impl PlugTree {
 async fn without_types(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     install::apply_quietly(&plane, &cables().to_string()).await;
-    plane.is_established("cables.strangers.example.org").await;
+    plane.until_established("cables.strangers.example.org").await;
     let _running = site.start(&site.operator().controls::<Plug, PlugTree>()).await;
     let cable = site.create(&Cable::new("blue", json!({"spec": {"length": 3}}))).await;
     let status = async |generation: i64, ready: &str| {

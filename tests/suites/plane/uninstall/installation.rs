@@ -48,7 +48,7 @@ impl Installation {
     pub(crate) async fn install(&self) {
         for file in FILES {
             self.plane.apply(file).await;
-            self.plane.is_established("webapps.demo.example.com").await;
+            self.plane.until_established("webapps.demo.example.com").await;
         }
     }
 
