@@ -89,7 +89,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
                     backoff = WatchBackoff::default();
                 }
                 if is_expired_or_throttled(&error) {
-                    health.note_restart(error.to_string());
+                    health.set_restarting(error.to_string());
                 } else {
                     health.set(backoff.defer_forbidden(state_of(error, kind, scope)));
                 }
