@@ -23,7 +23,7 @@ use crate::{
     error::{Error, Result},
     kind::Kind,
     managed::Owner,
-    provisioner::{build::BuildResult, group::declared_at, remote::users_of},
+    provisioner::{build::BuildResult, group::declared_at, remote::deploying_kind},
     shape::{Access, Edge, Node, Provisioner, Registration, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -62,7 +62,7 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
         node: &node,
         cluster: cx.core().cluster_identity(),
     };
-    let registered = match D::REGISTRATION.zip(users_of(&ApplicationNode::<D>::SHAPE)) {
+    let registered = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
         Some((registration, users)) => cx.core().registered_cluster(registration, &users),
         None => Ok(None),
     };

@@ -41,7 +41,7 @@ use crate::{
 use futures::{FutureExt, future::BoxFuture};
 use operator_cluster_error::OperatorClusterError;
 use registration::Verification;
-pub(crate) use registration::users_of;
+pub(crate) use registration::deploying_kind;
 use serde_json::Value;
 use std::sync::Arc;
 

@@ -107,7 +107,7 @@ impl PassCore<'_> {
         credentials: &ClusterCredentials,
     ) -> BTreeMap<ObjectKey, (RegisteredCluster, Kind)> {
         let registered = edges.iter().filter_map(|edge| {
-            let (registration, users) = edge.registration.zip(users_of(edge.shape))?;
+            let (registration, users) = edge.registration.zip(deploying_kind(edge.shape))?;
             let registered = self.registered_with(registration, &users, credentials);
             Some((registered.key(), (registered, users)))
         });
@@ -201,7 +201,7 @@ impl PassCore<'_> {
     pub(super) async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
         let core = self.in_operator_cluster();
         let mut pending = PendingObjects::new(node);
-        for kind in core.kinds_of_applications(tree)? {
+        for kind in core.served_kinds_of_applications(tree)? {
             let children = core.shared.children(&kind)?;
             for entry in core.children_below(children, node) {
                 core.delete_child(&kind, &entry, None).await?;
@@ -220,7 +220,7 @@ impl PassCore<'_> {
     /// A yield if a cache can't be read yet.
     pub(super) fn has_applications(&self, node: &str, tree: &'static Shape) -> Result<bool> {
         let core = self.in_operator_cluster();
-        for kind in core.kinds_of_applications(tree)? {
+        for kind in core.served_kinds_of_applications(tree)? {
             let is_deleting = !core.nodes_with_pending_deletions_below(&kind, node).is_empty();
             if is_deleting || !core.children_below(core.shared.children(&kind)?, node).is_empty() {
                 return Ok(true);
@@ -229,11 +229,12 @@ impl PassCore<'_> {
         Ok(false)
     }
 
-    /// Returns the kinds of the objects of a tree's applications, as far as the cluster serves them.
+    /// Returns the kinds of the objects that the CD systems' drivers create for the applications of a remote tree, without kinds that the
+    /// operator's cluster does not serve: of those no object exists.
     ///
     /// # Errors
     /// A yield if a cache can't be read yet.
-    fn kinds_of_applications(&self, tree: &'static Shape) -> Result<Vec<Kind>> {
+    fn served_kinds_of_applications(&self, tree: &'static Shape) -> Result<Vec<Kind>> {
         let applications = tree.applications_to_register().into_iter();
         let kinds: BTreeSet<Kind> = applications.flat_map(|edge| edge.shape.applied_kinds()).collect();
         let mut served = Vec::new();
@@ -266,8 +267,8 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns the kind of the objects that deploy applications: the last one of the driver.
-pub(crate) fn users_of(application: &'static Shape) -> Option<Kind> {
+/// Returns the kind of the objects that deploy an application: the last kind of its driver.
+pub(crate) fn deploying_kind(application: &'static Shape) -> Option<Kind> {
     application.applied_kinds().pop()
 }
 
