@@ -144,10 +144,10 @@ impl Plane {
 
     /// Waits until a ServiceAccount exists, and returns its access, with the rights that RBAC grants to it. The access has a token
     /// from a TokenRequest, except in the sandbox inside this process, which needs none.
-    pub async fn account(&self, namespace: &str, name: &str) -> Access {
+    pub async fn service_account(&self, namespace: &str, name: &str) -> Access {
         self.until_account_exists(namespace, name).await;
         if let Server::Inner(inner) = &self.server {
-            return inner.account(namespace, name);
+            return inner.service_account(namespace, name);
         }
         let request = TokenRequest {
             metadata: ObjectMeta::default(),

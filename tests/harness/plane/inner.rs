@@ -30,7 +30,7 @@ impl Inner {
         Access::inner(self.sandbox.clone(), User::admin(ADMIN))
     }
 
-    pub(super) fn account(&self, namespace: &str, name: &str) -> Access {
+    pub(super) fn service_account(&self, namespace: &str, name: &str) -> Access {
         Access::inner(self.sandbox.clone(), User::service_account(namespace, name, ""))
     }
 

@@ -61,7 +61,7 @@ impl Run {
         let project = Project::new();
         install::apply_quietly(plane, &project.deploy("install.yaml")).await;
         plane.until_established("widgets.demo.example.com").await;
-        let (site, access) = (Site::new(plane).await, plane.account(HOME, NAME).await);
+        let (site, access) = (Site::new(plane).await, plane.service_account(HOME, NAME).await);
         Self {
             widgets: Mirror::follow(plane.client(), &site.namespace).await,
             configs: Mirror::follow(plane.client(), &site.namespace).await,

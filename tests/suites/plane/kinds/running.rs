@@ -55,7 +55,7 @@ pub(crate) async fn almighty(plane: &Plane, namespace: &str) -> Access {
         }]),
     };
     Api::<ClusterRoleBinding>::all(plane.client()).create(&Default::default(), &binding).await.unwrap();
-    plane.account(namespace, "default").await
+    plane.service_account(namespace, "default").await
 }
 
 /// Installs the definitions of an operator's kinds, which may be there already.

@@ -29,7 +29,7 @@ impl Example {
         let kept = install.split("\n---\n").filter(|document| !document.lines().any(|line| line == "kind: Deployment"));
         apply_quietly(plane, &kept.collect::<Vec<_>>().join("\n---\n")).await;
         plane.until_established(self.definition).await;
-        plane.account(&self.namespace(), self.name).await
+        plane.service_account(&self.namespace(), self.name).await
     }
 
     /// The definition of its kind alone.

@@ -81,7 +81,7 @@ impl Estate {
     }
 
     async fn start(&self) -> Running {
-        let client = self.site.plane.account(&self.site.namespace, BUTLER).await.client();
+        let client = self.site.plane.service_account(&self.site.namespace, BUTLER).await.client();
         Site::run_with(&self.operator(), client, RunOptions::default())
     }
 

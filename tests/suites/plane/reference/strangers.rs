@@ -40,7 +40,7 @@ async fn of_another_operator(plane: Arc<Plane>) {
         site.install(operator).await;
     }
     let _desks = site.run(&desks, RunOptions::default()).await;
-    let account = plane.account(&site.namespace, "nets").await;
+    let account = plane.service_account(&site.namespace, "nets").await;
     let running = Site::run_with(&nets, account.client(), RunOptions::default());
     net(&site, "blue", false).await;
     let down = |net: &Net| available(net.status.as_ref()).is_some_and(|(is, _, _)| is == "False");

@@ -60,7 +60,7 @@ impl Installation {
 
     /// The operator, with the rights of its account.
     pub(crate) async fn operate(&self) -> Running {
-        let access = self.plane.account(HOME, "webapp").await;
+        let access = self.plane.service_account(HOME, "webapp").await;
         Running::start(webapp_controller::operator(), &access, None)
     }
 
