@@ -1,4 +1,4 @@
-//! Creates, replaces and changes objects.
+//! Handles create, update, patch and apply requests for objects that are stored in a bucket.
 
 use super::{
     claim::ResolvedObject,
@@ -107,7 +107,7 @@ async fn patch_object(
     current: &ResolvedObject,
 ) -> Result<WrittenObject, RequestError> {
     let now = request.store.now();
-    let mut new = patch.applied_to(request, Some(&current.object), &now)?;
+    let mut new = patch.apply_to(request, Some(&current.object), &now)?;
     request.set_name(&mut new)?;
     let ownership = if patch.has_ownership() { Ownership::Done } else { Ownership::Unknown };
     update_object(request, current, new, ownership).await
@@ -115,7 +115,7 @@ async fn patch_object(
 
 async fn create_by_apply(request: ObjectRequest<'_>, patch: &PatchDocument) -> Result<WrittenObject, RequestError> {
     let now = request.store.now();
-    let mut new = patch.applied_to(request, None, &now)?;
+    let mut new = patch.apply_to(request, None, &now)?;
     let requested = uid(&new);
     if !requested.is_empty() {
         let why =

@@ -83,7 +83,7 @@ impl FieldSet {
         }
     }
 
-    /// Returns the fields that are in one of two sets.
+    /// Returns the fields that are in at least one of the sets.
     pub(super) fn union(&self, other: &Self) -> Self {
         let mut union = self.clone();
         union.extend(other);
