@@ -1,4 +1,5 @@
-//! Checks of revisions: they are positive, increase over all keys, and are the same in each call.
+//! Checks the revisions of bucket entries: they are positive, increase with each write of any key, and are the same in `put`, `get`,
+//! `list` and watch.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Sources of applications: those that the suite generates, and changes of their parts.
+//! Generates applications with each kind of source (chart or git) for the driver suite, and changes one part of a source.
 
 use opgen::cd::{Application, ApplicationSource, GitRevision};
 
