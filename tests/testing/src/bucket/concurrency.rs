@@ -11,20 +11,20 @@ use super::{
 
 pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(43, "Of many concurrent creations of a key, one succeeds and all others are conflicts", |run| {
-        Box::pin(creations(run))
+        Box::pin(create_concurrently(run))
     }),
     Statement::new(
         44,
         "Of many concurrent writes with one revision, one succeeds and all others are conflicts",
-        |run| Box::pin(replacements(run)),
+        |run| Box::pin(replace_concurrently(run)),
     ),
     Statement::new(45, "Of a concurrent write and removal with one revision, one succeeds", |run| {
-        Box::pin(write_and_removal(run))
+        Box::pin(write_and_remove_concurrently(run))
     }),
     Statement::new(46, "A hundred concurrent increments of a number, each repeated after conflicts, add up", |run| {
-        Box::pin(increments(run))
+        Box::pin(increment_concurrently(run))
     }),
-    Statement::new(47, "Concurrent writes of different keys all succeed", |run| Box::pin(different_keys(run))),
+    Statement::new(47, "Concurrent writes of different keys all succeed", |run| Box::pin(write_different_keys(run))),
 ];
 
 const WRITERS: usize = 16;
@@ -32,7 +32,7 @@ const ROUNDS: usize = 8;
 
 type PutResult = Result<u64, BucketError>;
 
-async fn creations(run: &CheckRun) -> CheckResult {
+async fn create_concurrently(run: &CheckRun) -> CheckResult {
     let clients = run.two_clients().await?;
     for round in 0..ROUNDS {
         expect_one_winner(run, clients.clone(), &format!("key-{round}"), Expected::Absent).await?;
@@ -40,7 +40,7 @@ async fn creations(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn replacements(run: &CheckRun) -> CheckResult {
+async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     let clients = run.two_clients().await?;
     for round in 0..ROUNDS {
         let key = format!("key-{round}");
@@ -81,7 +81,7 @@ async fn write_as(client: Client, key: String, writer: usize, expected: Expected
     client.try_put(&key, format!("of writer {writer}"), expected).await
 }
 
-async fn write_and_removal(run: &CheckRun) -> CheckResult {
+async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..ROUNDS * 2 {
         let key = format!("key-{round}");
@@ -111,7 +111,7 @@ async fn write_or_remove(client: Client, key: String, revision: u64, writes: boo
     }
 }
 
-async fn increments(run: &CheckRun) -> CheckResult {
+async fn increment_concurrently(run: &CheckRun) -> CheckResult {
     const THREADS: usize = 4;
     const EACH: u64 = 25;
     let (client, other) = run.two_clients().await?;
@@ -153,7 +153,7 @@ async fn number(client: &Client) -> CheckResult<(u64, u64)> {
     }
 }
 
-async fn different_keys(run: &CheckRun) -> CheckResult {
+async fn write_different_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let results = on_threads(run.deadline, WRITERS, |writer| {
         let client = if writer % 2 == 0 { &client } else { &other };
