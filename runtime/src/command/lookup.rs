@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 /// The reasons why an object can't be shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LiveError {
+pub enum LookupError {
     /// The operator can't be described.
     #[error(transparent)]
     Project(Box<ProjectError>),
@@ -51,7 +51,7 @@ pub enum LiveError {
     Call(Box<CallError>),
 }
 
-impl From<ConnectError> for LiveError {
+impl From<ConnectError> for LookupError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Config(source) => Self::Config(source),
@@ -61,7 +61,7 @@ impl From<ConnectError> for LiveError {
     }
 }
 
-impl LiveError {
+impl LookupError {
     pub(crate) fn unknown_kind(project: &Project, kind: &str) -> Self {
         let known = project.controllers.iter().map(|controlled| controlled.kind.kind.to_string());
         let known: BTreeSet<_> = known.collect();
@@ -115,7 +115,7 @@ impl<'a> ControlledKind<'a> {
         kind: &str,
         namespace: Option<&str>,
         connection: &ObjectConnection,
-    ) -> Result<Self, LiveError> {
+    ) -> Result<Self, LookupError> {
         let controlled = find_controlled(project, kind)?;
         let ConnectedClient { client, default_namespace } = connection.connect(operator).await?;
         let namespace = namespace.map_or(default_namespace, str::to_owned);
@@ -128,15 +128,15 @@ impl<'a> ControlledKind<'a> {
     }
 
     /// Reads an object; it is an error if the object does not exist.
-    pub(crate) async fn object(&self, name: &str) -> Result<Value, LiveError> {
-        let object = self.client.get(self.target(name)).await.map_err(|error| LiveError::Call(Box::new(error)))?;
+    pub(crate) async fn object(&self, name: &str) -> Result<Value, LookupError> {
+        let object = self.client.get(self.target(name)).await.map_err(|error| LookupError::Call(Box::new(error)))?;
         object.ok_or_else(|| self.absent(name))
     }
 
     /// Returns the error for an object that does not exist.
-    pub(crate) fn absent(&self, name: &str) -> LiveError {
+    pub(crate) fn absent(&self, name: &str) -> LookupError {
         let bucket = self.controlled.bucket.as_ref().map(|bucket| bucket.name.to_string());
-        LiveError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name), bucket }
+        LookupError::Absent { kind: Box::new(self.controlled.kind.clone()), name: self.full_name(name), bucket }
     }
 
     /// Returns the name with its namespace: `shop/blue`.
@@ -146,7 +146,7 @@ impl<'a> ControlledKind<'a> {
 }
 
 /// Returns the controlled kind that a name of the command line matches.
-pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LiveError> {
+pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LookupError> {
     let controlled = project.controllers.iter().find(|controlled| matches_kind(&controlled.kind, kind));
-    controlled.ok_or_else(|| LiveError::unknown_kind(project, kind))
+    controlled.ok_or_else(|| LookupError::unknown_kind(project, kind))
 }
