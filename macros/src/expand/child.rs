@@ -151,7 +151,7 @@ fn apply_resource(node: &Provisioner, child: &Child) -> TokenStream {
     }
     let (options, digest) = (options(node, child), dependency::inputs_digest(node, child));
     let (names, values) = (dependency::value_names(child), dependency::values(node, child));
-    let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
+    let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::desired_objects::<#ty, _>(built) });
     quote_spanned! { ty.span() =>
         #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #digest, |draft| {
             #(let #names = #values;)*
