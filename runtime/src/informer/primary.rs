@@ -104,7 +104,7 @@ impl KubernetesSource {
         sinks.push(Arc::new(PrimaryHandler { health, objects, shards, on_change, on_dropped }));
         let client = self.client.kube();
         match sharded_watch {
-            Some(watch) => sharded::run(client, &self.kind, scope, (&sinks, health), watch).await,
+            Some(watch) => sharded::run(client, &self.kind, scope, &sinks, health, watch).await,
             None => reflector::run(client, &self.kind, scope, &sinks, health).await,
         }
     }

@@ -39,16 +39,16 @@ impl<'a> WatchScope<'a> {
 
 /// The receiver of the events of a watch, with objects as JSON.
 pub(crate) trait Sink: Send + Sync {
-    /// Begins a list. An object that it does not contain counts as deleted at [`Sink::finish`].
-    fn begin(&self);
+    /// Begins a list. An object that it does not contain counts as deleted at [`Sink::finish_list`].
+    fn begin_list(&self);
     /// Handles an object that was added or changed; `from_list` is true if the list contains it.
     fn apply(&self, json: &[u8], from_list: bool);
     /// Handles the deletion of an object.
     fn delete(&self, json: &[u8]);
-    /// Ends the list, which is complete.
-    fn finish(&self);
+    /// Ends the list, which is complete: the other objects of the store count as deleted.
+    fn finish_list(&self);
     /// Removes the objects of shards that this replica no longer holds. They still exist.
-    fn drop_foreign(&self) {}
+    fn remove_foreign(&self) {}
 }
 
 /// Lists and watches a kind. It never returns: it resumes a watch that broke, lists again after an expired one, and retries while
@@ -76,8 +76,8 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
     let mut backoff = WatchBackoff::default();
     while let Some(event) = events.next().await {
         match event {
-            Ok(watcher::Event::Init) => sink.begin(),
-            Ok(watcher::Event::InitDone) => sink.finish(),
+            Ok(watcher::Event::Init) => sink.begin_list(),
+            Ok(watcher::Event::InitDone) => sink.finish_list(),
             Ok(watcher::Event::InitApply(object) | watcher::Event::Apply(object) | watcher::Event::Delete(object))
                 if !scope.namespaces.contains_object(object.json()) => {}
             Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
