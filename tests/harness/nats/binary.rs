@@ -1,4 +1,4 @@
-//! Finds nats-server by `NATS_SERVER`, or builds it with Go, once per version.
+//! Finds nats-server by the variable `NATS_SERVER`, or builds it with Go once for each version.
 
 use std::{path::PathBuf, sync::OnceLock};
 
