@@ -10,7 +10,7 @@ use crate::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The reasons why an object can't be shown.
+/// The reasons for which an object can't be looked up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
@@ -107,8 +107,11 @@ pub(crate) struct ControlledKind<'a> {
 }
 
 impl<'a> ControlledKind<'a> {
-    /// Connects to the cluster of the environment and to the buckets of the operator, with the rights of the user, for objects of the
-    /// named kind.
+    /// Connects with the user's credentials to the cluster of the kubeconfig and to the operator's buckets, for objects of the named
+    /// kind.
+    ///
+    /// # Errors
+    /// Fails if the operator does not control the kind, or if there is no connection.
     pub(crate) async fn connect(
         operator: &Operator,
         project: &'a Project,
