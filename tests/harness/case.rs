@@ -267,6 +267,7 @@ fn default_threads() -> Option<usize> {
     std::thread::available_parallelism().ok().map(|cores| cores.get() * 3)
 }
 
+/// Runs this program again for each form, one after the other.
 fn run_both() -> ExitCode {
     let succeeds = |plane: &str| {
         let program = std::env::current_exe().expect("this program's path");
@@ -343,6 +344,7 @@ static SHARED: SharedPlane = Mutex::new(None);
 /// for all namespaces.
 static SHARED_BY_COURSE: SharedPlane = Mutex::new(None);
 
+/// Returns the plane that cases share; the first call starts it.
 fn shared(plane: &SharedPlane, runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
     let mut shared = plane.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plane) = &*shared {

@@ -63,6 +63,7 @@ impl Drop for Folder {
     }
 }
 
+/// Removes the folders whose processes have ended: their locks are free.
 fn sweep(parent: &Path) {
     if std::env::var_os(KEEP).is_some() {
         return;

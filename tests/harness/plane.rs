@@ -92,11 +92,13 @@ impl Plane {
         self.files.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
     }
 
+    /// Starts a sandbox inside this process, without a port.
     fn inner(options: Options) -> Self {
         let inner = Inner::start(&options);
         Self { admin: inner.admin(), server: Server::Inner(inner), files: None, binaries: OnceLock::new(), options }
     }
 
+    /// Starts the servers of a plane that listens on a port.
     async fn on_a_port(options: Options) -> Result<Self, Missing> {
         let files = PlaneFiles::new();
         let (folder, port) = (&files.folder, files.port.number);
@@ -236,6 +238,7 @@ impl Plane {
         .await;
     }
 
+    /// Panics with the last lines of its log if a server has ended.
     fn check_servers(&self) {
         if let Server::Programs(programs) = &self.server {
             let files = self.files();

@@ -57,6 +57,7 @@ const NAME_LABEL: &str = "opgen.dev/application";
 /// Source: the documentation of Argo CD, "App Deletion".
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 
+/// Returns the kind `Application` of Argo CD.
 fn application_kind() -> Kind {
     Kind {
         group: "argoproj.io".into(),
@@ -166,6 +167,10 @@ fn helm(application: &ApplicationSpec) -> Option<Value> {
     (!helm.is_empty()).then_some(Value::Object(helm))
 }
 
+/// Returns the sync policy: automated, with retries without limit and the options of the application.
+///
+/// # Errors
+/// If the namespace has labels or annotations, and is not created by Argo CD.
 fn sync_policy(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
     // Without a limit, since what an application waits for may take longer than any.
     let backoff = json!({"duration": "5s", "factor": 2, "maxDuration": "3m"});

@@ -235,6 +235,7 @@ impl ClusterConnection {
         }
     }
 
+    /// Renews the credentials now. After a failure, the next renewal is due at the retry time of the program.
     async fn renew_now(self: Arc<Self>, mut last_read: OwnedMutexGuard<LastRead>) {
         if let Err(error) = self.read(true).await {
             tracing::warn!(kubeconfig = %self.secret, %error, "the credentials can't be renewed");
@@ -271,6 +272,8 @@ impl ClusterConnection {
         !is_current()
     }
 
+    /// Connects with other credentials if they differ from the current ones. With another identity, the cluster is another one:
+    /// this connection is marked as replaced.
     fn update(&self, config: ClientConfig) {
         if config.identity != self.identity {
             self.is_replaced.store(true, Ordering::Relaxed);

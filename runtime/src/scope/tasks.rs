@@ -86,6 +86,7 @@ impl<'a> ClusterTasks<'a> {
     }
 }
 
+/// Watches the children of a kind in the cluster. A list that is too large ends it, until the next try.
 async fn watch(
     state: Arc<ControllerState>,
     children: Arc<WatchedKind<Child>>,
@@ -116,6 +117,7 @@ async fn watch(
     }
 }
 
+/// Enqueues the users of the cluster whenever its kubeconfig has other credentials than those of a verified registration.
 async fn follow_credentials(
     connection: Arc<ClusterConnection>,
     verified: Arc<Mutex<VerifiedRegistrations>>,
@@ -138,6 +140,7 @@ async fn follow_credentials(
     }
 }
 
+/// Enqueues the users of the cluster whenever the watch of a kind opens or fails.
 async fn follow_watch(children: Arc<WatchedKind<Child>>, users: Arc<Mutex<ClusterUsers>>, events: EventTarget) {
     let mut state = children.health.subscribe();
     loop {

@@ -61,6 +61,7 @@ impl Log {
 }
 
 impl Reader {
+    /// Adds the entries that were written to the log since the last call, up to the last complete line.
     fn read_on(&mut self, path: &Path) {
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|mut file| {

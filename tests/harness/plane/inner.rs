@@ -39,6 +39,7 @@ impl Inner {
     }
 }
 
+/// Converts a record of the sandbox to an entry of the audit log, without times and without the holder of a lease.
 fn entry(record: &Record) -> Entry {
     let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, .. } =
         record.clone();

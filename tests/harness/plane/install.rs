@@ -57,6 +57,10 @@ fn is_empty(document: &str) -> bool {
     document.lines().all(|line| line.trim().is_empty() || line.starts_with(['#', '-']) && !line.starts_with("- "))
 }
 
+/// Applies an object, and returns the warnings of the server.
+///
+/// # Errors
+/// The response of the server if it refuses the object.
 async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, String> {
     let types = object.types.as_ref().ok_or("an object without a kind")?;
     let kind = GroupVersionKind::try_from(types).map_err(|error| error.to_string())?;
@@ -80,6 +84,7 @@ async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, S
     Err(String::from_utf8_lossy(&body).into_owned())
 }
 
+/// Returns whether the server serves a kind in namespaces.
 async fn is_namespaced(client: &Client, kind: &GroupVersionKind) -> Result<bool, String> {
     let (_, capabilities) = kube::discovery::pinned_kind(client, kind).await.map_err(|error| error.to_string())?;
     Ok(capabilities.scope == Scope::Namespaced)

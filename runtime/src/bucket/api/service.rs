@@ -87,6 +87,10 @@ impl ServedKind {
         view.get_or_insert_with(|| FollowedView::start(self.store.clone())).view.clone()
     }
 
+    /// Handles a call at a path of the kind.
+    ///
+    /// # Errors
+    /// 404 for a path that the kind does not have, 405 for an unsupported verb, and the error of the verb.
     async fn respond(&self, path: &ApiPath, call: &ApiCall) -> Result<Response<Body>, RequestError> {
         let kind = &self.store.kind;
         let has_path = match path.subresource.as_str() {

@@ -197,6 +197,7 @@ impl BucketView {
         self.change_key(key, |viewed| viewed.is_invalid = is_invalid);
     }
 
+    /// Changes the state of a key, and forgets it if it is then that of a key without an entry.
     fn change_key(&self, key: &str, change: impl FnOnce(&mut ViewedKey)) {
         let mut state = self.state.lock();
         let viewed = state.keys.entry(key.to_owned()).or_default();

@@ -95,12 +95,14 @@ fn needs_version(request: ObjectRequest<'_>) -> bool {
     kind.has_generation || kind.kind.group == "coordination.k8s.io"
 }
 
+/// Returns the error for a request without a name.
 fn missing_name(request: ObjectRequest<'_>) -> ApiFailure {
     let name = request.name;
     let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
     ApiFailure::bad_request(why)
 }
 
+/// Applies a patch to an existing object, and stores the result.
 async fn patch_object(
     request: ObjectRequest<'_>,
     patch: &PatchDocument,
@@ -113,6 +115,10 @@ async fn patch_object(
     update_object(request, current, new, ownership).await
 }
 
+/// Creates an object by an apply, because there is none with its name.
+///
+/// # Errors
+/// 409 if the apply has a `uid`. A conflict, after which the request is tried again, if another client has created the object.
 async fn create_by_apply(request: ObjectRequest<'_>, patch: &PatchDocument) -> Result<WrittenObject, RequestError> {
     let now = request.store.now();
     let mut new = patch.apply_to(request, None, &now)?;

@@ -102,6 +102,7 @@ impl PassCore<'_> {
         outcome
     }
 
+    /// Returns the ConfigMap with the record of a cluster that a node uses.
     fn record_object(&self, node: &str, record: &ClusterRecord) -> Value {
         let KubeconfigSecret { namespace, name, .. } = &record.secret;
         // By the name of the owner: a new owner of that name takes over the record with the objects.

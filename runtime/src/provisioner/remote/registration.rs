@@ -56,6 +56,7 @@ impl PassCore<'_> {
         Ok(Some(self.registered_with(registration, users, &*cluster.credentials()?)))
     }
 
+    /// Returns the cluster with these credentials, as it is registered for the users of a kind.
     fn registered_with(
         &self,
         registration: Registration,

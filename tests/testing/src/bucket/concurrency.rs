@@ -77,6 +77,7 @@ async fn expect_one_winner(run: &CheckRun, clients: (Client, Client), key: &str,
     clients.0.expect_entry(key, format!("of writer {writer}"), revision).await
 }
 
+/// Writes a key with a value that names the writer.
 async fn write_as(client: Client, key: String, writer: usize, expected: Expected) -> CheckResult<PutResult> {
     client.try_put(&key, format!("of writer {writer}"), expected).await
 }
@@ -103,6 +104,7 @@ async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Writes or removes a key that has this revision.
 async fn write_or_remove(client: Client, key: String, revision: u64, writes: bool) -> CheckResult<PutResult> {
     if writes {
         client.try_put(&key, "second", Expected::Revision(revision)).await

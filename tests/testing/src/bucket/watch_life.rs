@@ -145,6 +145,7 @@ async fn write_during_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Writes a key five times, at the revision that it has each time.
 async fn write_rounds(client: Client, key: String) -> CheckResult {
     for round in 0..5 {
         let entry = client.get(&key).await?;

@@ -70,10 +70,12 @@ impl FaultyBucket {
         BucketError::unavailable(self.bucket.name(), "the trial injected a fault")
     }
 
+    /// Begins a call, which may fail or wait by the faults of the trial.
     async fn begin(&self, method: &str, key: &str) -> Result<OpenStoreCall, BucketError> {
         self.calls.begin(method, self.target(key)).await.map_err(|error| self.unavailable(error))
     }
 
+    /// Ends a call with its result, unless a fault of the trial loses the result.
     async fn end<T: Send>(&self, call: OpenStoreCall, result: Result<T, BucketError>) -> Result<T, BucketError> {
         let code = result.as_ref().map_or_else(code_of, |_| 200);
         call.end(code).await.map_err(|error| self.unavailable(error))?;

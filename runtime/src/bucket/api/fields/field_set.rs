@@ -39,6 +39,7 @@ impl FieldSet {
         set
     }
 
+    /// Adds the field at a path of field names.
     fn insert_path(&mut self, path: &[&str]) {
         let [name, rest @ ..] = path else { return };
         let node = self.nodes.entry(field_step(name)).or_default();
@@ -142,6 +143,7 @@ impl FieldSet {
         paths
     }
 
+    /// Adds the paths of the fields of this level and of the levels below, each with a prefix.
     fn add_paths(&self, prefix: &str, paths: &mut Vec<String>) {
         for (step, node) in &self.nodes {
             let path = match step.strip_prefix("f:") {

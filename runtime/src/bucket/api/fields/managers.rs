@@ -48,6 +48,7 @@ impl ManagerEntry {
         Self { operation, name, version, subresource }
     }
 
+    /// Decodes an entry of `managedFields`: the manager, and the fields that it owns. `None` if the entry is invalid.
     fn decode(entry: &Value) -> Option<(Self, OwnedFields)> {
         let field = |name: &str| text(entry, &[name]);
         let (operation, api_version) = (field("operation"), field("apiVersion"));
@@ -62,6 +63,7 @@ impl ManagerEntry {
         Some((manager, OwnedFields { api_version: api_version.to_owned(), time: field("time").to_owned(), set }))
     }
 
+    /// Encodes the manager and the fields that it owns as an entry of `managedFields`.
     fn encode(&self, owned: &OwnedFields) -> Value {
         let mut entry = Map::new();
         for (name, value) in [
