@@ -257,7 +257,7 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     }
     nats::stop_shared();
     durations::print_slowest();
-    Folder::sweep(&planes_folder());
+    Folder::remove_abandoned(&planes_folder());
     conclusion.exit_code()
 }
 
