@@ -33,28 +33,27 @@ const ROUNDS: usize = 8;
 type PutResult = Result<u64, BucketError>;
 
 async fn create_concurrently(run: &CheckRun) -> CheckResult {
-    let clients = run.two_clients().await?;
+    let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
-        expect_one_winner(run, clients.clone(), &format!("key-{round}"), Expected::Absent).await?;
+        expect_one_winner(run, &clients, &format!("key-{round}"), Expected::Absent).await?;
     }
     Ok(())
 }
 
 async fn replace_concurrently(run: &CheckRun) -> CheckResult {
-    let clients = run.two_clients().await?;
+    let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
         let key = format!("key-{round}");
-        let revision = clients.0.create(&key, "first").await?;
-        expect_one_winner(run, clients.clone(), &key, Expected::Revision(revision)).await?;
+        let revision = clients[0].create(&key, "first").await?;
+        expect_one_winner(run, &clients, &key, Expected::Revision(revision)).await?;
     }
     Ok(())
 }
 
 /// Writes a key on many threads at once, and expects that one write succeeds, and is the last one.
-async fn expect_one_winner(run: &CheckRun, clients: (Client, Client), key: &str, expected: Expected) -> CheckResult {
+async fn expect_one_winner(run: &CheckRun, clients: &[Client; 2], key: &str, expected: Expected) -> CheckResult {
     let results = on_threads(run.deadline, WRITERS, |writer| {
-        let client = if writer % 2 == 0 { &clients.0 } else { &clients.1 };
-        write_as(client.clone(), key.to_owned(), writer, expected)
+        write_as(clients[writer % 2].clone(), key.to_owned(), writer, expected)
     });
     let results = results.await?;
     let mut winner = None;
@@ -74,7 +73,7 @@ async fn expect_one_winner(run: &CheckRun, clients: (Client, Client), key: &str,
     let Some((writer, revision)) = winner else {
         return failed(format!("{WRITERS} concurrent put({key:?}, {expected:?}): expected one success, seen none"));
     };
-    clients.0.expect_entry(key, format!("of writer {writer}"), revision).await
+    clients[0].expect_entry(key, format!("of writer {writer}"), revision).await
 }
 
 /// Writes a key with a value that names the writer.
