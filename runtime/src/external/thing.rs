@@ -128,7 +128,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     async fn converge(&self, spec: &T::Spec, import: Option<&str>, digest: &str) -> Result<T::Output> {
         for _ in 0..=MAX_REPLACEMENTS {
             let (stored, observed) = self.ensure(spec, import, digest).await?;
-            if let Some(state) = self.update((stored, observed), spec, import, digest).await? {
+            if let Some(state) = self.update(stored, observed, spec, import, digest).await? {
                 return Ok(state);
             }
         }
@@ -159,7 +159,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         let intent = ExternalRecord::pending(&token, Some(salted(&token, digest)), now);
         let stored = self.records.write(stored.as_ref(), &intent).await?;
         if had_id && let Some(observed) = self.observe(None, &token).await? {
-            // With which spec it was created is not known.
+            // The spec with which it was created is not known.
             let mut unknown = stored;
             unknown.record.digest = None;
             return self.adopt(Some(unknown), token, observed).await;
@@ -211,7 +211,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Ok(Some(self.records.write(Some(deleting), &gone).await?))
     }
 
-    /// Writes the id of an observed thing into the record, if it is not there.
+    /// Writes the id of an observed thing into the record, if it is not there. Returns the thing with its record.
     async fn adopt(
         &self,
         stored: Option<StoredRecord>,
@@ -236,7 +236,8 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     /// Updates the thing if it differs from the spec. Returns its state; `None` if it is deleted in order to be replaced.
     async fn update(
         &self,
-        (stored, observed): (StoredRecord, Observed<T::Output>),
+        stored: StoredRecord,
+        observed: Observed<T::Output>,
         spec: &T::Spec,
         import: Option<&str>,
         digest: &str,

@@ -89,7 +89,8 @@ impl KubernetesSource {
     /// finds their stores up to date.
     pub(crate) async fn run(
         &self,
-        (on_change, on_dropped): (OnChange<'_>, OnDropped<'_>),
+        on_change: OnChange<'_>,
+        on_dropped: OnDropped<'_>,
         other_sinks: &FanOut<'static>,
         sharded_watch: Option<&Arc<ShardedWatch>>,
     ) {

@@ -70,13 +70,15 @@ struct CallOutage {
 impl ConnectedCluster {
     /// Starts the watches of a cluster.
     pub(super) fn new(
-        (secret, connection, series): (KubeconfigSecret, Arc<ClusterConnection>, Arc<ClusterSeries>),
+        secret: KubeconfigSecret,
+        connection: Arc<ClusterConnection>,
+        series: Arc<ClusterSeries>,
         state: Arc<ControllerState>,
         users: ClusterUsers,
         events: &EventTarget,
     ) -> Self {
         let (users, outage, verified) = (Arc::new(Mutex::new(users)), Mutex::default(), Arc::default());
-        let mut tasks = ClusterTasks::new(&secret, &state.counters, (&users, events));
+        let mut tasks = ClusterTasks::new(&secret, &state.counters, &users, events);
         for children in state.children.values() {
             tasks.watch(&state, children);
             tasks.follow_watch(children);
@@ -88,7 +90,7 @@ impl ConnectedCluster {
     }
 
     /// Records that a node of an owner uses the cluster. Returns whether it did not use it before.
-    pub(super) fn add_user(&self, (uid, owner): (&Uid, &ObjectKey), node: &str) -> bool {
+    pub(super) fn add_user(&self, uid: &Uid, owner: &ObjectKey, node: &str) -> bool {
         self.users.lock().insert((uid.clone(), node.to_owned()), owner.clone()).is_none()
     }
 

@@ -60,7 +60,7 @@ impl RegistrationWatches {
                     clusters.on_registration_change(secret, version);
                 }
             };
-            registration_watch::start(self.tree, (client, &self.namespaces), &(Arc::new(on_change) as _), counters)
+            registration_watch::start(self.tree, client, &self.namespaces, &(Arc::new(on_change) as _), counters)
         });
     }
 }
@@ -155,7 +155,7 @@ impl ConnectedClusters {
     fn use_connected(&self, node: RemoteNode<'_>) -> Option<ClusterUse> {
         let clusters = self.clusters.lock();
         let cluster = clusters.get(&ClusterKey::of(node)).filter(|cluster| !cluster.connection.is_replaced())?;
-        Some((cluster.clone(), cluster.add_user((&node.owner.uid, &node.owner.key), node.path)))
+        Some((cluster.clone(), cluster.add_user(&node.owner.uid, &node.owner.key, node.path)))
     }
 
     /// Waits until no other pass opens a connection to a cluster. Another cluster does not wait: its program for the credentials, or its
@@ -195,11 +195,11 @@ impl ConnectedClusters {
         let name = self.name_of(node.kubeconfig);
         let series = self.connector.series(&name);
         let state = Arc::new(self.state_in(name, connection.client(&series), node.tree));
-        let opened = (node.kubeconfig.clone(), connection, series);
+        let secret = node.kubeconfig.clone();
         let mut clusters = self.clusters.lock();
         let users = clusters.get(&key).map(|cluster| cluster.users()).unwrap_or_default();
-        let cluster = Arc::new(ConnectedCluster::new(opened, state, users, &self.events));
-        let is_new = cluster.add_user((&node.owner.uid, &node.owner.key), node.path);
+        let cluster = Arc::new(ConnectedCluster::new(secret, connection, series, state, users, &self.events));
+        let is_new = cluster.add_user(&node.owner.uid, &node.owner.key, node.path);
         clusters.insert(key, cluster.clone());
         drop(clusters);
         if let Some(registrations) = &self.registrations {

@@ -38,7 +38,8 @@ impl<'a> ClusterTasks<'a> {
     pub(super) fn new(
         secret: &'a KubeconfigSecret,
         counters: &Counters,
-        (users, events): (&'a Arc<Mutex<ClusterUsers>>, &'a EventTarget),
+        users: &'a Arc<Mutex<ClusterUsers>>,
+        events: &'a EventTarget,
     ) -> Self {
         Self { tasks: Tasks::new(counters.clone()), secret, users, events }
     }
@@ -197,7 +198,7 @@ mod tests {
             (Kubeconfig::secret("blue").record(None).unwrap().secret, ObjectKey::namespaced("a", "b"));
         let users = ClusterUsers::from([((Uid::from("6f2a"), "inside".to_owned()), owner.clone())]);
         let users = Arc::new(Mutex::new(users));
-        let mut tasks = ClusterTasks::new(&secret, &counters, (&users, &events));
+        let mut tasks = ClusterTasks::new(&secret, &counters, &users, &events);
         tasks.follow_watch(&Arc::new(WatchedKind::new(kind_of::<Pod>(), false)));
         let _tasks = tasks.into_tasks();
         assert_eq!(enqueued.recv().await, Some(owner));
