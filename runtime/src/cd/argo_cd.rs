@@ -1,4 +1,4 @@
-//! `ArgoCd`: deploys applications with Argo CD.
+//! `ArgoCd`: the driver that deploys applications as `Application` objects of Argo CD.
 
 mod registration;
 mod settings;

@@ -1,4 +1,4 @@
-//! `PatchDocument`: the body of a patch.
+//! `PatchDocument`: the parsed body of a patch request, which it applies to an object.
 
 use super::{
     failure::ApiFailure,

@@ -220,9 +220,10 @@ impl ViewTask {
         }
     }
 
+    /// Shows the object of a key in the view; `None` if there is no object.
     fn show(&self, name: &KeyedName, key: &str, object: Option<&ResolvedObject>, position: u64) {
         let object = object.map(|object| (&object.object, object.revision));
-        self.view.show((&name.namespace, &name.name), key, object, position);
+        self.view.show(name, key, object, position);
     }
 
     fn advance(&self, revision: u64) {

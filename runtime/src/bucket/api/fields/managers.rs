@@ -1,4 +1,4 @@
-//! `FieldManagers`: the entries of `metadata.managedFields`.
+//! `FieldManagers`: the entries of `metadata.managedFields`, with the fields that each manager owns.
 
 use super::field_set::FieldSet;
 use crate::bucket::api::object::{at, is_same_but_for, metadata_mut, set, text};
@@ -182,7 +182,7 @@ mod tests {
         let mut managers = FieldManagers::default();
         for number in 10..22 {
             let manager = ManagerEntry::new(&format!("m{number}"), UPDATE, "v1", "");
-            let set = FieldSet::of(&[&["data", &format!("f{number}")]]);
+            let set = FieldSet::from_paths(&[&["data", &format!("f{number}")]]);
             let owned = OwnedFields { api_version: "v1".to_owned(), time: number.to_string(), set };
             managers.entries.insert(manager, owned);
         }
