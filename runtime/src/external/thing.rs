@@ -156,7 +156,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
         // A pass that ends from here on leaves a record from which the next one finds what this one has created.
         let now = self.core.shared.environment.now();
-        let intent = ExternalRecord::pending(&token, Some(salted(&token, digest)), now);
+        let intent = ExternalRecord::pending(&token, Some(salted_digest(&token, digest)), now);
         let stored = self.records.write(stored.as_ref(), &intent).await?;
         if had_id && let Some(observed) = self.observe(None, &token).await? {
             // The spec with which it was created is not known.
@@ -242,7 +242,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         import: Option<&str>,
         digest: &str,
     ) -> Result<Option<T::Output>> {
-        let applied = Some(salted(&stored.record.token, digest));
+        let applied = Some(salted_digest(&stored.record.token, digest));
         let Observed { id, state } = observed;
         if stored.record.digest == applied && T::is_up_to_date(spec, &state) {
             return Ok(Some(state));
@@ -354,6 +354,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
+    /// Returns the yield until a thing that may have been created is visible.
     fn not_visible(&self) -> Error {
         let (thing, node) = (T::NAME, self.records.node());
         Error::yielding("WaitingFor", format!("waiting for the {thing} of node {node}, which may have been created"))
@@ -361,6 +362,6 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
 }
 
 /// Returns the digest of a spec for the record. The salt makes equal specs of different owners differ.
-fn salted(token: &str, digest: &str) -> String {
+fn salted_digest(token: &str, digest: &str) -> String {
     text_hash([token, digest], 12)
 }

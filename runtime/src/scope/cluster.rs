@@ -135,7 +135,7 @@ impl ConnectedCluster {
 
     /// Returns whether the cluster has answered lately, so that it exists whatever its Secret says.
     pub(super) fn has_answered(&self) -> bool {
-        self.usable().is_ok() && self.outage.lock().since.is_none()
+        self.check_usable().is_ok() && self.outage.lock().since.is_none()
     }
 
     /// Returns the values of its metrics.
@@ -151,7 +151,7 @@ impl ConnectedCluster {
     }
 
     /// Checks that the caches are filled, and that the cluster could be reached lately.
-    fn usable(&self) -> Result<()> {
+    fn check_usable(&self) -> Result<()> {
         match self.problem() {
             None => Ok(()),
             Some(ClusterProblem::Unreachable) => Err(self.unreachable()),
@@ -226,10 +226,10 @@ impl RemoteCluster for ConnectedCluster {
 
     fn begin(&self) -> BoxFuture<'_, Result<OwnedSemaphorePermit>> {
         async move {
-            self.usable()?;
+            self.check_usable()?;
             let permit = timeout(MAX_WAIT, self.passes.clone().acquire_owned()).await;
             // A pass before this one may have found that the cluster can't be reached.
-            self.usable()?;
+            self.check_usable()?;
             match permit {
                 Ok(Ok(permit)) => Ok(permit),
                 _ => {

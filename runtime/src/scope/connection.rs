@@ -189,7 +189,7 @@ impl ClusterConnection {
         let body = body.collect_bytes().await?;
         self.renew().await;
         let first = self.current.lock().clone();
-        let response = first.client.send(rebuilt(&parts, body.clone())).await;
+        let response = first.client.send(rebuild_request(&parts, body.clone())).await;
         let is_refused = match &response {
             Ok(response) => response.status() == StatusCode::UNAUTHORIZED,
             // Perhaps the API server has another certificate. Whether it has processed the request is unknown, so it is not repeated.
@@ -202,7 +202,7 @@ impl ClusterConnection {
         };
         let response = if is_refused && self.reload(&mut *self.last_read.lock().await, &first, true).await {
             let client = self.current.lock().client.clone();
-            client.send(rebuilt(&parts, body.clone())).await
+            client.send(rebuild_request(&parts, body.clone())).await
         } else {
             response
         };
@@ -296,7 +296,8 @@ impl ClusterConnection {
     }
 }
 
-fn rebuilt(parts: &Parts, body: impl Into<Body>) -> Request<Body> {
+/// Returns a request with the same head and body as before, to send it again.
+fn rebuild_request(parts: &Parts, body: impl Into<Body>) -> Request<Body> {
     Request::from_parts(parts.clone(), body.into())
 }
 

@@ -39,13 +39,13 @@ impl Follower {
     pub(super) async fn next(&mut self, expected: &str) -> CheckResult<WatchItem> {
         let is_over = self.deadline.is_over();
         match self.deadline.wait(self.stream.next()).await {
-            _ if is_over => failed(format!("expected {expected} before the deadline {}", self.seen())),
+            _ if is_over => failed(format!("expected {expected} before the deadline {}", self.summary())),
             Some(Some(item)) => {
                 self.add(&item)?;
                 Ok(item)
             }
-            Some(None) => failed(format!("expected {expected}; the watch ended {}", self.seen())),
-            None => failed(format!("expected {expected}; no more came until the deadline {}", self.seen())),
+            Some(None) => failed(format!("expected {expected}; the watch ended {}", self.summary())),
+            None => failed(format!("expected {expected}; no more came until the deadline {}", self.summary())),
         }
     }
 
@@ -53,7 +53,9 @@ impl Follower {
     pub(super) fn poll_once(&mut self) -> CheckResult {
         match self.stream.next().now_or_never() {
             Some(Some(item)) => self.add(&item),
-            Some(None) => failed(format!("expected the watch to wait for the next change; it ended {}", self.seen())),
+            Some(None) => {
+                failed(format!("expected the watch to wait for the next change; it ended {}", self.summary()))
+            }
             None => Ok(()),
         }
     }
@@ -138,7 +140,7 @@ impl Follower {
         self.latest.push_back(item_text(item));
         let Ok(event) = item else { return Ok(()) };
         let has_begun = self.lists > 0 || self.partial_list.is_some() || *event == BucketEvent::ListStarted;
-        expect(has_begun, || format!("expected `ListStarted` before all other events; {}", self.seen()))?;
+        expect(has_begun, || format!("expected `ListStarted` before all other events; {}", self.summary()))?;
         match event {
             BucketEvent::ListStarted => {
                 self.partial_list = Some(BTreeMap::new());
@@ -155,7 +157,7 @@ impl Follower {
     /// Replaces the entries by those of the list in progress, which is complete.
     fn end_list(&mut self) -> CheckResult {
         let Some(list) = self.partial_list.take() else {
-            return failed(format!("expected `ListEnded` once, after `ListStarted`; {}", self.seen()));
+            return failed(format!("expected `ListEnded` once, after `ListStarted`; {}", self.summary()));
         };
         self.entries = list;
         self.lists += 1;
@@ -170,7 +172,8 @@ impl Follower {
             // Another client may write a key while the list is delivered.
             let is_newer = before.is_none_or(|before| before.revision < entry.revision);
             return expect(is_newer, || {
-                format!("expected key {:?} once in a list, or again with a newer revision; {}", entry.key, self.seen())
+                let (key, summary) = (&entry.key, self.summary());
+                format!("expected key {key:?} once in a list, or again with a newer revision; {summary}")
             });
         }
         self.check_revision(&entry.key, entry.revision)?;
@@ -180,7 +183,7 @@ impl Follower {
 
     /// Applies a removal, which may come only outside a list.
     fn remove(&mut self, key: &str, revision: u64) -> CheckResult {
-        expect(self.partial_list.is_none(), || format!("expected entries only in a list; {}", self.seen()))?;
+        expect(self.partial_list.is_none(), || format!("expected entries only in a list; {}", self.summary()))?;
         self.check_revision(key, revision)?;
         self.entries.remove(key);
         Ok(())
@@ -189,15 +192,15 @@ impl Follower {
     /// Checks that the revision of a change is greater than that of the last change and of the key's entry, and records it.
     fn check_revision(&mut self, key: &str, revision: u64) -> CheckResult {
         let last = self.last_change;
-        expect(revision > last, || format!("expected a change after revision {last}; {}", self.seen()))?;
+        expect(revision > last, || format!("expected a change after revision {last}; {}", self.summary()))?;
         let known = self.revision(key).unwrap_or_default();
-        expect(revision > known, || format!("expected a change of key {key:?} after {known}; {}", self.seen()))?;
+        expect(revision > known, || format!("expected a change of key {key:?} after {known}; {}", self.summary()))?;
         self.last_change = revision;
         Ok(())
     }
 
-    /// Returns the latest items for messages.
-    fn seen(&self) -> String {
+    /// Returns the number of complete lists and the latest items, for messages.
+    fn summary(&self) -> String {
         let latest: Vec<&str> = self.latest.iter().map(String::as_str).collect();
         let latest = if latest.is_empty() { "nothing".to_owned() } else { latest.join(", ") };
         format!("(seen: {} complete lists; at last {latest})", self.lists)
