@@ -322,7 +322,7 @@ impl OrphanCollector {
         if is_healthy(control_loop.source.health())
             && control_loop.shared.targets.values().all(|targets| is_healthy(&targets.watched.health))
         {
-            control_loop.release_stale_references(self.namespaces.of_requests()).await?;
+            control_loop.release_stale_references(self.namespaces.request_namespace()).await?;
         }
         Ok(())
     }

@@ -178,7 +178,7 @@ impl Source for KubernetesSource {
     fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         async move {
             let client = self.client.metadata_client();
-            let namespace = self.namespaces.of_requests().filter(|_| self.kind.namespaced);
+            let namespace = self.namespaces.request_namespace().filter(|_| self.kind.namespaced);
             let target = Target { kind: &self.kind, namespace, name: "" };
             let mut keys = BTreeSet::new();
             for (labels, fields) in self.selection.inverse_selectors() {

@@ -62,7 +62,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
         plural: kind.plural.to_string(),
     };
     let client = reporting_open_watches(client, health.clone());
-    let api: Api<WatchedObject> = match scope.namespaces.of_requests().filter(|_| kind.namespaced) {
+    let api: Api<WatchedObject> = match scope.namespaces.request_namespace().filter(|_| kind.namespaced) {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
@@ -191,7 +191,7 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchS
         verb,
         kind: kind.clone(),
         subresource: "",
-        namespace: scope.namespaces.of_requests().filter(|_| kind.namespaced).map(str::to_owned),
+        namespace: scope.namespaces.request_namespace().filter(|_| kind.namespaced).map(str::to_owned),
         name: String::new(),
         source: Box::new(source),
     };

@@ -218,7 +218,7 @@ impl<V> WatchedKind<V> {
     ///
     /// # Errors
     /// A yield with the reason if it can't.
-    pub(crate) fn readable(&self) -> Result<()> {
+    pub(crate) fn check_readable(&self) -> Result<()> {
         let kind = &self.kind;
         match self.health.state() {
             WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),

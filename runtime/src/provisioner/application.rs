@@ -77,7 +77,7 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
     });
     async move {
         let outcome = core.converge_application(&node, D::ACCESS, objects?).await;
-        if D::REGISTRATION.is_some() { cx.core().of_operator_cluster(outcome) } else { outcome }
+        if D::REGISTRATION.is_some() { cx.core().mark_operator_cluster_error(outcome) } else { outcome }
     }
     .boxed()
 }
@@ -98,7 +98,7 @@ pub fn remove_application<'c, O: Owner, P: Provisioner>(
         let Edge { shape, registration, .. } = group.edge(name).ok_or_else(|| unknown_application(name))?;
         let core = core_of_application(cx.core(), *registration);
         let outcome = core.converge_application(&node, shape.access, Vec::new()).await;
-        if registration.is_some() { cx.core().of_operator_cluster(outcome) } else { outcome }
+        if registration.is_some() { cx.core().mark_operator_cluster_error(outcome) } else { outcome }
     }
     .boxed()
 }

@@ -113,7 +113,7 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         };
         let Some(cluster) = core.connect(remote).await? else { return Err(kubeconfig_missing(&record.secret)) };
         let _permit = cluster.begin().await?;
-        core.of_operator_cluster(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
+        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
         let planner = RemotePlanner::<C, O, P> { cx, name, inputs: &inputs, inputs_digest };
         let inside = core.for_cluster(&*cluster, &record.secret, Some(&planner));
         let outcome = {
@@ -210,9 +210,9 @@ async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
     }
     if has_applications {
         if !has_cluster {
-            core.of_operator_cluster(core.drop_applications(node, &C::SHAPE).await)?;
+            core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
         }
-        core.of_operator_cluster(core.collect_registrations(node, &C::SHAPE).await)?;
+        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
     }
     if let Some(clusters) = &core.shared.remote_clusters {
         clusters.release(remote);
@@ -229,8 +229,8 @@ async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
 ) -> Result<()> {
     let core = cx.core();
     if !C::SHAPE.applications_to_register().is_empty() {
-        core.of_operator_cluster(core.drop_applications(node, &C::SHAPE).await)?;
-        core.of_operator_cluster(core.collect_registrations(node, &C::SHAPE).await)?;
+        core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
+        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
     }
     if let Some(clusters) = &core.shared.remote_clusters {
         let kubeconfig = &record.secret;
@@ -256,7 +256,7 @@ async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
     let core = cx.core();
     // Without a registration, a CD system gives up what it has deployed.
     if core.has_applications(node, &C::SHAPE)? {
-        core.of_operator_cluster(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
+        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
     }
     let mut inside = core.for_cluster(cluster, secret, None);
     let outcome = match inside.restore_owner_references(false).await {

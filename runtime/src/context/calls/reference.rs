@@ -160,7 +160,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
     /// A yield if the cache of the kind can't be read yet. A terminal error without a namespace, or with invalid labels.
     fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
-        core.shared.targets(&kind)?.watched.readable()?;
+        core.shared.targets(&kind)?.watched.check_readable()?;
         let namespace = self.calls.namespace.clone().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {
             let message = format!("{kind} needs a namespace; set it with `in_namespace`");
@@ -219,7 +219,7 @@ impl SelectedReferences {
         }
         let targets = core.shared.targets(&self.kind)?;
         // While the kind can't be read, it is unknown whether the target refuses.
-        targets.watched.readable()?;
+        targets.watched.check_readable()?;
         let allowed = core.shared.check_allowed_from(own_namespace, ("", &self.kind, key));
         if allowed.is_err() {
             core.shared.release(targets, key, &self.finalizer).await?;

@@ -24,7 +24,7 @@ impl PassCore<'_> {
     /// A yield if the cache of records can't be read yet.
     pub(super) fn records(&self, node: &Arc<str>) -> Result<Vec<Header>> {
         let children = self.shared.children(&record_kind())?;
-        children.readable()?;
+        children.check_readable()?;
         let mut records: Vec<_> =
             self.children_of_node(children, node).into_iter().map(|entry| entry.header.clone()).collect();
         // Whoever may write in another namespace could name a Secret that is none of his.

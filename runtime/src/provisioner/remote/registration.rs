@@ -125,7 +125,7 @@ impl PassCore<'_> {
         let version =
             |metadata: &ObjectMeta| ResourceVersion::from(&*metadata.resource_version.clone().unwrap_or_default());
         match core.shared.client.get::<Secret>(target).await? {
-            Some(found) if found.metadata.deletion_timestamp.is_some() => Err(is_being_deleted(&registered.key())),
+            Some(found) if found.metadata.deletion_timestamp.is_some() => Err(being_deleted_error(&registered.key())),
             Some(found) if is_as_registered(&found, &registered.secret) => Ok(version(&found.metadata)),
             _ => {
                 let manager = &core.shared.operator;
@@ -190,7 +190,7 @@ impl PassCore<'_> {
             tracing::info!(secret = %header.key, "deleting the registration of a cluster that no application uses");
         }
         match self.shared.client.delete(target, &params).await? {
-            Deletion::Started => Err(is_being_deleted(&header.key)),
+            Deletion::Started => Err(being_deleted_error(&header.key)),
             _ => Ok(()),
         }
     }
@@ -242,7 +242,7 @@ impl PassCore<'_> {
         for kind in kinds {
             let children = self.shared.children(&kind)?;
             if children.health.state() != WatchState::Missing {
-                children.readable()?;
+                children.check_readable()?;
                 served.push(kind);
             }
         }
@@ -273,7 +273,8 @@ pub(crate) fn deploying_kind(application: &'static Shape) -> Option<Kind> {
     application.applied_kinds().pop()
 }
 
-fn is_being_deleted(secret: &ObjectKey) -> Error {
+/// Returns the yield until the Secret of a registration is gone.
+fn being_deleted_error(secret: &ObjectKey) -> Error {
     let message = format!("Secret {secret}, which registers a cluster, is being deleted");
     Error::yielding("WaitingFor", message)
 }
