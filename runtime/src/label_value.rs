@@ -1,4 +1,4 @@
-//! Converts texts to values of labels.
+//! Converts strings to valid label values.
 
 /// Returns a text as the value of a label: at most 63 letters, digits, `-`, `_` and `.`, the first and the last a letter or digit.
 pub(crate) fn label_value(text: &str) -> String {

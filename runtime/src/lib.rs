@@ -233,7 +233,7 @@ pub mod __private {
         context::Draft,
         provisioner::{
             application::{application_edge, application_of, apply_application, remove_application},
-            build::{BuildResult, ResourceField, wanted},
+            build::{BuildResult, ResourceField, desired_objects},
             escalation::granted_roles,
             group::{
                 WhenResult, apply, apply_with, down, edge, is_wanted, not_wanted, remove, remove_with, resource_edge,

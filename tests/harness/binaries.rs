@@ -162,6 +162,8 @@ pub(crate) fn target_folder() -> PathBuf {
     package.parent().unwrap_or(package).join("target/controlplane")
 }
 
+/// Finds the programs of a form in the folder of the environment; otherwise those of the build, which it runs if a program is
+/// missing.
 fn find_or_build(form: Form) -> Result<Binaries, Missing> {
     availability(form)?;
     if let Some(folder) = assets() {

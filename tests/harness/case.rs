@@ -51,7 +51,7 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
-    match Form::chosen() {
+    match Form::from_environment() {
         Form::ControlPlane | Form::Cluster => case_served(name, body),
         Form::Sandbox => case_on(name, Options::default(), body),
     }
@@ -73,7 +73,7 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
-    if Form::chosen() == Form::Sandbox {
+    if Form::from_environment() == Form::Sandbox {
         return case(name, body);
     }
     let without_server = nats::case_without_server(&full_name(&Options::served(), name));
@@ -155,7 +155,7 @@ where
     F: Future<Output = R>,
     R: Outcome,
 {
-    match Form::chosen() {
+    match Form::from_environment() {
         Form::ControlPlane | Form::Cluster => case_on(name, options, body),
         Form::Sandbox => Trial::test(format!("sandbox::{name}"), || Ok(())).with_kind(why).with_ignored_flag(true),
     }
@@ -163,7 +163,7 @@ where
 
 /// Marks a case as long. It is ignored on a control plane: the sandbox runs it with all others, and the nightly run on a cluster.
 pub fn long(case: Trial) -> Trial {
-    match Form::chosen() {
+    match Form::from_environment() {
         Form::ControlPlane => case.with_kind("long; the nightly run has it on a cluster").with_ignored_flag(true),
         Form::Sandbox | Form::Cluster => case,
     }
@@ -219,7 +219,7 @@ where
 /// Returns a case of the cluster course. One of them runs at a time, since each uses the whole machine.
 fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     let name = format!("{COURSE}{name}");
-    if Form::chosen() != Form::Cluster {
+    if Form::from_environment() != Form::Cluster {
         let why = format!("only a cluster can run it: {PLANE}=course");
         return Trial::test(name, || Ok(())).with_kind(why).with_ignored_flag(true);
     }
@@ -238,17 +238,17 @@ static ALONE: Mutex<()> = Mutex::new(());
 /// The `main` of a suite: runs the cases that the command line selects, then stops the shared planes. With `OPGEN_PLANE=both`,
 /// the program runs itself once for each form and once for the cluster course.
 pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
-    if Form::both() {
+    if Form::is_both_selected() {
         return run_both();
     }
     if is_required() {
         // Build now, so that no case waits for the build or runs beside it. If it fails, the cases report the error.
-        let _ = binaries::find(Form::chosen());
+        let _ = binaries::find(Form::from_environment());
     }
-    if nats::is_required() && Form::chosen() != Form::Sandbox {
+    if nats::is_required() && Form::from_environment() != Form::Sandbox {
         let _ = nats::find();
     }
-    let cases = cases.into_iter().filter(|case| !Form::course_alone() || case.name().starts_with(COURSE)).collect();
+    let cases = cases.into_iter().filter(|case| !Form::is_course_only() || case.name().starts_with(COURSE)).collect();
     let mut arguments = Arguments::from_args();
     arguments.test_threads = arguments.test_threads.or_else(default_threads);
     let conclusion = libtest_mimic::run(&arguments, cases);
@@ -257,7 +257,7 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     }
     nats::stop_shared();
     durations::print_slowest();
-    Folder::sweep(&planes_folder());
+    Folder::remove_abandoned(&planes_folder());
     conclusion.exit_code()
 }
 
@@ -267,6 +267,7 @@ fn default_threads() -> Option<usize> {
     std::thread::available_parallelism().ok().map(|cores| cores.get() * 3)
 }
 
+/// Runs this program again for each form, one after the other.
 fn run_both() -> ExitCode {
     let succeeds = |plane: &str| {
         let program = std::env::current_exe().expect("this program's path");
@@ -343,6 +344,7 @@ static SHARED: SharedPlane = Mutex::new(None);
 /// for all namespaces.
 static SHARED_BY_COURSE: SharedPlane = Mutex::new(None);
 
+/// Returns the plane that cases share; the first call starts it.
 fn shared(plane: &SharedPlane, runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
     let mut shared = plane.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plane) = &*shared {

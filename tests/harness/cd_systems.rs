@@ -8,7 +8,10 @@ pub use argo_cd::{ArgoCd, CLUSTER as ARGO_CD_CLUSTER, NAMESPACE as ARGO_CD_NAMES
 pub use build::{availability, find};
 pub use flux::Flux;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::Plane;
 
@@ -23,7 +26,7 @@ async fn apply_definitions(plane: &Plane, folder: &Path) {
 }
 
 /// Returns the YAML files in a folder and in the folders below it, sorted.
-fn yaml_files(folder: &Path) -> Vec<std::path::PathBuf> {
+fn yaml_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files = Vec::new();
     for path in entries.map(|entry| entry.expect("an entry of the folder").path()) {

@@ -206,6 +206,10 @@ impl Access {
         &self.user
     }
 
+    /// Returns the connection by HTTPS.
+    ///
+    /// # Panics
+    /// For a sandbox without a port.
     fn https(&self) -> &Https {
         match &self.connection {
             Connection::Https(https) => https,

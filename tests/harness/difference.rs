@@ -22,6 +22,7 @@ pub fn differences(real: &Value, sandbox: &Value) -> Vec<Difference> {
     found
 }
 
+/// Adds the differences between two values, and recursively between their fields and items.
 fn compare(path: &str, real: Option<&Value>, sandbox: Option<&Value>, found: &mut Vec<Difference>) {
     match (real, sandbox) {
         (Some(Value::Object(left)), Some(Value::Object(right))) => {

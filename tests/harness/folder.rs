@@ -31,7 +31,7 @@ impl Folder {
         fs::create_dir_all(parent)?;
         let parent_lock = File::create(parent.join("lock"))?;
         parent_lock.lock()?;
-        sweep(parent);
+        remove_abandoned(parent);
         loop {
             let path = parent.join(format!("{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));
             match fs::create_dir(&path) {
@@ -46,7 +46,7 @@ impl Folder {
     }
 
     /// Removes the folders of killed processes at the end of a suite, since the next start may come much later.
-    pub(crate) fn sweep(parent: &Path) {
+    pub(crate) fn remove_abandoned(parent: &Path) {
         drop(Self::try_new(parent));
     }
 
@@ -63,7 +63,8 @@ impl Drop for Folder {
     }
 }
 
-fn sweep(parent: &Path) {
+/// Removes the folders whose processes have ended: their locks are free.
+fn remove_abandoned(parent: &Path) {
     if std::env::var_os(KEEP).is_some() {
         return;
     }

@@ -51,6 +51,10 @@ pub fn apply(plane: &Plane, yaml: &str) -> String {
     warnings
 }
 
+/// Returns the output of kubectl.
+///
+/// # Panics
+/// With its errors, if it fails.
 #[track_caller]
 fn text(args: &[&str], output: Output) -> String {
     let out = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -27,6 +27,7 @@ pub(crate) struct Kubelet {
 }
 
 impl Kubelet {
+    /// Starts the simulated kubelet on a thread of its own, which ends on drop.
     pub(crate) fn start(access: &Access) -> Self {
         let (stop, stopped) = oneshot::channel();
         let access = access.clone();

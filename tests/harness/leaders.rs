@@ -72,6 +72,7 @@ pub enum Handover {
 }
 
 impl Term {
+    /// Returns a term that a leader has acquired and not used yet.
     fn new(user: &str, identity: &str, acquired: Timestamp) -> Self {
         Self {
             user: user.to_owned(),

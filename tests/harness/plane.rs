@@ -76,7 +76,7 @@ impl Plane {
     /// With the last lines of the log of a server, if it ends or is not ready in time.
     pub async fn start(options: Options) -> Result<Self, Missing> {
         let plane = if options.is_inner() { Self::inner(options) } else { Self::on_a_port(options).await? };
-        plane.account_exists("default", "default").await;
+        plane.until_account_exists("default", "default").await;
         Ok(plane)
     }
 
@@ -92,11 +92,13 @@ impl Plane {
         self.files.as_ref().expect("a plane that is served: `case_served`, or `Options::served`")
     }
 
+    /// Starts a sandbox inside this process, without a port.
     fn inner(options: Options) -> Self {
         let inner = Inner::start(&options);
         Self { admin: inner.admin(), server: Server::Inner(inner), files: None, binaries: OnceLock::new(), options }
     }
 
+    /// Starts the servers of a plane that listens on a port.
     async fn on_a_port(options: Options) -> Result<Self, Missing> {
         let files = PlaneFiles::new();
         let (folder, port) = (&files.folder, files.port.number);
@@ -142,13 +144,12 @@ impl Plane {
         self.admin.kubeconfig()
     }
 
-    /// Returns the access of an existing ServiceAccount, with the rights that RBAC grants to it. A plane with a port issues a
-    /// token by a
-    /// TokenRequest.
-    pub async fn account(&self, namespace: &str, name: &str) -> Access {
-        self.account_exists(namespace, name).await;
+    /// Waits until a ServiceAccount exists, and returns its access, with the rights that RBAC grants to it. The access has a token
+    /// from a TokenRequest, except in the sandbox inside this process, which needs none.
+    pub async fn service_account(&self, namespace: &str, name: &str) -> Access {
+        self.until_account_exists(namespace, name).await;
         if let Server::Inner(inner) = &self.server {
-            return inner.account(namespace, name);
+            return inner.service_account(namespace, name);
         }
         let request = TokenRequest {
             metadata: ObjectMeta::default(),
@@ -169,7 +170,7 @@ impl Plane {
         let namespace = Namespace { metadata, ..Namespace::default() };
         let result = Api::<Namespace>::all(self.client()).create(&PostParams::default(), &namespace).await;
         result.unwrap_or_else(|error| panic!("the namespace {name} can't be created: {error}"));
-        self.account_exists(&name, "default").await;
+        self.until_account_exists(&name, "default").await;
         name
     }
 
@@ -225,7 +226,8 @@ impl Plane {
         })
     }
 
-    async fn account_exists(&self, namespace: &str, name: &str) {
+    /// Waits until a ServiceAccount exists.
+    async fn until_account_exists(&self, namespace: &str, name: &str) {
         let accounts = Api::<ServiceAccount>::namespaced(self.client(), namespace);
         let what = format!("the ServiceAccount {namespace}/{name} exists");
         wait::until(what, wait::PATIENCE, async || {
@@ -236,6 +238,7 @@ impl Plane {
         .await;
     }
 
+    /// Panics with the last lines of its log if a server has ended.
     fn check_servers(&self) {
         if let Server::Programs(programs) = &self.server {
             let files = self.files();

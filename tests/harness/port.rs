@@ -38,6 +38,7 @@ impl Port {
         (Ipv4Addr::LOCALHOST, self.number).into()
     }
 
+    /// Reserves a port by a locked file; `None` if another process has reserved it, or listens on it.
     fn reserve_one(number: u16) -> Option<Self> {
         let folder = temp_dir().join("opgen-test-ports");
         create_dir_all(&folder).expect("a folder for reserved ports");

@@ -122,6 +122,8 @@ struct Lifeline {
 }
 
 impl Lifeline {
+    /// Starts a shell in a new process group, which kills the group when this process ends and thereby closes the shell's
+    /// input.
     fn start() -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "read -r _; kill -KILL 0"]);

@@ -82,6 +82,7 @@ impl Drop for Proxy {
     }
 }
 
+/// Accepts connections and forwards them to the server, until the listener fails.
 async fn accept(listener: TcpListener, server: SocketAddr, state: Arc<State>) {
     let mut connections = JoinSet::new();
     while let Ok((client, _)) = listener.accept().await {

@@ -38,6 +38,7 @@ rules:
 - {level: Metadata}
 ";
 
+/// Returns the command that starts etcd.
 pub(crate) fn etcd(binaries: &Binaries, folder: &Path, ports: Ports) -> Command {
     let (clients, peers) = (loopback(ports.etcd), loopback(ports.peer));
     let mut command = binaries.command("etcd");
@@ -55,6 +56,7 @@ pub(crate) fn etcd(binaries: &Binaries, folder: &Path, ports: Ports) -> Command 
     command
 }
 
+/// Returns the command that starts kube-apiserver, with an audit log and RBAC. `more` are further flags.
 pub(crate) fn apiserver(
     binaries: &Binaries,
     folder: &Path,
@@ -94,6 +96,7 @@ pub(crate) fn apiserver(
     command
 }
 
+/// Returns the command that starts kube-controller-manager.
 pub(crate) fn controller_manager(
     binaries: &Binaries,
     folder: &Path,
@@ -122,6 +125,7 @@ pub(crate) fn controller_manager(
     command
 }
 
+/// Returns the command that starts kube-scheduler.
 pub(crate) fn scheduler(binaries: &Binaries, authority: &Authority) -> Command {
     let mut command = binaries.command("kube-scheduler");
     command.args([

@@ -25,7 +25,7 @@ const PROGRAMS: [(&str, &str, &str); 2] = [
 /// # Errors
 /// Fails with what is missing.
 pub fn availability() -> Result<(), Missing> {
-    if existing().is_some() || go_runs() {
+    if find_complete_folder().is_some() || go_runs() {
         return Ok(());
     }
     Err(Missing("Go is not installed, so Helm and kustomize can't be built".to_owned()))
@@ -37,7 +37,7 @@ pub fn availability() -> Result<(), Missing> {
 /// Fails with the missing program, or with the reason why it can't be built.
 pub fn find() -> Result<PathBuf, Missing> {
     static FOLDER: OnceLock<Result<PathBuf, Missing>> = OnceLock::new();
-    FOLDER.get_or_init(|| existing().map_or_else(build, Ok)).clone()
+    FOLDER.get_or_init(|| find_complete_folder().map_or_else(build, Ok)).clone()
 }
 
 /// Runs `helm` with `arguments` against a plane, and returns its output. Its files are in the folder of the plane.
@@ -70,13 +70,13 @@ fn output(mut command: Command, arguments: &[&str]) -> Output {
 }
 
 /// Returns the first folder with all programs.
-fn existing() -> Option<PathBuf> {
+fn find_complete_folder() -> Option<PathBuf> {
     let is_complete = |folder: &PathBuf| PROGRAMS.iter().all(|(program, ..)| folder.join(program).is_file());
-    assets().into_iter().chain([built()]).find(is_complete)
+    assets().into_iter().chain([build_folder_path()]).find(is_complete)
 }
 
 /// Returns the folder of the built programs, for example `helm-v4.3.1-kustomize-v5.8.2`.
-fn built() -> PathBuf {
+fn build_folder_path() -> PathBuf {
     let version = |(program, module, _): (&str, &str, &str)| {
         let version = pinned(GO_MOD, module).expect("tests/controlplane/tools/go.mod requires the module");
         format!("{program}-{version}")
@@ -90,17 +90,17 @@ fn build() -> Result<PathBuf, Missing> {
     let failed = |error: std::io::Error| Missing(format!("Helm and kustomize can't be built: {error}"));
     let _lock = lock().map_err(failed)?;
     // Another process may have built them in the meantime.
-    if let Some(folder) = existing() {
+    if let Some(folder) = find_complete_folder() {
         return Ok(folder);
     }
     tell("building Helm and kustomize with Go, once; this takes minutes");
     let packages = PROGRAMS.map(|(_, _, package)| package);
-    build_folder(&built(), |staging| {
+    build_folder(&build_folder_path(), |staging| {
         for ((program, ..), package) in PROGRAMS.iter().zip(packages) {
             go_build_stamped(MODULE, &staging.join(program), &[package], "")?;
         }
         Ok(())
     })
     .map_err(failed)?;
-    Ok(built())
+    Ok(build_folder_path())
 }

@@ -190,7 +190,7 @@ fn send_paths(
     }
 }
 
-/// Returns the error for a folder that can't be watched, with a hint for the limit of inotify.
+/// Returns the error for a folder that can't be watched, with a hint: raise the inotify limit, or check the permissions.
 fn watch_error(folder: &Path, cause: notify::Error) -> Error {
     let is_full = matches!(cause.kind, notify::ErrorKind::MaxFilesWatch);
     let error = Error::failed(format!("failed to watch `{}`", folder.display())).because(cause);

@@ -57,11 +57,12 @@ pub(crate) struct ManagedVariantInput {
 /// Parses the item and the attributes of its fields or variants. Returns `None` after reporting a syntax error of the item.
 pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ManagedInput> {
     let item: DeriveInput =
-        syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Managed` on a struct")).ok()?;
+        syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Managed` on a struct or an enum")).ok()?;
     let args = parse_args(&item.attrs, diags);
     let (fields, variants) = match &item.data {
         Data::Struct(data) => (data.fields.iter().map(|field| read_field(field, diags)).collect(), Vec::new()),
         Data::Enum(data) => (Vec::new(), data.variants.iter().map(|variant| read_variant(variant, diags)).collect()),
+        // Reported by the check of the model.
         Data::Union(_) => (Vec::new(), Vec::new()),
     };
     Some(ManagedInput { kube: kube::read(&item.attrs), hints: field::read(&item.attrs), args, fields, variants, item })

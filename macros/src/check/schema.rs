@@ -111,8 +111,9 @@ impl FieldSchema<'_> {
         }
     }
 
-    /// Reports a type at its tokens. The message is the type followed by `problem`, and the fix.
+    /// Reports a type. The message is the type and `problem`, followed by the fix.
     fn reject(&mut self, ty: &Type, problem: &str, fix: &str) {
+        // A token stream has a space between all tokens.
         let text = ty
             .to_token_stream()
             .to_string()

@@ -1,4 +1,4 @@
-//! Expands access rights: as constants for the generated role, and as trait implementations.
+//! Expands the access rights of a node: into constants for the operator's role, and into trait implementations that permit its calls.
 
 use crate::{
     attrs::access::AccessTarget,

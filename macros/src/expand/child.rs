@@ -149,11 +149,11 @@ fn apply_resource(node: &Provisioner, child: &Child) -> TokenStream {
             #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
         };
     }
-    let (options, inputs) = (options(node, child), dependency::inputs(node, child));
+    let (options, digest) = (options(node, child), dependency::inputs_digest(node, child));
     let (names, values) = (dependency::value_names(child), dependency::values(node, child));
-    let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::wanted::<#ty, _>(built) });
+    let objects = grants.unwrap_or_else(|| quote_spanned! { ty.span() => #private::desired_objects::<#ty, _>(built) });
     quote_spanned! { ty.span() =>
-        #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #inputs, |draft| {
+        #private::apply_with::<#ty, _, _, _>(cx, #name, #options, #digest, |draft| {
             #(let #names = #values;)*
             let built = Self::#function(draft, #(#names),*);
             #objects
@@ -193,12 +193,12 @@ fn apply_application(node: &Provisioner, child: &Child, driver: &Type, owner: &T
 /// Returns the call that provisions a nested node, or one for each item of `each`.
 fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (ty, name, span) = (&child.ty, child.name(), located(child.ty.span()));
-    let (private, values, inputs) =
-        (node.paths.private_at(span), dependency::inputs_tuple(child), dependency::inputs(node, child));
+    let (private, values, digest) =
+        (node.paths.private_at(span), dependency::inputs_tuple(child), dependency::inputs_digest(node, child));
     if child.remote.is_some() {
         let function = &child.ident;
         return quote_spanned! { span =>
-            #private::up_remote::<#ty, #owner, _, _>(cx, #name, #values, #inputs, || {
+            #private::up_remote::<#ty, #owner, _, _>(cx, #name, #values, #digest, || {
                 #private::kubeconfig_of(Self::#function(&#private::draft(cx)))
             })
         };
@@ -207,11 +207,11 @@ fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> Tok
         (Some(each), Some(key)) => {
             let items = dependency::items(node, child, each, key, owner);
             quote_spanned! { span =>
-                #private::up_each::<#ty, _, _, #owner, _, _>(cx, #name, #values, #inputs, #items)
+                #private::up_each::<#ty, _, _, #owner, _, _>(cx, #name, #values, #digest, #items)
             }
         }
         _ if child.from.is_empty() => quote_spanned! { span => #private::up::<#ty, #owner, _>(cx, #name) },
-        _ => quote_spanned! { span => #private::up_with::<#ty, #owner, _, _>(cx, #name, #values, #inputs) },
+        _ => quote_spanned! { span => #private::up_with::<#ty, #owner, _, _>(cx, #name, #values, #digest) },
     }
 }
 

@@ -42,8 +42,9 @@ fn read_expression(node: &Provisioner, path: &NodePath) -> TokenStream {
     }
 }
 
-/// Returns the digest of the inputs of a child. The fast path compares it with that of the last pass.
-pub(super) fn inputs(node: &Provisioner, child: &Child) -> TokenStream {
+/// Returns the call that computes the digest of the inputs of a child: those of its group, and the versions of the values that
+/// `from` names. The fast path skips the child if the digest equals that of its last pass.
+pub(super) fn inputs_digest(node: &Provisioner, child: &Child) -> TokenStream {
     let private = &node.paths.private;
     let versions = (0..child.from.len()).map(|at| {
         let variable = variable(at);

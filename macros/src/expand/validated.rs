@@ -67,7 +67,7 @@ fn expand_rule(validated: &Validated, rule: &Rule) -> TokenStream {
         // The check knows all names, so this is the last one.
         _ => quote! { AtLeastOneOf(&[#(#named),*]) },
     };
-    let message = option(rule.message.as_ref());
+    let message = option_expression(rule.message.as_ref());
     quote! { #krate::validation::ValidationRule::new(#krate::validation::RuleKind::#kind, #message) }
 }
 
@@ -83,11 +83,12 @@ fn expand_condition(validated: &Validated, argument: &Argument) -> TokenStream {
         };
         quote! { #krate::validation::FieldValue::#variant(#value) }
     });
-    let value = option(value.as_ref());
+    let value = option_expression(value.as_ref());
     quote! { #krate::validation::FieldCondition::new(#name, #value) }
 }
 
-fn option(value: Option<&impl ToTokens>) -> TokenStream {
+/// Returns the expression of an `Option`.
+fn option_expression(value: Option<&impl ToTokens>) -> TokenStream {
     match value {
         Some(value) => quote! { ::core::option::Option::Some(#value) },
         None => quote! { ::core::option::Option::None },

@@ -149,7 +149,7 @@ use std::{
     note = "a type with a history can be in `Option`, `Box`, `Vec`, or a map from `String`"
 )]
 pub trait Versioned {
-    /// Returns the conversion from the version before.
+    /// Returns the conversion between the previous version and this one, in both directions.
     fn conversion() -> Conversion;
 }
 
@@ -177,11 +177,11 @@ where
     serde_json::from_value(value).map_err(|error| ConvertError::Type(error, problems))
 }
 
-/// Why [`convert`] fails.
+/// The reasons for which [`convert`] fails.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// The conversion fails.
+    /// The object can't be converted to the other version.
     Conversion(ConversionError),
     /// The result does not fit the type, with the fields that could not be converted.
     Type(serde_json::Error, Vec<FieldProblem>),

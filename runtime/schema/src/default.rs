@@ -1,4 +1,4 @@
-//! Sets the defaults of a schema on an object.
+//! Sets the defaults of a schema on an object, and normalizes its numbers.
 
 use serde_json::Value;
 
@@ -43,16 +43,17 @@ fn keeps_null(schema: &Schema) -> bool {
 }
 
 /// Converts numbers without a fraction to integers, as Go's JSON encoder writes them.
-pub fn whole_numbers(value: &mut Value) {
+pub fn whole_numbers_to_integers(value: &mut Value) {
     match value {
         Value::Number(number) => {
+            // Below 2^53, a float has every integer exactly.
             let whole = number.as_f64().filter(|whole| number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15);
             if let Some(whole) = whole {
                 *value = (whole as i64).into();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(whole_numbers),
-        Value::Object(map) => map.values_mut().for_each(whole_numbers),
+        Value::Array(items) => items.iter_mut().for_each(whole_numbers_to_integers),
+        Value::Object(map) => map.values_mut().for_each(whole_numbers_to_integers),
         _ => {}
     }
 }

@@ -10,7 +10,7 @@
 pub use accessor::{entries, flag, list, text};
 pub use cause::Cause;
 pub use compare::{Breaks, Change, compare_definitions};
-pub use default::{default, whole_numbers};
+pub use default::{default, whole_numbers_to_integers};
 pub use definition::{CheckOptions, CompileRule, CompiledRule, at_path, check};
 pub use format::is_known_format;
 pub use keywords::Keywords;

@@ -99,6 +99,7 @@ impl Application {
         Self::new(ApplicationSource::GitManifests { repository: repository.into(), revision, path: path.into() })
     }
 
+    /// Returns an application with a source and the defaults of all options.
     fn new(source: ApplicationSource) -> Self {
         Self {
             source,

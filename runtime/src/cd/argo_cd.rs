@@ -1,4 +1,4 @@
-//! `ArgoCd`: deploys applications with Argo CD.
+//! `ArgoCd`: the driver that deploys applications as `Application` objects of Argo CD.
 
 mod registration;
 mod settings;
@@ -20,8 +20,8 @@ use std::{fmt, marker::PhantomData};
 
 /// Deploys applications with Argo CD: each is an `Application`, with automated sync, self-healing, pruning and retries without limit.
 ///
-/// The `Application` has the finalizer of Argo CD from the beginning, so its deletion waits until Argo CD has removed what it deployed,
-/// whoever deletes it.
+/// The `Application` has the finalizer of Argo CD from the beginning, so its deletion waits until Argo CD has removed the objects that
+/// it deployed, whoever deletes it.
 ///
 /// Below a remote node (see [`scope`](crate::scope)), Argo CD deploys into the cluster of that node. The operator registers the cluster by a
 /// Secret in the namespace of Argo CD, which all applications share that are deployed there, and deletes it after the last of them. The
@@ -52,11 +52,12 @@ impl<S> fmt::Debug for ArgoCd<S> {
 
 /// The label with the name of the application.
 const NAME_LABEL: &str = "opgen.dev/application";
-/// The finalizer with which Argo CD removes what it deployed, before the `Application` is gone.
+/// The finalizer with which Argo CD removes the objects that it deployed, before the `Application` is gone.
 ///
 /// Source: the documentation of Argo CD, "App Deletion".
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 
+/// Returns the kind `Application` of Argo CD.
 fn application_kind() -> Kind {
     Kind {
         group: "argoproj.io".into(),
@@ -77,7 +78,7 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
         let mut spec = json!({
             "project": S::PROJECT,
             "source": source(application)?,
-            "destination": {"name": cluster::<S>(application)?, "namespace": namespace},
+            "destination": {"name": cluster_name::<S>(application)?, "namespace": namespace},
             "syncPolicy": sync_policy(application)?,
         });
         if !application.ignored_differences.is_empty() {
@@ -108,7 +109,7 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
 }
 
 /// Returns the name of the cluster in Argo CD.
-fn cluster<S: ArgoCdSettings>(application: &ApplicationSpec) -> Result<&str, InvalidApplication> {
+fn cluster_name<S: ArgoCdSettings>(application: &ApplicationSpec) -> Result<&str, InvalidApplication> {
     match &application.destination {
         ApplicationDestination::Default => Ok(S::CLUSTER),
         ApplicationDestination::Registered(name) => Ok(name),
@@ -166,6 +167,10 @@ fn helm(application: &ApplicationSpec) -> Option<Value> {
     (!helm.is_empty()).then_some(Value::Object(helm))
 }
 
+/// Returns the sync policy: automated, with retries without limit and the options of the application.
+///
+/// # Errors
+/// If the namespace has labels or annotations, and is not created by Argo CD.
 fn sync_policy(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
     // Without a limit, since what an application waits for may take longer than any.
     let backoff = json!({"duration": "5s", "factor": 2, "maxDuration": "3m"});

@@ -103,7 +103,7 @@ impl Driver for HelmCharts {
         let name = source_name(application, &source);
         let source_ref = json!({"kind": "HelmRepository", "name": name});
         let chart = json!({"chart": {"spec": {"chart": chart, "version": version, "sourceRef": source_ref}}});
-        Ok(vec![named(&helm_repository(), application, &name, source), release(application, chart)?])
+        Ok(vec![flux_object(&helm_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
@@ -126,7 +126,7 @@ impl Driver for OciCharts {
         let source = json!({"interval": INTERVAL, "url": url, "ref": reference, "layerSelector": layer});
         let name = source_name(application, &source);
         let chart = json!({"chartRef": {"kind": "OCIRepository", "name": name}});
-        Ok(vec![named(&oci_repository(), application, &name, source), release(application, chart)?])
+        Ok(vec![flux_object(&oci_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
@@ -146,7 +146,7 @@ impl Driver for GitCharts {
         let chart = json!({"chart": {"spec": {
             "chart": relative_path(path), "sourceRef": source_ref, "reconcileStrategy": "Revision",
         }}});
-        Ok(vec![named(&git_repository(), application, &name, source), release(application, chart)?])
+        Ok(vec![flux_object(&git_repository(), application, &name, source), release(application, chart)?])
     }
 }
 
@@ -161,7 +161,7 @@ impl Driver for GitManifests {
         };
         let source = json!({"interval": INTERVAL, "url": repository, "ref": git_reference(revision)});
         let name = source_name(application, &source);
-        Ok(vec![named(&git_repository(), application, &name, source), manifests(application, path, &name)?])
+        Ok(vec![flux_object(&git_repository(), application, &name, source), manifests(application, path, &name)?])
     }
 }
 
@@ -200,7 +200,7 @@ fn deploying_object(kind: &Kind, application: &ApplicationSpec, mut spec: Value)
             spec["kubeConfig"] = json!({"secretRef": {"name": name, "key": key}});
         }
     }
-    Ok(named(kind, application, &application.object_name, spec))
+    Ok(flux_object(kind, application, &application.object_name, spec))
 }
 
 /// Returns the namespace of the objects of Flux for an application.
@@ -209,7 +209,7 @@ fn namespace_of(application: &ApplicationSpec) -> &str {
 }
 
 /// Returns an object of Flux with a name.
-fn named(kind: &Kind, application: &ApplicationSpec, name: &str, spec: Value) -> Value {
+fn flux_object(kind: &Kind, application: &ApplicationSpec, name: &str, spec: Value) -> Value {
     let namespace = namespace_of(application);
     json!({
         "apiVersion": kind.api_version(),

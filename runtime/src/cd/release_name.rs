@@ -1,4 +1,4 @@
-//! The names of releases of Helm.
+//! Checks the names of Helm releases, as Helm does.
 
 use crate::dns_name::is_dns_subdomain;
 

@@ -8,7 +8,7 @@ use crate::{
     client::{CallError, Client, Target},
     command::{
         connect::ObjectConnection,
-        lookup::{ControlledKind, LiveError},
+        lookup::{ControlledKind, LookupError},
     },
     engine::{
         child::child_header,
@@ -30,7 +30,7 @@ pub(crate) async fn read_diagram(
     (kind, name): (&str, &str),
     namespace: Option<&str>,
     connection: &ObjectConnection,
-) -> Result<Diagram, LiveError> {
+) -> Result<Diagram, LookupError> {
     let target = ControlledKind::connect(operator, project, kind, namespace, connection).await?;
     let owner = target.object(name).await?;
     live_diagram(target.client, operator, target.controlled, &owner).await
@@ -42,7 +42,7 @@ pub(crate) async fn live_diagram(
     operator: &Operator,
     controlled: &KindDescription,
     owner: &Value,
-) -> Result<Diagram, LiveError> {
+) -> Result<Diagram, LookupError> {
     let mut diagram = Diagram::of(controlled);
     let namespace = owner["metadata"]["namespace"].as_str().map(str::to_owned);
     let reader = ChildReader { client, operator: &operator.name, namespace };
@@ -104,7 +104,7 @@ struct ChildReader<'a> {
 impl ChildReader<'_> {
     /// Lists the children of all kinds that the tree applies. A kind that is forbidden or not served becomes a list failure in
     /// the result.
-    async fn children(&self, root: &DiagramNode, owner: &Value) -> Result<LiveChildren, LiveError> {
+    async fn children(&self, root: &DiagramNode, owner: &Value) -> Result<LiveChildren, LookupError> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
         let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
@@ -122,7 +122,7 @@ impl ChildReader<'_> {
                     children.list_failures.insert(kind, ListFailure::NotServed);
                     continue;
                 }
-                Err(error) => return Err(LiveError::Call(Box::new(error))),
+                Err(error) => return Err(LookupError::Call(Box::new(error))),
             };
             list.iter().for_each(|item| children.add(&kind, item, &uid));
         }

@@ -10,10 +10,10 @@ use crate::{
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// The reasons why an object can't be shown.
+/// The reasons for which an object can't be looked up.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LiveError {
+pub enum LookupError {
     /// The operator can't be described.
     #[error(transparent)]
     Project(Box<ProjectError>),
@@ -61,7 +61,7 @@ pub enum LiveError {
     Call(Box<CallError>),
 }
 
-impl From<ConnectError> for LiveError {
+impl From<ConnectError> for LookupError {
     fn from(error: ConnectError) -> Self {
         match error {
             ConnectError::Config(source) => Self::Config(source),
@@ -71,7 +71,7 @@ impl From<ConnectError> for LiveError {
     }
 }
 
-impl LiveError {
+impl LookupError {
     pub(crate) fn unknown_kind(project: &Project, kind: &str) -> Self {
         let known = project.controllers.iter().map(|controlled| controlled.kind.kind.to_string());
         let known: BTreeSet<_> = known.collect();
@@ -121,15 +121,18 @@ pub(crate) struct ControlledKind<'a> {
 }
 
 impl<'a> ControlledKind<'a> {
-    /// Connects to the cluster of the environment and to the buckets of the operator, with the rights of the user, for objects of the
-    /// named kind.
+    /// Connects with the user's credentials to the cluster of the kubeconfig and to the operator's buckets, for objects of the named
+    /// kind.
+    ///
+    /// # Errors
+    /// Fails if the operator does not control the kind, or if there is no connection.
     pub(crate) async fn connect(
         operator: &Operator,
         project: &'a Project,
         kind: &str,
         namespace: Option<&str>,
         connection: &ObjectConnection,
-    ) -> Result<Self, LiveError> {
+    ) -> Result<Self, LookupError> {
         let controlled = find_controlled(project, kind)?;
         let ConnectedClient { client, default_namespace } = connection.connect(operator).await?;
         let namespace = namespace.map_or(default_namespace, str::to_owned);
@@ -142,19 +145,19 @@ impl<'a> ControlledKind<'a> {
     }
 
     /// Reads an object; it is an error if the object does not exist.
-    pub(crate) async fn object(&self, name: &str) -> Result<Value, LiveError> {
-        let object = self.client.get(self.target(name)).await.map_err(|error| LiveError::Call(Box::new(error)))?;
+    pub(crate) async fn object(&self, name: &str) -> Result<Value, LookupError> {
+        let object = self.client.get(self.target(name)).await.map_err(|error| LookupError::Call(Box::new(error)))?;
         object.ok_or_else(|| self.absent(name))
     }
 
     /// Returns the error for an object that does not exist.
-    pub(crate) fn absent(&self, name: &str) -> LiveError {
+    pub(crate) fn absent(&self, name: &str) -> LookupError {
         let (kind, name) = (Box::new(self.controlled.kind.clone()), self.full_name(name));
         match self.controlled.bucket.as_ref().map(|bucket| bucket.name.to_string()) {
             Some(bucket) if self.client.missing_buckets().contains(&bucket) => {
-                LiveError::NoBucket { kind, name, bucket }
+                LookupError::NoBucket { kind, name, bucket }
             }
-            bucket => LiveError::Absent { kind, name, bucket },
+            bucket => LookupError::Absent { kind, name, bucket },
         }
     }
 
@@ -165,7 +168,7 @@ impl<'a> ControlledKind<'a> {
 }
 
 /// Returns the controlled kind that a name of the command line matches.
-pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LiveError> {
+pub(crate) fn find_controlled<'a>(project: &'a Project, kind: &str) -> Result<&'a KindDescription, LookupError> {
     let controlled = project.controllers.iter().find(|controlled| matches_kind(&controlled.kind, kind));
-    controlled.ok_or_else(|| LiveError::unknown_kind(project, kind))
+    controlled.ok_or_else(|| LookupError::unknown_kind(project, kind))
 }

@@ -18,7 +18,7 @@ pub(crate) mod why;
 
 pub use {
     cli::LEAD_LOST_STATUS,
-    lookup::LiveError,
+    lookup::LookupError,
     options::{ConfigurationError, LogReload, ManagerArgs, OperatorConfiguration, configuration_schema},
     why::cause::Why,
 };

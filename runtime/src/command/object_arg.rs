@@ -3,7 +3,7 @@
 use crate::{
     command::{
         connect::ObjectConnection,
-        lookup::{ControlledKind, LiveError},
+        lookup::{ControlledKind, LookupError},
         terminal::{print, with_runtime},
     },
     manager::operator::Operator,
@@ -50,7 +50,7 @@ impl ObjectArg {
     pub(crate) fn run<A: Display + Serialize>(
         &self,
         operator: &Operator,
-        query: impl AsyncFnOnce(&Project, &ControlledKind<'_>, &str) -> Result<A, LiveError>,
+        query: impl AsyncFnOnce(&Project, &ControlledKind<'_>, &str) -> Result<A, LookupError>,
     ) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,

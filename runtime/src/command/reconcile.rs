@@ -2,7 +2,7 @@
 
 use crate::{
     command::{
-        lookup::{ControlledKind, LiveError},
+        lookup::{ControlledKind, LookupError},
         object_arg::ObjectArg,
     },
     manager::operator::Operator,
@@ -42,7 +42,7 @@ impl ReconcileArgs {
 }
 
 /// Sets the annotation that makes the operator reconcile the object at once.
-async fn request(operator: &Operator, target: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LiveError> {
+async fn request(operator: &Operator, target: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LookupError> {
     let at = operator.environment.now().to_string();
     let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: &at}}}));
     match target.client.patch(target.target(name), &patch, &operator.name).await {
@@ -52,6 +52,6 @@ async fn request(operator: &Operator, target: &ControlledKind<'_>, name: &str) -
             Ok(PassRequest { object, at, object_name: format!("{kind} {}", target.full_name(name)) })
         }
         Err(error) if error.is_not_found() => Err(target.absent(name)),
-        Err(error) => Err(LiveError::Call(Box::new(error))),
+        Err(error) => Err(LookupError::Call(Box::new(error))),
     }
 }

@@ -51,7 +51,7 @@ impl TreeArgs {
         let diagrams: Vec<_> =
             Diagram::all(project).into_iter().filter(|diagram| lookup::matches_kind(&diagram.kind, kind)).collect();
         if diagrams.is_empty() {
-            let error = lookup::LiveError::unknown_kind(project, kind);
+            let error = lookup::LookupError::unknown_kind(project, kind);
             return exit_with_error(&error, error.hint().as_deref());
         }
         print(&render_diagrams(project, &diagrams, format))

@@ -120,8 +120,8 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Adds a lister like [`Controller::lister`], with a projection of the metadata. The operator requests and decodes only the
-    /// metadata.
+    /// Adds a lister like [`Controller::lister`], with the projection `keep` of the metadata; `map` names the primaries that a change
+    /// of the projection enqueues. The operator requests and decodes only the metadata.
     ///
     /// ```
     /// # use k8s_openapi::api::core::v1::{Namespace, Node, ResourceQuota};
@@ -137,7 +137,7 @@ impl<O: Owner> Controller<O> {
     /// # }
     /// # let operator =
     /// Operator::new("teams").controls_with::<Foreign<Namespace>, Tree>(|c| {
-    ///     // The names of the Nodes, without their status.
+    ///     // Only which Nodes exist: the projection is empty.
     ///     let nodes = Lister::<()>::default();
     ///     c.metadata_lister::<Node, _, _, _>(&nodes, |_| (), |_, ()| [NamespacedName::cluster("default")])
     /// });

@@ -16,7 +16,7 @@ pub(crate) const APPLIED_ANNOTATION: &str = "opgen.dev/applied";
 pub(crate) struct AppliedMark<'a> {
     owner: &'a str,
     child: &'a str,
-    paths: Option<&'a str>,
+    paths_hash: Option<&'a str>,
 }
 
 impl<'a> AppliedMark<'a> {
@@ -27,12 +27,12 @@ impl<'a> AppliedMark<'a> {
 
     fn parse(mark: &'a str) -> Option<Self> {
         let mut parts = mark.splitn(4, '/').skip(1);
-        Some(Self { owner: parts.next()?, child: parts.next()?, paths: parts.next() })
+        Some(Self { owner: parts.next()?, child: parts.next()?, paths_hash: parts.next() })
     }
 
     /// Returns the hash of the paths in a mark; `None` if its object is always written by apply.
-    pub(crate) fn paths(mark: &'a str) -> Option<&'a str> {
-        Self::parse(mark)?.paths
+    pub(crate) fn paths_hash(mark: &'a str) -> Option<&'a str> {
+        Self::parse(mark)?.paths_hash
     }
 
     /// Returns the uid of the owner for whom an object was applied; `None` if that is unknown, or if the object is a copy.
@@ -48,10 +48,10 @@ impl<'a> AppliedMark<'a> {
 }
 
 /// Returns the value of the annotation for a child of this owner.
-pub(crate) fn applied_mark(digest: &str, owner: &Uid, child: &ObjectKey, paths: Option<&str>) -> String {
+pub(crate) fn applied_mark(digest: &str, owner: &Uid, child: &ObjectKey, paths_hash: Option<&str>) -> String {
     let child = hash_of_key(child);
-    match paths {
-        Some(paths) => format!("{digest}/{owner}/{child}/{paths}"),
+    match paths_hash {
+        Some(paths_hash) => format!("{digest}/{owner}/{child}/{paths_hash}"),
         None => format!("{digest}/{owner}/{child}"),
     }
 }
@@ -78,7 +78,7 @@ mod tests {
     fn a_mark_names_the_owner_of_its_child_and_of_no_copy() {
         let owner = Uid::from("6f2a");
         let mark = applied_mark("0f1e", &owner, &ObjectKey::namespaced("shop", "web"), Some("77aa"));
-        assert_eq!(AppliedMark::paths(&mark), Some("77aa"));
+        assert_eq!(AppliedMark::paths_hash(&mark), Some("77aa"));
         let (child, copy) = (header("web", &mark), header("web-backup", &mark));
         assert_eq!((AppliedMark::owner_of(&child), AppliedMark::is_copy(&child)), (Some(owner), false));
         assert_eq!((AppliedMark::owner_of(&copy), AppliedMark::is_copy(&copy)), (None, true));

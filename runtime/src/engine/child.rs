@@ -31,7 +31,8 @@ pub(crate) struct Child {
     pub(crate) object: Option<Arc<[u8]>>,
     /// Whether it is a copy of a child, with the annotations of that child.
     is_copy: bool,
-    /// Whether the operator has written the object without apply, so that the fields of its other writes are its own.
+    /// Whether the operator last wrote the object by merge patch instead of server-side apply, see [`plain`](crate::engine::plain).
+    /// Then all fields of its field manager count as applied.
     pub(crate) is_plain: bool,
     ownership: Mutex<FieldOwnership>,
 }
@@ -122,8 +123,9 @@ impl Child {
         let object: ProjectedChild<'_> = serde_json::from_slice(json)?;
         let entries = || object.metadata.managed_fields.iter().filter(|entry| entry.subresource.is_empty());
         let is_apply = |entry: &&ManagedFields<'_>| entry.manager == manager && entry.operation == "Apply";
-        let mark = header.annotations.get(APPLIED_ANNOTATION).and_then(AppliedMark::paths);
-        let is_plain = mark.is_some() && !entries().any(|entry| is_apply(&entry));
+        let paths_hash = header.annotations.get(APPLIED_ANNOTATION).and_then(AppliedMark::paths_hash);
+        // A write by apply leaves an `Apply` entry of the operator; a merge patch leaves only an `Update` entry.
+        let is_plain = paths_hash.is_some() && !entries().any(|entry| is_apply(&entry));
         let is_own = |entry: &&ManagedFields<'_>| is_apply(entry) || is_plain && entry.manager == manager;
         let (own_entries, other_entries): (Vec<_>, Vec<_>) = entries().partition(is_own);
         let own = own_entries.first().and_then(|entry| entry.fields_v1).map_or("{}", RawValue::get);

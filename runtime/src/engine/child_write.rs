@@ -190,7 +190,8 @@ impl PassCore<'_> {
         let is_reference = |lost: LostField| lost.path.starts_with("metadata.ownerReferences");
         let lost_reference = entry.value.first_lost_field(desired).is_some_and(is_reference)
             || self.has_other_owner_version(&entry.header);
-        let has_same_fields = AppliedMark::paths(entry.applied_digest()) == AppliedMark::paths(&desired.digest);
+        let has_same_fields =
+            AppliedMark::paths_hash(entry.applied_digest()) == AppliedMark::paths_hash(&desired.digest);
         let live = if has_same_fields && !lost_reference {
             None
         } else {

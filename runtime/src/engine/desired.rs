@@ -91,8 +91,8 @@ impl Desired {
         let key = ObjectKey::new(namespace.as_deref(), &name);
         object.insert("apiVersion".into(), kind.group.clone().into());
         let content = Value::Object(object.clone());
-        let paths = is_plain(kind, &content).then(|| paths_hash(&content));
-        let digest = applied_mark(&digest(&content), &owner.uid, &key, paths.as_deref());
+        let paths_hash = is_plain(kind, &content).then(|| paths_hash(&content));
+        let digest = applied_mark(&digest(&content), &owner.uid, &key, paths_hash.as_deref());
         object.insert("apiVersion".into(), kind.api_version().into());
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             insert_entry(metadata, "annotations", APPLIED_ANNOTATION, digest.clone().into());
@@ -104,7 +104,7 @@ impl Desired {
 impl Desired {
     /// Returns whether the object is plain: written without apply, as far as possible.
     pub(crate) fn is_plain(&self) -> bool {
-        AppliedMark::paths(&self.digest).is_some()
+        AppliedMark::paths_hash(&self.digest).is_some()
     }
 
     /// Returns the object as the target of a request, in the version of its content.

@@ -37,7 +37,7 @@ impl PassCore<'_> {
             return None;
         }
         let children = self.shared.children.get(kind)?;
-        children.readable().ok()?;
+        children.check_readable().ok()?;
         let mut pending = PendingObjects::new(node);
         for BuiltObject { key, digest } in built.iter() {
             let entry = children.store.get(key)?;
@@ -154,7 +154,7 @@ impl PassCore<'_> {
         if children.health.state() == WatchState::Missing {
             return Ok(());
         }
-        children.readable()?;
+        children.check_readable()?;
         self.visit_children(children, |entry| keys.extend(key_below(node, entry.node())));
         // A deleted object may leave the cache before its deletion is confirmed.
         let deleting = self.owner_states().nodes_with_pending_deletions(&self.owner, kind);
@@ -169,7 +169,7 @@ impl PassCore<'_> {
         if children.health.state() == WatchState::Missing {
             return Ok(Vec::new());
         }
-        children.readable()?;
+        children.check_readable()?;
         let mut paths = BTreeSet::from([shape_path.to_owned()]);
         self.visit_children(children, |entry| {
             if without_keys(entry.node()) == shape_path {
@@ -192,7 +192,7 @@ impl PassCore<'_> {
         if children.health.state() == WatchState::Missing {
             return Ok(Vec::new());
         }
-        children.readable()?;
+        children.check_readable()?;
         let mut objects = self.outputs.objects(node);
         let applied_in_pass = objects.len();
         let deletions = self.owner_states().pending_deletions(&self.owner, kind, node);

@@ -168,7 +168,7 @@ impl Repairs {
         self.0.is_empty()
     }
 
-    /// Counts a repair: adds it to the consecutive ones of the same object and reason, or begins a new count.
+    /// Increments the count of consecutive repairs with the same object and reason, or starts a new count.
     pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, reason: RepairReason, now: Instant) {
         // The objects that replace each other have different names, so they count together by their node.
         let is_by_node = matches!(reason, RepairReason::Replaced { .. });

@@ -57,7 +57,7 @@ impl PassCore<'_> {
         if (options.if_api || options.retired) && children.health.state() == WatchState::Missing {
             return Ok(());
         }
-        children.readable()?;
+        children.check_readable()?;
         let mut pending = PendingObjects::new(node);
         let mut built = Vec::with_capacity(wanted.len());
         for desired in wanted {

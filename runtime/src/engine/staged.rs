@@ -57,7 +57,7 @@ impl PassCore<'_> {
             for desired in of_stage {
                 let (kind, key) = (&desired.kind, desired.key());
                 let children = self.shared.children(kind)?;
-                children.readable()?;
+                children.check_readable()?;
                 pending.add(kind, &key, &self.ensure_object(children, ResourceOptions::DEFAULT, &key, desired).await?);
             }
             pending.into_result()?;
@@ -85,7 +85,7 @@ impl PassCore<'_> {
                 if children.health.state() == WatchState::Missing {
                     continue;
                 }
-                children.readable()?;
+                children.check_readable()?;
                 let mut unwanted = self.children_of_node(children, node);
                 unwanted.retain(|entry| !wanted.contains(&(kind.clone(), entry.header.key.clone())));
                 for entry in self.select_unclaimed(kind, node, unwanted).await {

@@ -134,7 +134,7 @@ impl<'a> RecordStore<'a> {
     /// An obstacle if somebody has changed it to something else. The error of the call.
     pub(super) async fn read(&self) -> Result<Option<StoredRecord>> {
         let found = self.core.shared.client.get::<Value>(self.target()).await?;
-        found.map(|config| self.stored(&config)).transpose()
+        found.map(|config| self.parse_stored(&config)).transpose()
     }
 
     /// Creates the record, or changes it if it still has the version of `earlier`.
@@ -155,8 +155,8 @@ impl<'a> RecordStore<'a> {
                 created.map_err(|error| self.creation_error(error))?
             }
         };
-        self.note(true);
-        self.stored(&written)
+        self.note_existence(true);
+        self.parse_stored(&written)
     }
 
     /// Removes the record.
@@ -166,7 +166,7 @@ impl<'a> RecordStore<'a> {
     pub(super) async fn delete(&self, stored: &StoredRecord) -> Result<()> {
         let params = delete_params(&self.kind, &Uid::from(stored.uid.as_str()), None);
         self.core.shared.client.delete(self.target(), &params).await?;
-        self.note(false);
+        self.note_existence(false);
         Ok(())
     }
 
@@ -190,11 +190,16 @@ impl<'a> RecordStore<'a> {
         Error::conflict("RecordExists", sentence)
     }
 
-    fn note(&self, exists: bool) {
+    /// Records in the state of the owner whether the node has a record.
+    fn note_existence(&self, exists: bool) {
         self.core.owner_states().update_external(&self.core.owner, |states| states.note_record(&self.node, exists));
     }
 
-    fn stored(&self, config: &Value) -> Result<StoredRecord> {
+    /// Returns the record in a ConfigMap.
+    ///
+    /// # Errors
+    /// If somebody has changed its data to something else.
+    fn parse_stored(&self, config: &Value) -> Result<StoredRecord> {
         let record = ExternalRecord::parse(&config["data"]).ok_or_else(|| self.damaged())?;
         let text = |field: &str| config["metadata"][field].as_str().unwrap_or_default().to_owned();
         Ok(StoredRecord { record, uid: text("uid"), version: text("resourceVersion") })

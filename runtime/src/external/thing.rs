@@ -1,4 +1,4 @@
-//! Creates, observes, updates and deletes the thing of an external node.
+//! Creates, observes, updates and deletes the thing outside of Kubernetes that an external node owns, such as a DNS record.
 //!
 //! # Flow
 //! 1. Between two observations, a pass with the same spec makes no call.
@@ -128,7 +128,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     async fn converge(&self, spec: &T::Spec, import: Option<&str>, digest: &str) -> Result<T::Output> {
         for _ in 0..=MAX_REPLACEMENTS {
             let (stored, observed) = self.ensure(spec, import, digest).await?;
-            if let Some(state) = self.update((stored, observed), spec, import, digest).await? {
+            if let Some(state) = self.update(stored, observed, spec, import, digest).await? {
                 return Ok(state);
             }
         }
@@ -156,10 +156,10 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
         // A pass that ends from here on leaves a record from which the next one finds what this one has created.
         let now = self.core.shared.environment.now();
-        let intent = ExternalRecord::pending(&token, Some(salted(&token, digest)), now);
+        let intent = ExternalRecord::pending(&token, Some(salted_digest(&token, digest)), now);
         let stored = self.records.write(stored.as_ref(), &intent).await?;
         if had_id && let Some(observed) = self.observe(None, &token).await? {
-            // With which spec it was created is not known.
+            // The spec with which it was created is not known.
             let mut unknown = stored;
             unknown.record.digest = None;
             return self.adopt(Some(unknown), token, observed).await;
@@ -211,7 +211,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Ok(Some(self.records.write(Some(deleting), &gone).await?))
     }
 
-    /// Writes the id of an observed thing into the record, if it is not there.
+    /// Writes the id of an observed thing into the record, if it is not there. Returns the thing with its record.
     async fn adopt(
         &self,
         stored: Option<StoredRecord>,
@@ -236,12 +236,13 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     /// Updates the thing if it differs from the spec. Returns its state; `None` if it is deleted in order to be replaced.
     async fn update(
         &self,
-        (stored, observed): (StoredRecord, Observed<T::Output>),
+        stored: StoredRecord,
+        observed: Observed<T::Output>,
         spec: &T::Spec,
         import: Option<&str>,
         digest: &str,
     ) -> Result<Option<T::Output>> {
-        let applied = Some(salted(&stored.record.token, digest));
+        let applied = Some(salted_digest(&stored.record.token, digest));
         let Observed { id, state } = observed;
         if stored.record.digest == applied && T::is_up_to_date(spec, &state) {
             return Ok(Some(state));
@@ -353,6 +354,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
+    /// Returns the yield until a thing that may have been created is visible.
     fn not_visible(&self) -> Error {
         let (thing, node) = (T::NAME, self.records.node());
         Error::yielding("WaitingFor", format!("waiting for the {thing} of node {node}, which may have been created"))
@@ -360,6 +362,6 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
 }
 
 /// Returns the digest of a spec for the record. The salt makes equal specs of different owners differ.
-fn salted(token: &str, digest: &str) -> String {
+fn salted_digest(token: &str, digest: &str) -> String {
     text_hash([token, digest], 12)
 }

@@ -11,8 +11,8 @@
 //!    an owner that the cache doesn't have.
 //! 3. The cache alone is no proof, because another replica may have seen a new owner earlier. If a live read doesn't find the
 //!    owner, the collector deletes the child by its uid.
-//! 4. Each kind of children and the references of each controller are a task of their own. A task that fails is retried with a
-//!    growing delay from where it stopped; the other tasks go on.
+//! 4. Each kind of children, and the deselected primaries and stale references of each controller, are a task of their own. A task
+//!    that fails is retried with a growing delay from where it stopped; the other tasks go on.
 //!
 //! A kind whose watch is not healthy is not collected, because an empty cache proves nothing.
 
@@ -112,8 +112,8 @@ pub(crate) struct OrphanCollector {
 enum CollectionTask {
     /// Deletes the orphans of a kind.
     Children(Kind),
-    /// Releases the stale references of a controller, by its number.
-    References(usize),
+    /// Enqueues the deselected primaries of a controller and releases its stale references, by its number.
+    Primaries(usize),
 }
 
 /// The retry of a failed task.
@@ -187,14 +187,14 @@ impl OrphanCollector {
         }
     }
 
-    /// Returns the tasks of a collection: one per kind of children, and one per controller for references.
+    /// Returns the tasks of a collection: one per kind of children, and one per controller for its primaries.
     fn tasks(&self) -> Vec<CollectionTask> {
         let children = self.children.keys().cloned().map(CollectionTask::Children);
-        children.chain((0..self.controllers.len()).map(CollectionTask::References)).collect()
+        children.chain((0..self.controllers.len()).map(CollectionTask::Primaries)).collect()
     }
 
     /// Runs one task of a collection: deletes the orphans of a kind, which continues behind `last_child`, the child at which the
-    /// previous attempt failed; or releases the references of a controller's primaries, only if `searches` contains all children.
+    /// previous attempt failed; or handles the primaries of a controller, only if `searches` contains all children.
     async fn run_task(
         &self,
         task: &CollectionTask,
@@ -206,11 +206,11 @@ impl OrphanCollector {
                 Some(children) => self.delete_orphans(children, searches, last_child).await,
                 None => Ok(()),
             },
-            CollectionTask::References(number) => {
+            CollectionTask::Primaries(number) => {
                 match self.controllers.get(*number).filter(|_| contains_all(searches)) {
                     Some(controller) => {
-                        let released = self.release_references(controller).await;
-                        released.map_err(|error| Failure { error, child: None })
+                        let handled = self.handle_primaries(controller).await;
+                        handled.map_err(|error| Failure { error, child: None })
                     }
                     None => Ok(()),
                 }
@@ -225,10 +225,13 @@ impl OrphanCollector {
             CollectionTask::Children(kind) => {
                 tracing::warn!(%kind, %error, failures, "failed to collect orphans; trying again in {again} s");
             }
-            CollectionTask::References(number) => {
+            CollectionTask::Primaries(number) => {
                 let controller = self.controllers.get(*number);
                 let kind = controller.map(|controller| controller.control_loop.source.kind().to_string());
-                tracing::warn!(kind, %error, failures, "failed to release references; trying again in {again} s");
+                tracing::warn!(
+                    kind, %error, failures,
+                    "failed to search for deselected primaries and stale references; trying again in {again} s"
+                );
             }
         }
     }
@@ -268,7 +271,7 @@ impl OrphanCollector {
     /// Deletes a child if its owner is gone. It does nothing for a child that is being deleted, and for one whose owner is in the
     /// cache.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
-        // What is in another cluster is removed with the record of the cluster. A new owner of the same name takes it over.
+        // The children in another cluster are removed with the record of the cluster. A new owner of the same name takes it over.
         if is_record(&child.header) {
             return Ok(());
         }
@@ -296,16 +299,30 @@ impl OrphanCollector {
         }
     }
 
-    /// Releases the references of primaries that were deleted while no operator ran, and enqueues the primaries that left the
-    /// selection then.
-    async fn release_references(&self, controller: &Arc<RunningController>) -> Result<()> {
+    /// Enqueues the deselected primaries of a controller, and releases its stale references.
+    async fn handle_primaries(&self, controller: &RunningController) -> Result<()> {
+        Self::enqueue_deselected(controller).await?;
+        self.release_references(controller).await
+    }
+
+    /// Enqueues the primaries that left the selection while no operator ran and still have the finalizer. Their passes tear them
+    /// down.
+    async fn enqueue_deselected(controller: &RunningController) -> Result<()> {
+        for key in controller.control_loop.list_deselected().await? {
+            controller.enqueue_related(key, true);
+        }
+        Ok(())
+    }
+
+    /// Releases the references of primaries that were deleted while no operator ran. Does nothing while the watch of the primaries
+    /// or of a referenced kind is unhealthy, because its cache may lack objects.
+    async fn release_references(&self, controller: &RunningController) -> Result<()> {
         let control_loop = &controller.control_loop;
-        control_loop.list_deselected().await?.into_iter().for_each(|key| controller.enqueue_related(key, true));
         let is_healthy = |health: &Health| is_healthy(&health.state());
         if is_healthy(control_loop.source.health())
             && control_loop.shared.targets.values().all(|targets| is_healthy(&targets.watched.health))
         {
-            control_loop.release_stale_references(self.namespaces.of_requests()).await?;
+            control_loop.release_stale_references(self.namespaces.request_namespace()).await?;
         }
         Ok(())
     }
@@ -358,10 +375,12 @@ impl OrphanCollector {
     }
 }
 
+/// Returns whether one of the searches is for all children.
 fn contains_all(searches: &[OrphanSearch]) -> bool {
     searches.iter().any(|search| matches!(search, OrphanSearch::All))
 }
 
+/// Returns whether a watch is open, so that its store has all objects.
 fn is_healthy(state: &WatchState) -> bool {
     *state == WatchState::Following
 }

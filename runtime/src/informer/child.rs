@@ -73,14 +73,14 @@ impl OwnerRef {
                 Self { group, kind_or_plural: owner.kind().to_owned(), key, uid: owner.uid.clone() }
             })
             .collect();
-        owners.extend(OwnerMark::of(header).and_then(Self::from_mark));
+        owners.extend(OwnerMark::of(header).map(Self::from_mark));
         owners
     }
 
-    fn from_mark(mark: OwnerMark<'_>) -> Option<Self> {
-        // The core group has no name.
+    /// Returns the owner that a mark names as `<plural>.<group>`, without the group for the core group.
+    fn from_mark(mark: OwnerMark<'_>) -> Self {
         let (plural, group) = mark.kind.split_once('.').unwrap_or((mark.kind, ""));
-        Some(Self { group: group.to_owned(), kind_or_plural: plural.to_owned(), key: mark.key(), uid: mark.uid() })
+        Self { group: group.to_owned(), kind_or_plural: plural.to_owned(), key: mark.key(), uid: mark.uid() }
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn run(
     // Of a kind without a status to wait for, the metadata is enough; so the cache never holds the content of a Secret.
     let client = client.watch_client(is_ready_once_created(&children.kind) && !children.keeps_objects);
     match shards {
-        Some((_, watch)) => sharded::run(client, &children.kind, scope, (&sink, &children.health), watch).await,
+        Some((_, watch)) => sharded::run(client, &children.kind, scope, &sink, &children.health, watch).await,
         None => reflector::run(client, &children.kind, scope, &sink, &children.health).await,
     }
 }
@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_mark_names_an_owner_of_any_group() {
-        let owner = OwnerRef::from_mark(OwnerMark::parse("configmaps/ns/settings/u-1").unwrap()).unwrap();
+        let owner = OwnerRef::from_mark(OwnerMark::parse("configmaps/ns/settings/u-1").unwrap());
         assert_eq!(owner.key_of_kind(&kind_of::<ConfigMap>()), Some(ObjectKey::namespaced("ns", "settings")));
-        let owner = OwnerRef::from_mark(OwnerMark::parse("widgets.demo.example.com/ns/w/u-1").unwrap()).unwrap();
+        let owner = OwnerRef::from_mark(OwnerMark::parse("widgets.demo.example.com/ns/w/u-1").unwrap());
         assert_eq!((owner.group.as_str(), owner.kind_or_plural.as_str()), ("demo.example.com", "widgets"));
         assert_eq!(owner.key_of_kind(&kind_of::<ConfigMap>()), None);
     }

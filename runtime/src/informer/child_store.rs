@@ -36,6 +36,8 @@ impl ChildStores {
         Self::with_kinds(&[tree], |visit| visit.remote_kinds())
     }
 
+    /// Creates the stores of the kinds that `kinds` returns for the nodes of the trees. A kind whose objects a node reads has
+    /// one store for each version that is read.
     fn with_kinds(trees: &[&'static Shape], kinds: impl Fn(&NodeVisit<'_>) -> Vec<Kind>) -> Self {
         let mut used = BTreeMap::<Kind, UsedKind>::new();
         for tree in trees {

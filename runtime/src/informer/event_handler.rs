@@ -36,7 +36,7 @@ pub(crate) trait EventHandler: Send + Sync {
     /// Calls [`EventHandler::on_change`] for a deleted object, and logs and counts a panic, so that the watch continues.
     fn on_change_catching_panics(&self, change: &Change<Self::Projection>, from_list: bool) {
         let name = || change.old().map(|old| old.header.key.to_string()).unwrap_or_default();
-        report_panic(self.health(), name, || self.on_change(change, from_list));
+        run_catching_panics(self.health(), name, || self.on_change(change, from_list));
     }
 
     /// Handles the end of a list, after all its changes.
@@ -55,13 +55,13 @@ pub(crate) trait EventHandler: Send + Sync {
 }
 
 impl<F: EventHandler> Sink for F {
-    fn begin(&self) {
+    fn begin_list(&self) {
         self.store().begin_replace();
     }
 
     fn apply(&self, json: &[u8], from_list: bool) {
         let name = || Header::parse(json).map(|header| header.key.to_string()).unwrap_or_default();
-        report_panic(self.health(), name, || match self.store_object(json, from_list) {
+        run_catching_panics(self.health(), name, || match self.store_object(json, from_list) {
             Ok(Change::Unchanged) => {}
             Ok(change) => self.on_change(&change, from_list),
             Err(error) => tracing::error!(kind = %self.kind(), object = name(), %error, "failed to decode an object"),
@@ -76,14 +76,14 @@ impl<F: EventHandler> Sink for F {
         }
     }
 
-    fn finish(&self) {
+    fn finish_list(&self) {
         for old in self.store().finish_replace() {
             self.on_change_catching_panics(&Change::Deleted { old }, true);
         }
         self.on_listed();
     }
 
-    fn drop_foreign(&self) {
+    fn remove_foreign(&self) {
         for entry in self.store().remove_where(|header| !self.is_own(header)) {
             self.on_dropped(&entry.header);
         }
@@ -92,7 +92,7 @@ impl<F: EventHandler> Sink for F {
 
 /// Runs `handle` for one object, and logs and counts a panic, so that the watch continues with the next object. Panics of user
 /// closures don't arrive here: the callers of the closures catch them.
-fn report_panic(health: &Health, name: impl Fn() -> String, handle: impl FnOnce()) {
+fn run_catching_panics(health: &Health, name: impl Fn() -> String, handle: impl FnOnce()) {
     if let Err(error) = catch(Closure::Runtime, handle) {
         health.count_panic();
         tracing::error!(kind = %health.kind(), object = name(), %error, "failed to process an object");

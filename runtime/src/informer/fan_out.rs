@@ -18,8 +18,8 @@ impl<'a> FanOut<'a> {
 }
 
 impl Sink for FanOut<'_> {
-    fn begin(&self) {
-        self.0.iter().for_each(|sink| sink.begin());
+    fn begin_list(&self) {
+        self.0.iter().for_each(|sink| sink.begin_list());
     }
 
     fn apply(&self, json: &[u8], from_list: bool) {
@@ -30,11 +30,11 @@ impl Sink for FanOut<'_> {
         self.0.iter().for_each(|sink| sink.delete(json));
     }
 
-    fn finish(&self) {
-        self.0.iter().for_each(|sink| sink.finish());
+    fn finish_list(&self) {
+        self.0.iter().for_each(|sink| sink.finish_list());
     }
 
-    fn drop_foreign(&self) {
-        self.0.iter().for_each(|sink| sink.drop_foreign());
+    fn remove_foreign(&self) {
+        self.0.iter().for_each(|sink| sink.remove_foreign());
     }
 }

@@ -64,10 +64,13 @@ impl EventHandler for MappedHandler {
 
     fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<MappedKeys>> {
         let map = |header: &Header| {
+            // Collects the panics of the controller's function and predicate.
             let mut panics = Panics::default();
+            // An object that can't be decoded maps to no primaries; the primaries of its old state are still enqueued.
             let mapped_keys = self.mapped.map(json, &mut panics).unwrap_or_else(|error| {
                 let kind = self.kind();
-                tracing::error!(%kind, object = %header.key, %error, "failed to decode an object; it triggers no pass");
+                let object = &header.key;
+                tracing::error!(%kind, %object, %error, "failed to decode an object; it maps to no primaries");
                 MappedKeys::default()
             });
             self.panic_reports.report(&self.controller.control_loop.shared, self.kind(), header, &panics);

@@ -24,8 +24,8 @@ impl Namespaces {
         self.0.is_empty()
     }
 
-    /// Returns the namespace of lists and watches; `None` if they are for all namespaces.
-    pub(crate) fn of_requests(&self) -> Option<&str> {
+    /// Returns the namespace of list and watch requests; `None` if they are for all namespaces.
+    pub(crate) fn request_namespace(&self) -> Option<&str> {
         match &*self.0 {
             [only] => Some(only),
             _ => None,
@@ -74,7 +74,8 @@ mod tests {
     fn one_namespace_is_requested_and_several_are_filtered() {
         let object = |namespace: &str| format!(r#"{{"metadata":{{"namespace":"{namespace}","name":"a"}}}}"#);
         let (none, one, two) = (of(&[""]), of(&["web", "web"]), of(&["web", "shop"]));
-        assert_eq!((none.of_requests(), one.of_requests(), two.of_requests()), (None, Some("web"), None));
+        let namespaces = [&none, &one, &two].map(Namespaces::request_namespace);
+        assert_eq!(namespaces, [None, Some("web"), None]);
         assert!(none.is_all() && none.contains("any") && none.contains_object(object("any").as_bytes()));
         assert!(one.contains("web") && !one.contains("shop"));
         for (namespace, is_watched) in [("web", true), ("shop", true), ("other", false)] {

@@ -89,7 +89,8 @@ impl KubernetesSource {
     /// finds their stores up to date.
     pub(crate) async fn run(
         &self,
-        (on_change, on_dropped): (OnChange<'_>, OnDropped<'_>),
+        on_change: OnChange<'_>,
+        on_dropped: OnDropped<'_>,
         other_sinks: &FanOut<'static>,
         sharded_watch: Option<&Arc<ShardedWatch>>,
     ) {
@@ -104,7 +105,7 @@ impl KubernetesSource {
         sinks.push(Arc::new(PrimaryHandler { health, objects, shards, on_change, on_dropped }));
         let client = self.client.kube();
         match sharded_watch {
-            Some(watch) => sharded::run(client, &self.kind, scope, (&sinks, health), watch).await,
+            Some(watch) => sharded::run(client, &self.kind, scope, &sinks, health, watch).await,
             None => reflector::run(client, &self.kind, scope, &sinks, health).await,
         }
     }
@@ -177,7 +178,7 @@ impl Source for KubernetesSource {
     fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         async move {
             let client = self.client.metadata_client();
-            let namespace = self.namespaces.of_requests().filter(|_| self.kind.namespaced);
+            let namespace = self.namespaces.request_namespace().filter(|_| self.kind.namespaced);
             let target = Target { kind: &self.kind, namespace, name: "" };
             let mut keys = BTreeSet::new();
             for (labels, fields) in self.selection.inverse_selectors() {

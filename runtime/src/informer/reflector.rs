@@ -39,16 +39,16 @@ impl<'a> WatchScope<'a> {
 
 /// The receiver of the events of a watch, with objects as JSON.
 pub(crate) trait Sink: Send + Sync {
-    /// Begins a list. An object that it does not contain counts as deleted at [`Sink::finish`].
-    fn begin(&self);
+    /// Begins a list. An object that it does not contain counts as deleted at [`Sink::finish_list`].
+    fn begin_list(&self);
     /// Handles an object that was added or changed; `from_list` is true if the list contains it.
     fn apply(&self, json: &[u8], from_list: bool);
     /// Handles the deletion of an object.
     fn delete(&self, json: &[u8]);
-    /// Ends the list, which is complete.
-    fn finish(&self);
+    /// Ends the list, which is complete: the other objects of the store count as deleted.
+    fn finish_list(&self);
     /// Removes the objects of shards that this replica no longer holds. They still exist.
-    fn drop_foreign(&self) {}
+    fn remove_foreign(&self) {}
 }
 
 /// Lists and watches a kind. It never returns: it resumes a watch that broke, lists again after an expired one, and retries while
@@ -62,7 +62,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
         plural: kind.plural.to_string(),
     };
     let client = reporting_open_watches(client, health.clone());
-    let api: Api<WatchedObject> = match scope.namespaces.of_requests().filter(|_| kind.namespaced) {
+    let api: Api<WatchedObject> = match scope.namespaces.request_namespace().filter(|_| kind.namespaced) {
         Some(namespace) => Api::namespaced_with(client, namespace, &resource),
         None => Api::all_with(client, &resource),
     };
@@ -76,8 +76,8 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
     let mut backoff = WatchBackoff::default();
     while let Some(event) = events.next().await {
         match event {
-            Ok(watcher::Event::Init) => sink.begin(),
-            Ok(watcher::Event::InitDone) => sink.finish(),
+            Ok(watcher::Event::Init) => sink.begin_list(),
+            Ok(watcher::Event::InitDone) => sink.finish_list(),
             Ok(watcher::Event::InitApply(object) | watcher::Event::Apply(object) | watcher::Event::Delete(object))
                 if !scope.namespaces.contains_object(object.json()) => {}
             Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
@@ -89,7 +89,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
                     backoff = WatchBackoff::default();
                 }
                 if is_expired_or_throttled(&error) {
-                    health.note_restart(error.to_string());
+                    health.set_restarting(error.to_string());
                 } else {
                     health.set(backoff.defer_forbidden(state_of(error, kind, scope)));
                 }
@@ -191,7 +191,7 @@ fn state_of(error: watcher::Error, kind: &Kind, scope: WatchScope<'_>) -> WatchS
         verb,
         kind: kind.clone(),
         subresource: "",
-        namespace: scope.namespaces.of_requests().filter(|_| kind.namespaced).map(str::to_owned),
+        namespace: scope.namespaces.request_namespace().filter(|_| kind.namespaced).map(str::to_owned),
         name: String::new(),
         source: Box::new(source),
     };

@@ -21,15 +21,16 @@ pub(crate) async fn run(
     client: kube::Client,
     kind: &Kind,
     scope: WatchScope<'_>,
-    (sink, health): (&dyn Sink, &Health),
+    sink: &dyn Sink,
+    health: &Health,
     shards: &Arc<ShardedWatch>,
 ) {
     loop {
         let mut current = shards.cached();
-        sink.drop_foreign();
+        sink.remove_foreign();
         if current.set.is_empty() {
-            sink.begin();
-            sink.finish();
+            sink.begin_list();
+            sink.finish_list();
             health.set(WatchState::Following);
             shards.note_listed(&current);
             shards.changed_since(&current).await;
@@ -49,7 +50,7 @@ pub(crate) async fn run(
                         break;
                     }
                     // The watch already has all objects of the remaining shards.
-                    sink.drop_foreign();
+                    sink.remove_foreign();
                 }
                 () = &mut follow => return,
             }
@@ -66,8 +67,8 @@ struct ShardedSink<'a> {
 }
 
 impl Sink for ShardedSink<'_> {
-    fn begin(&self) {
-        self.sink.begin();
+    fn begin_list(&self) {
+        self.sink.begin_list();
     }
 
     fn apply(&self, json: &[u8], from_list: bool) {
@@ -81,8 +82,8 @@ impl Sink for ShardedSink<'_> {
         self.sink.delete(json);
     }
 
-    fn finish(&self) {
-        self.sink.finish();
+    fn finish_list(&self) {
+        self.sink.finish_list();
         self.shards.note_listed(&self.listed);
     }
 }
@@ -206,10 +207,10 @@ mod tests {
     struct Lists(tokio::sync::watch::Sender<usize>);
 
     impl Sink for Lists {
-        fn begin(&self) {}
+        fn begin_list(&self) {}
         fn apply(&self, _: &[u8], _: bool) {}
         fn delete(&self, _: &[u8]) {}
-        fn finish(&self) {
+        fn finish_list(&self) {
             self.0.send_modify(|count| *count += 1);
         }
     }
@@ -232,7 +233,7 @@ mod tests {
             listed.wait_for(|count| *count == 2).await.unwrap();
         };
         tokio::select! {
-            () = run(client, &kind, scope, (&lists, &health), &watch) => {}
+            () = run(client, &kind, scope, &lists, &health, &watch) => {}
             () = work => {}
         }
         assert!(!watch.selects());

@@ -127,10 +127,10 @@ mod tests {
     fn a_sink_is_added_to_the_watch_of_its_health() {
         struct Nothing;
         impl Sink for Nothing {
-            fn begin(&self) {}
+            fn begin_list(&self) {}
             fn apply(&self, _: &[u8], _: bool) {}
             fn delete(&self, _: &[u8]) {}
-            fn finish(&self) {}
+            fn finish_list(&self) {}
         }
         let (old, new) = (kind_of::<v1::HorizontalPodAutoscaler>(), kind_of::<v2::HorizontalPodAutoscaler>());
         let healths = HealthRegistry::new([new.clone()]);

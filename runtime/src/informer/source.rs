@@ -1,4 +1,4 @@
-//! `Source` gives the reconcile loop access to stored primaries: cache, watch, finalizers and status.
+//! `Source`: the storage of a controller's primaries, with their cache, watch, finalizers and status writes.
 //!
 //! The loop depends on this trait only. The differences between the Kubernetes API and another storage (finalizers, deletion
 //! marks, status writes) are inside the implementations.

@@ -44,7 +44,7 @@ pub(crate) struct Health {
     /// The highest resourceVersion at which the watch was opened.
     opened_at: Arc<AtomicU64>,
     outage: Arc<Mutex<Option<Outage>>>,
-    /// The number of times that the watch ended and began anew.
+    /// The number of restarts, for any reason.
     restarts: Arc<AtomicU64>,
     /// The number of objects whose processing panicked.
     panics: Arc<AtomicU64>,
@@ -102,21 +102,21 @@ impl Health {
         });
     }
 
-    /// Records that the watch restarts because it expired, or because the API server throttled it. That happens in a healthy
-    /// cluster, so it does not count as a failure and is logged at debug level only.
-    pub(crate) fn note_restart(&self, why: String) {
+    /// Sets the state `Failing` without a warning: the watch expired, or the API server throttled it, as happens in a healthy
+    /// cluster. Logs at debug level, and counts no failure.
+    pub(crate) fn set_restarting(&self, why: String) {
         tracing::debug!(kind = %self.kind, %why, "the watch restarts");
         self.outage.lock().get_or_insert_with(|| Outage { since: Instant::now(), failures: 0 });
-        // The store gets no changes until the watch is open again, as after a failure.
+        // The store gets no changes until the watch is open again, so readers see the same state as after a failure.
         self.state.send_replace(WatchState::Failing(why));
     }
 
-    /// Counts an end of the watch, after which it begins anew.
+    /// Counts a restart of the watch, for any reason.
     pub(crate) fn count_restart(&self) {
         self.restarts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Returns the number of times that the watch ended and began anew.
+    /// Returns the number of restarts of the watch.
     pub(crate) fn restarts(&self) -> u64 {
         self.restarts.load(Ordering::Relaxed)
     }
@@ -218,7 +218,7 @@ impl<V> WatchedKind<V> {
     ///
     /// # Errors
     /// A yield with the reason if it can't.
-    pub(crate) fn readable(&self) -> Result<()> {
+    pub(crate) fn check_readable(&self) -> Result<()> {
         let kind = &self.kind;
         match self.health.state() {
             WatchState::Missing => Err(Error::yielding("KindMissing", format!("the cluster does not serve {kind}"))),
@@ -263,7 +263,7 @@ mod tests {
         health.set(WatchState::Following);
         health.set(WatchState::Following);
         // An expired watch is no trouble, and one that expires while there is trouble does not end it.
-        health.note_restart("too old".to_owned());
+        health.set_restarting("too old".to_owned());
         health.set(WatchState::Following);
         assert_eq!(
             log.lines(),

@@ -77,7 +77,7 @@ fn spawn_primary_informer(
             };
             let on_dropped =
                 |key: &ObjectKey| controllers.iter().for_each(|controller| controller.on_primary_dropped(key));
-            source.run((&on_change, &on_dropped), &other_sinks, sharded_watch.as_ref()).await;
+            source.run(&on_change, &on_dropped, &other_sinks, sharded_watch.as_ref()).await;
         };
         run.boxed()
     });

@@ -1,4 +1,4 @@
-//! Wraps the client of an upgrade hook so that it changes the spec of no object of a kind.
+//! Wraps the client of an upgrade hook so that it can't change the spec of objects of one kind.
 
 use crate::kind::Kind;
 use http::{Method, Request};
@@ -6,7 +6,7 @@ use kube::client::Body;
 use serde_json::Value;
 
 /// Wraps a client so that it refuses requests that change the spec of an existing object of a kind.
-pub(super) fn guard_specs(client: kube::Client, kind: &Kind) -> kube::Client {
+pub(super) fn forbid_spec_changes(client: kube::Client, kind: &Kind) -> kube::Client {
     let (namespace, kind) = (client.default_namespace().to_owned(), kind.clone());
     let service = tower::service_fn(move |request: Request<Body>| {
         let (client, kind) = (client.clone(), kind.clone());

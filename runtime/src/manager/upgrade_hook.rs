@@ -3,7 +3,7 @@
 use crate::{
     error::Result,
     manager::{
-        spec_guard::guard_specs,
+        spec_guard::forbid_spec_changes,
         upgrade_record::{RecordEntry, Unfinished, UpgradeRecord},
     },
     shape::{Access, Provisioner},
@@ -143,7 +143,7 @@ impl BoxUpgradeHook {
         }
         let checkpoint = entry.unfinished.filter(|unfinished| unfinished.version == version);
         let upgrade = Upgrade {
-            client: guard_specs(client.clone(), &record.kind),
+            client: forbid_spec_changes(client.clone(), &record.kind),
             record: record.clone(),
             version: version.to_owned(),
             previous_version: entry.version,

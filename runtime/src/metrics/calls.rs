@@ -39,7 +39,7 @@ pub(super) struct FinishedCall {
     start: Instant,
 }
 
-/// Wraps a client so that `observe` gets each call when it has ended, and that calls have spans within a recorded pass.
+/// Wraps a client: `observe` receives each call when it ends, and each call of a recorded pass has a span.
 pub(super) fn observe_calls(
     client: kube::Client,
     observe: impl Fn(&FinishedCall) + Clone + Send + Sync + 'static,

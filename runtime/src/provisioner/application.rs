@@ -23,7 +23,7 @@ use crate::{
     error::{Error, Result},
     kind::Kind,
     managed::Owner,
-    provisioner::{build::BuildResult, group::declared_at, remote::users_of},
+    provisioner::{build::BuildResult, group::declared_at, remote::deploying_kind},
     shape::{Access, Edge, Node, Provisioner, Registration, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -62,7 +62,7 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
         node: &node,
         cluster: cx.core().cluster_identity(),
     };
-    let registered = match D::REGISTRATION.zip(users_of(&ApplicationNode::<D>::SHAPE)) {
+    let registered = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
         Some((registration, users)) => cx.core().registered_cluster(registration, &users),
         None => Ok(None),
     };
@@ -77,7 +77,7 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
     });
     async move {
         let outcome = core.converge_application(&node, D::ACCESS, objects?).await;
-        if D::REGISTRATION.is_some() { cx.core().of_operator_cluster(outcome) } else { outcome }
+        if D::REGISTRATION.is_some() { cx.core().mark_operator_cluster_error(outcome) } else { outcome }
     }
     .boxed()
 }
@@ -98,7 +98,7 @@ pub fn remove_application<'c, O: Owner, P: Provisioner>(
         let Edge { shape, registration, .. } = group.edge(name).ok_or_else(|| unknown_application(name))?;
         let core = core_of_application(cx.core(), *registration);
         let outcome = core.converge_application(&node, shape.access, Vec::new()).await;
-        if registration.is_some() { cx.core().of_operator_cluster(outcome) } else { outcome }
+        if registration.is_some() { cx.core().mark_operator_cluster_error(outcome) } else { outcome }
     }
     .boxed()
 }

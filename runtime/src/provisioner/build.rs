@@ -28,7 +28,7 @@ pub trait ResourceField<M>: 'static {
     type Kind: Typed + Serialize + DeserializeOwned;
     /// The number of objects that a value of this type has.
     const CARDINALITY: Cardinality;
-    /// Converts the value to the list of wanted objects.
+    /// Converts the value to the list of desired objects.
     fn objects(self) -> Vec<Self::Kind>;
     /// Returns whether a value of this type can have this number of objects.
     fn fits(count: usize) -> bool;
@@ -105,11 +105,10 @@ impl<T, E: Into<Error>> BuildResult<T> for Result<T, E> {
     }
 }
 
-/// Converts the result of a build function to the wanted objects as JSON. The code that takes them is not generic, which keeps
-/// binaries small.
+/// Returns the desired objects of a build function as JSON. The code that takes them is not generic, which keeps binaries small.
 ///
 /// # Errors
 /// Fails with the error of the build function, or if an object can't be serialized.
-pub fn wanted<T: ResourceField<M>, M>(built: impl BuildResult<T>) -> Result<Vec<Value>> {
+pub fn desired_objects<T: ResourceField<M>, M>(built: impl BuildResult<T>) -> Result<Vec<Value>> {
     built.into_result()?.objects().into_iter().map(|object| Ok(serde_json::to_value(object)?)).collect()
 }

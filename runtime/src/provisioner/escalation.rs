@@ -9,7 +9,7 @@ use crate::{
     access::{Rule, merge},
     error::{Error, Result},
     kind::Typed,
-    provisioner::build::{BuildResult, ResourceField, wanted},
+    provisioner::build::{BuildResult, ResourceField, desired_objects},
     shape::Access,
 };
 use k8s_openapi::api::rbac::v1::{ClusterRole, Role};
@@ -36,7 +36,7 @@ pub fn granted_roles<T: ResourceField<M, Kind: GrantsRights>, M>(
     declared: &'static [Access],
     built: impl BuildResult<T>,
 ) -> Result<Vec<Value>> {
-    let mut roles = wanted::<T, M>(built)?;
+    let mut roles = desired_objects::<T, M>(built)?;
     for role in &mut roles {
         limit_rules(role, node, declared)?;
     }

@@ -9,7 +9,7 @@ use crate::{
     managed::Owner,
     provisioner::{
         Provision,
-        build::{BuildResult, ResourceField, wanted},
+        build::{BuildResult, ResourceField, desired_objects},
         output::inputs_digest,
     },
     shape::{Access, Edge, Node, Path, Provisioner, ResourceOptions, Shape, SourceLocation},
@@ -134,14 +134,16 @@ pub(crate) fn is_skipped<C: Provisioner>(core: &PassCore<'_>) -> bool {
     core.is_plan && !matches!(C::SHAPE.node, Node::Group { .. })
 }
 
-/// Provisions a resource node: applies the objects that its build function returns, and deletes all others of the node.
+/// Provisions a resource node: applies the objects that its build function returns, and deletes the other objects of the node.
+///
+/// `M` is the marker for one, optional or many objects: `One`, `Maybe` or `Many`.
 pub fn apply<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner, B: BuildResult<T>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
     build: impl FnOnce(&Draft<'_, O>) -> B + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let options = ResourceOptions::DEFAULT;
-    apply_with::<T, M, O, P>(cx, name, options, inputs_digest(cx, &[]), |draft| wanted::<T, M>(build(draft)))
+    apply_with::<T, M, O, P>(cx, name, options, inputs_digest(cx, &[]), |draft| desired_objects::<T, M>(build(draft)))
 }
 
 /// Applies objects like [`apply`], with options and inputs. If the inputs are those of the last build and the children are
@@ -163,14 +165,14 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
         }
         // A node that is unchanged has no span: most passes find all their nodes so.
         let run = async {
-            let (wanted, inputs_digest) = {
+            let (desired, inputs_digest) = {
                 let unversioned = UnversionedReads::default();
                 let draft = cx.draft(&unversioned);
-                let wanted = catch_unwind(AssertUnwindSafe(|| build(&draft)));
-                let wanted = wanted.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
-                (wanted?, draft.inputs_digest(inputs_digest))
+                let desired = catch_unwind(AssertUnwindSafe(|| build(&draft)));
+                let desired = desired.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
+                (desired?, draft.inputs_digest(inputs_digest))
             };
-            cx.core().converge(&node, &kind, options, inputs_digest, wanted).await
+            cx.core().converge(&node, &kind, options, inputs_digest, desired).await
         };
         in_span(cx.core().is_recorded, &node, run).boxed().await
     }

@@ -147,8 +147,8 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
 )]
 pub trait HasOutput: Provisioner {}
 
-/// Returns the hash of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None` if
-/// one of them has no version.
+/// Returns the digest of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None`
+/// if one of them has no version.
 pub fn inputs_digest<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     cx.inputs_digest()?.hash(&mut hasher);

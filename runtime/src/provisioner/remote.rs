@@ -41,7 +41,7 @@ use crate::{
 use futures::{FutureExt, future::BoxFuture};
 use operator_cluster_error::OperatorClusterError;
 use registration::Verification;
-pub(crate) use registration::users_of;
+pub(crate) use registration::deploying_kind;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -99,7 +99,8 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
             let Some(other) = ClusterRecord::of(&other) else { continue };
             if !other.secret.is_of_same_cluster(&record.secret) {
                 let abandon_after = record.abandon_after.or(other.abandon_after);
-                remove_from::<C, O, P>(&teardown, name, (&node, &ClusterRecord { abandon_after, ..other })).await?;
+                let other = ClusterRecord { abandon_after, ..other };
+                remove_from_cluster::<C, O, P>(&teardown, name, &node, &other).await?;
             }
         }
         core.converge_records(&node, Some(&record)).await?;
@@ -110,9 +111,9 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
             kubeconfig: &record.secret,
             is_removed: false,
         };
-        let Some(cluster) = core.connect(remote).await? else { return Err(missing(&record.secret)) };
+        let Some(cluster) = core.connect(remote).await? else { return Err(kubeconfig_missing(&record.secret)) };
         let _permit = cluster.begin().await?;
-        core.of_operator_cluster(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
+        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
         let planner = RemotePlanner::<C, O, P> { cx, name, inputs: &inputs, inputs_digest };
         let inside = core.for_cluster(&*cluster, &record.secret, Some(&planner));
         let outcome = {
@@ -167,10 +168,10 @@ pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
                 return Err(Error::blocked("DamagedRecord", sentence));
             };
             if record.background && cx.cause() == Cause::Deleting {
-                leave_in::<C, O, P>(cx, (&node, &record)).await?;
+                leave_in_cluster::<C, O, P>(cx, &node, &record).await?;
                 continue;
             }
-            remove_from::<C, O, P>(cx, name, (&node, &record)).await?;
+            remove_from_cluster::<C, O, P>(cx, name, &node, &record).await?;
         }
         core.converge_records(&node, None).await
     }
@@ -178,10 +179,11 @@ pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
 }
 
 /// Deprovisions a child in the cluster of a record, unless the cluster is gone or given up.
-async fn remove_from<C: Provision<O>, O: Owner, P>(
+async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
     name: &'static str,
-    (node, record): (&Arc<str>, &ClusterRecord),
+    node: &Arc<str>,
+    record: &ClusterRecord,
 ) -> Result<()> {
     let core = cx.core();
     let kubeconfig = &record.secret;
@@ -191,7 +193,7 @@ async fn remove_from<C: Provision<O>, O: Owner, P>(
     let mut has_cluster = connected.is_some();
     if let Some(cluster) = connected {
         let outcome = match cluster.begin().await {
-            Ok(_permit) => deprovision_in::<C, O, P>(cx, name, (node, &*cluster, kubeconfig)).await,
+            Ok(_permit) => deprovision_in_cluster::<C, O, P>(cx, name, node, &*cluster, kubeconfig).await,
             Err(error) => Err(error),
         };
         match outcome {
@@ -208,9 +210,9 @@ async fn remove_from<C: Provision<O>, O: Owner, P>(
     }
     if has_applications {
         if !has_cluster {
-            core.of_operator_cluster(core.drop_applications(node, &C::SHAPE).await)?;
+            core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
         }
-        core.of_operator_cluster(core.collect_registrations(node, &C::SHAPE).await)?;
+        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
     }
     if let Some(clusters) = &core.shared.remote_clusters {
         clusters.release(remote);
@@ -218,15 +220,17 @@ async fn remove_from<C: Provision<O>, O: Owner, P>(
     Ok(())
 }
 
-/// Leaves the objects in the cluster of a record, which ends with the owner.
-async fn leave_in<C: Provision<O>, O: Owner, P>(
+/// Leaves the objects in the cluster of a record, which ends with the owner. Removes only the applications that a CD system in the
+/// operator's cluster deploys there.
+async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
-    (node, record): (&Arc<str>, &ClusterRecord),
+    node: &Arc<str>,
+    record: &ClusterRecord,
 ) -> Result<()> {
     let core = cx.core();
     if !C::SHAPE.applications_to_register().is_empty() {
-        core.of_operator_cluster(core.drop_applications(node, &C::SHAPE).await)?;
-        core.of_operator_cluster(core.collect_registrations(node, &C::SHAPE).await)?;
+        core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
+        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
     }
     if let Some(clusters) = &core.shared.remote_clusters {
         let kubeconfig = &record.secret;
@@ -242,15 +246,17 @@ fn is_abandoned(cluster: &dyn RemoteCluster, record: &ClusterRecord) -> bool {
 }
 
 /// Deprovisions a child in a cluster that can be used.
-async fn deprovision_in<C: Provision<O>, O: Owner, P>(
+async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
     name: &'static str,
-    (node, cluster, secret): (&str, &dyn RemoteCluster, &KubeconfigSecret),
+    node: &str,
+    cluster: &dyn RemoteCluster,
+    secret: &KubeconfigSecret,
 ) -> Result<()> {
     let core = cx.core();
     // Without a registration, a CD system gives up what it has deployed.
     if core.has_applications(node, &C::SHAPE)? {
-        core.of_operator_cluster(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
+        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
     }
     let mut inside = core.for_cluster(cluster, secret, None);
     let outcome = match inside.restore_owner_references(false).await {
@@ -301,11 +307,16 @@ impl<C: Provision<O>, O: Owner, P: Provisioner> Planner for RemotePlanner<'_, '_
 }
 
 /// Returns the yield of a cluster whose Secret does not exist.
-fn missing(secret: &KubeconfigSecret) -> Error {
+fn kubeconfig_missing(secret: &KubeconfigSecret) -> Error {
     Error::yielding("KubeconfigMissing", format!("waiting for {secret} with the kubeconfig of a cluster"))
 }
 
 impl PassCore<'_> {
+    /// Connects a remote node to its cluster; `None` if the Secret with the kubeconfig does not exist.
+    ///
+    /// # Errors
+    /// A terminal error in a program that does not connect to other clusters. Otherwise as
+    /// [`RemoteClusters::connect`](crate::engine::controller_state::RemoteClusters::connect).
     async fn connect(&self, node: RemoteNode<'_>) -> Result<Option<Arc<dyn RemoteCluster>>> {
         let Some(clusters) = &self.shared.remote_clusters else {
             return Err(Error::terminal("NotConnected", "the operator does not connect to other clusters"));

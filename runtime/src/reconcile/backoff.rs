@@ -17,7 +17,7 @@ impl Loop {
         let ends_backoff = match significance {
             Significance::Request => true,
             Significance::UserChange => {
-                !self.has_failures(header) || self.states.may_end_backoff(key, uid, Instant::now())
+                !self.has_failures(header) || self.states.allow_backoff_reset(key, uid, Instant::now())
             }
             _ => false,
         };

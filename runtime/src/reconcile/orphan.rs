@@ -67,7 +67,7 @@ impl Loop {
             if children.health.state() == WatchState::Missing {
                 continue;
             }
-            children.readable()?;
+            children.check_readable()?;
             let mut keys = Vec::new();
             children.store.visit_owned(&header.uid, |entry| {
                 let Header { key, uid, .. } = &entry.header;

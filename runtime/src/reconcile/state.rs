@@ -47,8 +47,8 @@ pub(super) struct ObjectState {
     pub(super) conflicts: u32,
     /// The number of consecutive changes that ended a backoff.
     pub(super) backoff_resets: u32,
-    /// The time of the last change that could end a backoff.
-    pub(super) last_reset: Option<Instant>,
+    /// The time of the last change of spec, labels or annotations while there was a backoff.
+    pub(super) last_user_change: Option<Instant>,
     /// The last failure or yield that was reported, until a pass succeeds.
     pub(super) repetition: Option<Repetition>,
     /// The trace that the next pass continues, or links to.
@@ -188,14 +188,15 @@ impl ObjectStates {
         });
     }
 
-    /// Returns whether a change of spec, labels or annotations ends a backoff. After too many consecutive changes it does not.
-    pub(super) fn may_end_backoff(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
+    /// Counts a change of spec, labels or annotations. Returns whether it ends the backoff: only the first
+    /// [`MAX_BACKOFF_RESETS`] of consecutive changes do.
+    pub(super) fn allow_backoff_reset(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
         self.update(key, uid, |state| {
             let is_consecutive =
-                state.last_reset.is_some_and(|last| now.saturating_duration_since(last) < RESET_WINDOW);
-            let earlier = if is_consecutive { state.backoff_resets } else { 0 };
-            (state.backoff_resets, state.last_reset) = ((earlier + 1).min(MAX_BACKOFF_RESETS), Some(now));
-            earlier < MAX_BACKOFF_RESETS
+                state.last_user_change.is_some_and(|last| now.saturating_duration_since(last) < RESET_WINDOW);
+            let resets = if is_consecutive { state.backoff_resets } else { 0 };
+            (state.backoff_resets, state.last_user_change) = ((resets + 1).min(MAX_BACKOFF_RESETS), Some(now));
+            resets < MAX_BACKOFF_RESETS
         })
     }
 
@@ -228,7 +229,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn of_many_changes_in_a_row_only_the_first_end_a_backoff() {
         let (states, (key, uid)) = (ObjectStates::default(), object());
-        let ends = || states.may_end_backoff(&key, &uid, Instant::now());
+        let ends = || states.allow_backoff_reset(&key, &uid, Instant::now());
         for _ in 0..MAX_BACKOFF_RESETS {
             assert!(ends());
             tokio::time::advance(RESET_WINDOW / 2).await;

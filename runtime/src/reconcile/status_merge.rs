@@ -39,7 +39,9 @@ fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, aft
 }
 
 /// Merges the items of a list: an item of `after` that `before` contains keeps its stored value, even if it has moved.
+/// `before` is `stored` as the operator's type encodes it, so both have the same length and the same order.
 fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
+    // The same position comes first: items that are equal in the operator's type may have different stored fields.
     let position_before = |at: usize, item: &Value| match before.get(at) {
         Some(same) if same == item => Some(at),
         _ => before.iter().position(|same| same == item),
@@ -93,12 +95,13 @@ impl<'a> StatusOwners<'a> {
 
     /// Returns the owners of a list item. An item has none if no set has its key and no manager owns the whole list.
     fn of_item(&self, item: &Value) -> Self {
-        let is_key = |element: &str| {
+        // `k:{"name":"a"}` is the item whose key fields have these values.
+        let is_item_key = |element: &str| {
             let key = element.strip_prefix("k:").and_then(|key| serde_json::from_str::<Map<String, Value>>(key).ok());
             key.is_some_and(|key| key.iter().all(|(name, value)| item.get(name) == Some(value)))
         };
         let sets = self.ours.iter().chain(&self.others);
-        let element = sets.filter_map(|set| set.as_object()).flat_map(Map::keys).find(|element| is_key(element));
+        let element = sets.filter_map(|set| set.as_object()).flat_map(Map::keys).find(|element| is_item_key(element));
         match element {
             Some(element) => self.of_part(element),
             None => Self { ours: Vec::new(), others: Vec::new(), ..*self },

@@ -67,7 +67,7 @@ impl ControllerState {
         (field, kind, key): (&str, &Kind, &ObjectKey),
     ) -> Result<()> {
         let targets = self.targets(kind)?;
-        targets.watched.readable()?;
+        targets.watched.check_readable()?;
         if targets.get(key).is_some_and(|entry| allows(&entry.header, namespace)) {
             return Ok(());
         }
@@ -92,7 +92,7 @@ impl ControllerState {
             let is_named = named.iter().any(|named| named.kind == pointer.kind && named.key == *key);
             // While the informer has not synced, it is unknown whether the target refuses.
             let targets = self.targets(&pointer.kind)?;
-            if !is_named && targets.watched.readable().is_ok() {
+            if !is_named && targets.watched.check_readable().is_ok() {
                 self.release(targets, key, &finalizer_name(referrer.0, referrer.1)).await?;
             }
         }
@@ -108,7 +108,7 @@ impl ControllerState {
         }
         let (targets, finalizer) = (self.targets(&pointer.kind)?, finalizer_name(kind, key));
         // With a cache that has not synced, all targets would be released.
-        targets.watched.readable()?;
+        targets.watched.check_readable()?;
         let is_match = |header: &Header| {
             let is_itself = pointer.kind == *kind && header.key == *key;
             selector.matches(header) && !is_itself && (!header.deleting || header.finalizers.contains(&finalizer))
@@ -125,7 +125,7 @@ impl ControllerState {
     /// if the target has changed since the cache saw it.
     pub(crate) async fn add_finalizer_to_target(&self, finalizer: &str, named: &NamedTarget) -> Result<()> {
         let (targets, NamedTarget { kind, key, .. }) = (self.targets(&named.kind)?, named);
-        targets.watched.readable()?;
+        targets.watched.check_readable()?;
         let _lock = if self.is_held(finalizer, named) { None } else { Some(targets.lock_writes(key).await) };
         let Some(entry) = targets.get(key) else { return missing_target(named) };
         let object = &entry.header;

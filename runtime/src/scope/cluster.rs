@@ -70,13 +70,15 @@ struct CallOutage {
 impl ConnectedCluster {
     /// Starts the watches of a cluster.
     pub(super) fn new(
-        (secret, connection, series): (KubeconfigSecret, Arc<ClusterConnection>, Arc<ClusterSeries>),
+        secret: KubeconfigSecret,
+        connection: Arc<ClusterConnection>,
+        series: Arc<ClusterSeries>,
         state: Arc<ControllerState>,
         users: ClusterUsers,
         events: &EventTarget,
     ) -> Self {
         let (users, outage, verified) = (Arc::new(Mutex::new(users)), Mutex::default(), Arc::default());
-        let mut tasks = ClusterTasks::new(&secret, &state.counters, (&users, events));
+        let mut tasks = ClusterTasks::new(&secret, &state.counters, &users, events);
         for children in state.children.values() {
             tasks.watch(&state, children);
             tasks.follow_watch(children);
@@ -88,7 +90,7 @@ impl ConnectedCluster {
     }
 
     /// Records that a node of an owner uses the cluster. Returns whether it did not use it before.
-    pub(super) fn add_user(&self, (uid, owner): (&Uid, &ObjectKey), node: &str) -> bool {
+    pub(super) fn add_user(&self, uid: &Uid, owner: &ObjectKey, node: &str) -> bool {
         self.users.lock().insert((uid.clone(), node.to_owned()), owner.clone()).is_none()
     }
 
@@ -133,7 +135,7 @@ impl ConnectedCluster {
 
     /// Returns whether the cluster has answered lately, so that it exists whatever its Secret says.
     pub(super) fn has_answered(&self) -> bool {
-        self.usable().is_ok() && self.outage.lock().since.is_none()
+        self.check_usable().is_ok() && self.outage.lock().since.is_none()
     }
 
     /// Returns the values of its metrics.
@@ -149,7 +151,7 @@ impl ConnectedCluster {
     }
 
     /// Checks that the caches are filled, and that the cluster could be reached lately.
-    fn usable(&self) -> Result<()> {
+    fn check_usable(&self) -> Result<()> {
         match self.problem() {
             None => Ok(()),
             Some(ClusterProblem::Unreachable) => Err(self.unreachable()),
@@ -224,10 +226,10 @@ impl RemoteCluster for ConnectedCluster {
 
     fn begin(&self) -> BoxFuture<'_, Result<OwnedSemaphorePermit>> {
         async move {
-            self.usable()?;
+            self.check_usable()?;
             let permit = timeout(MAX_WAIT, self.passes.clone().acquire_owned()).await;
             // A pass before this one may have found that the cluster can't be reached.
-            self.usable()?;
+            self.check_usable()?;
             match permit {
                 Ok(Ok(permit)) => Ok(permit),
                 _ => {

@@ -60,16 +60,27 @@ impl RegistrationWatches {
                     clusters.on_registration_change(secret, version);
                 }
             };
-            registration_watch::start(self.tree, (client, &self.namespaces), &(Arc::new(on_change) as _), counters)
+            registration_watch::start(self.tree, client, &self.namespaces, &(Arc::new(on_change) as _), counters)
         });
     }
 }
 
-/// A cluster, and whether a node did not use it before.
+/// A cluster, and whether it is new to the node that uses it.
 type ClusterUse = (Arc<ConnectedCluster>, bool);
 
-/// The path of a remote node without keys, and the Secret with the kubeconfig.
-type ClusterKey = (String, KubeconfigSecret);
+/// The connection of a remote node: all items of a keyed node use the same one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ClusterKey {
+    /// The path of the node, without keys.
+    node_path: String,
+    secret: KubeconfigSecret,
+}
+
+impl ClusterKey {
+    fn of(node: RemoteNode<'_>) -> Self {
+        Self { node_path: without_keys(node.path), secret: node.kubeconfig.clone() }
+    }
+}
 
 impl ConnectedClusters {
     /// Returns the clusters of a controller, none of which is connected; `None` if its tree has no nodes in other clusters.
@@ -84,7 +95,7 @@ impl ConnectedClusters {
                 let (namespaces, clusters) = (namespaces.clone(), clusters.clone());
                 let watches = RegistrationWatches { tree, namespaces, clusters, running: OnceLock::new() };
                 let registrations = Some(watches).filter(|_| !tree.remote_applications().is_empty());
-                Self { registrations, ..Self::within(None, (facts, connector), EventTarget::default()) }
+                Self { registrations, ..Self::within(None, facts, connector, EventTarget::default()) }
             })
         })
     }
@@ -92,7 +103,8 @@ impl ConnectedClusters {
     /// Returns the clusters whose Secrets are in the cluster `outer`; `None` for the operator's cluster.
     fn within(
         outer: Option<String>,
-        (facts, connector): (&ControllerFacts, &ClusterConnector),
+        facts: &ControllerFacts,
+        connector: &ClusterConnector,
         events: EventTarget,
     ) -> Self {
         Self {
@@ -123,7 +135,7 @@ impl ConnectedClusters {
     fn state_in(&self, name: String, client: Client, tree: &'static Shape) -> ControllerState {
         let children = ChildStores::in_remote_cluster(tree).of_tree(tree);
         let watches: Vec<_> = children.values().map(|children| children.clone() as Arc<dyn WatchedRevisions>).collect();
-        let nested = || Arc::new(Self::within(Some(name), (&self.facts, &self.connector), self.events.clone()));
+        let nested = || Arc::new(Self::within(Some(name), &self.facts, &self.connector, self.events.clone()));
         ControllerState {
             children,
             watches: OnceLock::from(watches),
@@ -142,8 +154,8 @@ impl ConnectedClusters {
     /// cluster is not dropped in between.
     fn use_connected(&self, node: RemoteNode<'_>) -> Option<ClusterUse> {
         let clusters = self.clusters.lock();
-        let cluster = clusters.get(&key_of(node)).filter(|cluster| !cluster.connection.is_replaced())?;
-        Some((cluster.clone(), cluster.add_user((&node.owner.uid, &node.owner.key), node.path)))
+        let cluster = clusters.get(&ClusterKey::of(node)).filter(|cluster| !cluster.connection.is_replaced())?;
+        Some((cluster.clone(), cluster.add_user(&node.owner.uid, &node.owner.key, node.path)))
     }
 
     /// Waits until no other pass opens a connection to a cluster. Another cluster does not wait: its program for the credentials, or its
@@ -159,13 +171,17 @@ impl ConnectedClusters {
         lock.lock_owned().await
     }
 
-    async fn connect(&self, node: RemoteNode<'_>, client: &Client) -> Result<Option<ClusterUse>> {
+    /// Returns the cluster of a node, and connects to it unless it is connected; `None` if the Secret does not exist.
+    ///
+    /// # Errors
+    /// A yield if the Secret has no usable kubeconfig. The error of the call that reads the Secret.
+    async fn find_or_connect(&self, node: RemoteNode<'_>, client: &Client) -> Result<Option<ClusterUse>> {
         if !node.is_removed
             && let Some(used) = self.use_connected(node)
         {
             return Ok(Some(used));
         }
-        let key = key_of(node);
+        let key = ClusterKey::of(node);
         let _opening = self.lock_opening(&key).await;
         if let Some(cluster) = self.connected(&key) {
             // Whether a cluster still exists is decided by its Secret, unless it has just answered.
@@ -179,11 +195,11 @@ impl ConnectedClusters {
         let name = self.name_of(node.kubeconfig);
         let series = self.connector.series(&name);
         let state = Arc::new(self.state_in(name, connection.client(&series), node.tree));
-        let opened = (node.kubeconfig.clone(), connection, series);
+        let secret = node.kubeconfig.clone();
         let mut clusters = self.clusters.lock();
         let users = clusters.get(&key).map(|cluster| cluster.users()).unwrap_or_default();
-        let cluster = Arc::new(ConnectedCluster::new(opened, state, users, &self.events));
-        let is_new = cluster.add_user((&node.owner.uid, &node.owner.key), node.path);
+        let cluster = Arc::new(ConnectedCluster::new(secret, connection, series, state, users, &self.events));
+        let is_new = cluster.add_user(&node.owner.uid, &node.owner.key, node.path);
         clusters.insert(key, cluster.clone());
         drop(clusters);
         if let Some(registrations) = &self.registrations {
@@ -192,19 +208,9 @@ impl ConnectedClusters {
         Ok(Some((cluster, is_new)))
     }
 
-    /// Handles a change of the Secret that registers a cluster, here and in all nested clusters.
-    fn on_registration_change(&self, secret: &ObjectKey, version: Option<&ResourceVersion>) {
-        let clusters: Vec<_> = self.clusters.lock().values().cloned().collect();
-        for cluster in clusters {
-            cluster.on_registration_change(secret, version, &self.events);
-            if let Some(nested) = &cluster.state.remote_clusters {
-                nested.on_registration_change(secret, version);
-            }
-        }
-    }
-
     /// Removes users of clusters, and the clusters without any.
     fn remove_users(&self, is_removed: impl Fn(&ClusterKey, &Uid, &str, &ObjectKey) -> bool) {
+        // They are dropped after the lock is released.
         let mut dropped = Vec::new();
         self.clusters.lock().retain(|key, cluster| {
             let is_used = cluster.remove_users(|uid, node, owner| is_removed(key, uid, node, owner));
@@ -214,10 +220,6 @@ impl ConnectedClusters {
             is_used
         });
     }
-}
-
-fn key_of(node: RemoteNode<'_>) -> ClusterKey {
-    (without_keys(node.path), node.kubeconfig.clone())
 }
 
 impl RemoteClusters for ConnectedClusters {
@@ -239,12 +241,12 @@ impl RemoteClusters for ConnectedClusters {
         client: &'a Client,
     ) -> BoxFuture<'a, Result<Option<Arc<dyn RemoteCluster>>>> {
         async move {
-            let Some((cluster, is_new)) = Self::connect(self, node, client).await? else { return Ok(None) };
+            let Some((cluster, is_new)) = self.find_or_connect(node, client).await? else { return Ok(None) };
             if is_new {
-                // Before, the node may have used the same cluster by another key or URL.
-                let of_node = key_of(node);
+                // If the key in the Secret or the URL has changed, the node still uses the cluster under its earlier key.
+                let current = ClusterKey::of(node);
                 self.remove_users(|key, uid, path, _| {
-                    let is_earlier = *key != of_node && key.1.is_of_same_cluster(&of_node.1);
+                    let is_earlier = *key != current && key.secret.is_of_same_cluster(&current.secret);
                     is_earlier && *uid == node.owner.uid && path == node.path
                 });
             }
@@ -254,12 +256,18 @@ impl RemoteClusters for ConnectedClusters {
     }
 
     fn on_registration_change(&self, secret: &ObjectKey, version: Option<&ResourceVersion>) {
-        Self::on_registration_change(self, secret, version);
+        let clusters: Vec<_> = self.clusters.lock().values().cloned().collect();
+        for cluster in clusters {
+            cluster.on_registration_change(secret, version, &self.events);
+            if let Some(nested) = &cluster.state.remote_clusters {
+                nested.on_registration_change(secret, version);
+            }
+        }
     }
 
     fn release(&self, node: RemoteNode<'_>) {
-        let of_node = key_of(node);
-        self.remove_users(|key, uid, path, _| *key == of_node && *uid == node.owner.uid && path == node.path);
+        let current = ClusterKey::of(node);
+        self.remove_users(|key, uid, path, _| *key == current && *uid == node.owner.uid && path == node.path);
     }
 
     fn forget(&self, owner: &ObjectKey) {

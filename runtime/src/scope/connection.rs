@@ -189,7 +189,7 @@ impl ClusterConnection {
         let body = body.collect_bytes().await?;
         self.renew().await;
         let first = self.current.lock().clone();
-        let response = first.client.send(rebuilt(&parts, body.clone())).await;
+        let response = first.client.send(rebuild_request(&parts, body.clone())).await;
         let is_refused = match &response {
             Ok(response) => response.status() == StatusCode::UNAUTHORIZED,
             // Perhaps the API server has another certificate. Whether it has processed the request is unknown, so it is not repeated.
@@ -202,7 +202,7 @@ impl ClusterConnection {
         };
         let response = if is_refused && self.reload(&mut *self.last_read.lock().await, &first, true).await {
             let client = self.current.lock().client.clone();
-            client.send(rebuilt(&parts, body.clone())).await
+            client.send(rebuild_request(&parts, body.clone())).await
         } else {
             response
         };
@@ -235,6 +235,7 @@ impl ClusterConnection {
         }
     }
 
+    /// Renews the credentials now. After a failure, the next renewal is due at the retry time of the program.
     async fn renew_now(self: Arc<Self>, mut last_read: OwnedMutexGuard<LastRead>) {
         if let Err(error) = self.read(true).await {
             tracing::warn!(kubeconfig = %self.secret, %error, "the credentials can't be renewed");
@@ -271,6 +272,8 @@ impl ClusterConnection {
         !is_current()
     }
 
+    /// Connects with other credentials if they differ from the current ones. With another identity, the cluster is another one:
+    /// this connection is marked as replaced.
     fn update(&self, config: ClientConfig) {
         if config.identity != self.identity {
             self.is_replaced.store(true, Ordering::Relaxed);
@@ -293,7 +296,8 @@ impl ClusterConnection {
     }
 }
 
-fn rebuilt(parts: &Parts, body: impl Into<Body>) -> Request<Body> {
+/// Returns a request with the same head and body as before, to send it again.
+fn rebuild_request(parts: &Parts, body: impl Into<Body>) -> Request<Body> {
     Request::from_parts(parts.clone(), body.into())
 }
 

@@ -50,6 +50,9 @@ pub(super) struct ExecRunner {
     runs: Arc<Mutex<HashMap<u64, ProgramRun>>>,
 }
 
+/// The reason for which a program has issued no credentials: a relative clause that follows `runs the program <name>, `, with no text
+/// of the output.
+type NoCredentialsReason = Cow<'static, str>;
 /// The credentials that a program has issued, or why it has issued none.
 type RunResult = Result<Arc<IssuedCredentials>, Cow<'static, str>>;
 /// A run of a program. All callers that wait for it share its result.
@@ -164,15 +167,15 @@ impl IssuingProgram {
         let Self { name, version, command, deadline } = self;
         let output = output(command, deadline).await;
         let issued = output.and_then(|output| IssuedCredentials::parse(&output, version, environment.now()));
-        issued.map(Arc::new).map_err(|problem| format!("runs the program {name}, {problem}").into())
+        issued.map(Arc::new).map_err(|reason| format!("runs the program {name}, {reason}").into())
     }
 }
 
 /// Runs a program and returns its output.
-async fn output(command: Command, deadline: Duration) -> Result<Vec<u8>, Cow<'static, str>> {
+async fn output(command: Command, deadline: Duration) -> Result<Vec<u8>, NoCredentialsReason> {
     // Its messages may contain credentials, so nobody reads them.
     let limits = ProcessLimits { deadline, output: OUTPUT_LIMIT, errors: None };
-    let output = child_process::run(command, b"", limits).await.map_err(problem_of)?;
+    let output = child_process::run(command, b"", limits).await.map_err(reason_of)?;
     match output.status.code() {
         Some(0) => Ok(output.stdout),
         Some(code) => Err(format!("which failed with exit code {code}").into()),
@@ -227,7 +230,11 @@ struct ExecStatus {
 }
 
 impl IssuedCredentials {
-    fn parse(output: &[u8], version: &str, now: Timestamp) -> Result<Self, Cow<'static, str>> {
+    /// Parses the output of a program. `version` is the API version that the output must have.
+    ///
+    /// # Errors
+    /// The problem of the output, such as `whose output has neither a token nor a certificate`.
+    fn parse(output: &[u8], version: &str, now: Timestamp) -> Result<Self, NoCredentialsReason> {
         let output = serde_json::from_slice::<ExecOutput>(output).ok();
         let output = output.filter(|output| output.kind == "ExecCredential" && output.api_version == version);
         let Some(ExecOutput { status, .. }) = output else {
@@ -245,6 +252,7 @@ impl IssuedCredentials {
         let expire_at = expire_at.map_err(|_| "whose output has an expiration timestamp that is not a time")?;
         let renew_at = expire_at.map(|expires| {
             let early = expires.saturating_sub(RENEWAL_MARGIN).unwrap_or(expires);
+            // Credentials that expire within the margin would be renewed in each pass.
             early.max(retry_after(now))
         });
         Ok(Self { token, certificate, renew_at, expire_at })
@@ -292,8 +300,8 @@ fn hash_of_run(exec: &ExecConfig, input: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns why a program has no output.
-fn problem_of(failure: ProcessFailure) -> Cow<'static, str> {
+/// Returns the reason of a program that has no output.
+fn reason_of(failure: ProcessFailure) -> NoCredentialsReason {
     match failure {
         ProcessFailure::NotStarted(error) if error.kind() == ErrorKind::NotFound => {
             "which the container of the operator does not have".into()
@@ -305,10 +313,12 @@ fn problem_of(failure: ProcessFailure) -> Cow<'static, str> {
     }
 }
 
+/// Returns the end of the retry period that begins at a time.
 fn retry_after(time: Timestamp) -> Timestamp {
     time.saturating_add(RETRY_PERIOD).unwrap_or(time)
 }
 
+/// Returns the base64 encoding of a text.
 fn base64(text: String) -> String {
     match serde_json::to_value(ByteString(text.into_bytes())) {
         Ok(Value::String(text)) => text,

@@ -27,7 +27,8 @@ type OnRegistrationChange = Arc<dyn Fn(&ObjectKey, Option<&ResourceVersion>) + S
 /// namespaces of the operator.
 pub(super) fn start(
     tree: &'static Shape,
-    (client, namespaces): (&Client, &Namespaces),
+    client: &Client,
+    namespaces: &Namespaces,
     on_change: &OnRegistrationChange,
     counters: &Counters,
 ) -> Tasks {

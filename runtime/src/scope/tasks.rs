@@ -38,7 +38,8 @@ impl<'a> ClusterTasks<'a> {
     pub(super) fn new(
         secret: &'a KubeconfigSecret,
         counters: &Counters,
-        (users, events): (&'a Arc<Mutex<ClusterUsers>>, &'a EventTarget),
+        users: &'a Arc<Mutex<ClusterUsers>>,
+        events: &'a EventTarget,
     ) -> Self {
         Self { tasks: Tasks::new(counters.clone()), secret, users, events }
     }
@@ -86,6 +87,7 @@ impl<'a> ClusterTasks<'a> {
     }
 }
 
+/// Watches the children of a kind in the cluster. A list that is too large ends it, until the next try.
 async fn watch(
     state: Arc<ControllerState>,
     children: Arc<WatchedKind<Child>>,
@@ -116,6 +118,7 @@ async fn watch(
     }
 }
 
+/// Enqueues the users of the cluster whenever its kubeconfig has other credentials than those of a verified registration.
 async fn follow_credentials(
     connection: Arc<ClusterConnection>,
     verified: Arc<Mutex<VerifiedRegistrations>>,
@@ -138,6 +141,7 @@ async fn follow_credentials(
     }
 }
 
+/// Enqueues the users of the cluster whenever the watch of a kind opens or fails.
 async fn follow_watch(children: Arc<WatchedKind<Child>>, users: Arc<Mutex<ClusterUsers>>, events: EventTarget) {
     let mut state = children.health.subscribe();
     loop {
@@ -194,7 +198,7 @@ mod tests {
             (Kubeconfig::secret("blue").record(None).unwrap().secret, ObjectKey::namespaced("a", "b"));
         let users = ClusterUsers::from([((Uid::from("6f2a"), "inside".to_owned()), owner.clone())]);
         let users = Arc::new(Mutex::new(users));
-        let mut tasks = ClusterTasks::new(&secret, &counters, (&users, &events));
+        let mut tasks = ClusterTasks::new(&secret, &counters, &users, &events);
         tasks.follow_watch(&Arc::new(WatchedKind::new(kind_of::<Pod>(), false)));
         let _tasks = tasks.into_tasks();
         assert_eq!(enqueued.recv().await, Some(owner));

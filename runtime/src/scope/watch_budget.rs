@@ -56,6 +56,10 @@ impl WatchBudget {
         })
     }
 
+    /// Counts received bytes.
+    ///
+    /// # Errors
+    /// If the budget is exceeded, which also ends [`WatchBudget::exceeded`].
     fn spend(&self, bytes: usize) -> Result<(), TooLarge> {
         let mut spent = self.spent.lock();
         spent.bytes = spent.bytes.saturating_add(bytes);

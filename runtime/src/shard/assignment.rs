@@ -1,4 +1,4 @@
-//! Assigns each shard to one of the members by rendezvous hashing, with the same number of shards for each.
+//! Assigns each shard to a member by rendezvous hashing, so that the members' numbers of shards differ by at most one.
 //!
 //! Rendezvous hashing gives a shard to the member with the highest score for it, so a member that joins or leaves moves few
 //! shards. With few shards, some members would get much more than others. So no member gets more than its share: the pairs of

@@ -64,16 +64,17 @@ mod opentelemetry_context {
         span.add_link(to_opentelemetry(other));
     }
 
+    /// Converts a context of OpenTelemetry; `None` if it is not valid.
     fn from_opentelemetry(context: &SpanContext) -> Option<TraceContext> {
-        let state = || Some(context.trace_state().header()).filter(|state| !state.is_empty()).map(Into::into);
         context.is_valid().then(|| TraceContext {
             trace_id: u128::from_be_bytes(context.trace_id().to_bytes()),
             span_id: u64::from_be_bytes(context.span_id().to_bytes()),
             is_sampled: context.is_sampled(),
-            state: state(),
+            state: Some(context.trace_state().header()).filter(|state| !state.is_empty()).map(Into::into),
         })
     }
 
+    /// Converts a context to one of OpenTelemetry, without a `tracestate` that can't be parsed.
     fn to_opentelemetry(context: &TraceContext) -> SpanContext {
         let flags = if context.is_sampled { TraceFlags::SAMPLED } else { TraceFlags::default() };
         let state = context.state.as_deref().and_then(|state| TraceState::from_str(state).ok()).unwrap_or_default();

@@ -82,7 +82,7 @@ pub(crate) fn record_reason(reason: &str, failure: Option<&str>) {
     }
 }
 
-/// Records that what a span stands for failed.
+/// Marks a span as failed: sets its error type and its OpenTelemetry status.
 pub(super) fn record_error(span: &Span, error_type: &str, message: &dyn Display) {
     span.record("error.type", error_type);
     span.record("otel.status_code", "ERROR");

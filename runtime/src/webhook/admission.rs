@@ -1,4 +1,4 @@
-//! `Admission`: the write that a webhook is called for, with its objects decoded.
+//! `Admission`: the admission request that a webhook handles, with its objects decoded.
 
 use super::review::{AdmissionRequest, Operation};
 use k8s_openapi::api::authentication::v1::UserInfo;

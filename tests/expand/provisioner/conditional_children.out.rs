@@ -85,7 +85,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                 ::opgen::__private::inputs_digest(cx, &[]),
                 |draft| {
                     let built = Self::monitor(draft);
-                    ::opgen::__private::wanted::<ServiceMonitor, _>(built)
+                    ::opgen::__private::desired_objects::<ServiceMonitor, _>(built)
                 },
             )
             .await?;

@@ -56,7 +56,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                                 __made1.get()?,
                             );
                             let built = Self::service(draft, __value0, __value1);
-                            ::opgen::__private::wanted::<Service, _>(built)
+                            ::opgen::__private::desired_objects::<Service, _>(built)
                         },
                     )
                     .await
@@ -122,7 +122,10 @@ impl ::opgen::Provision<WebApp> for Workload {
                             |draft| {
                                 let __value0 = __made0.get()?;
                                 let built = Self::note(draft, __value0);
-                                ::opgen::__private::wanted::<ConfigMap, _>(built)
+                                ::opgen::__private::desired_objects::<
+                                    ConfigMap,
+                                    _,
+                                >(built)
                             },
                         )
                         .await

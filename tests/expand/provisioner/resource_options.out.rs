@@ -105,7 +105,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::password(draft);
-                        ::opgen::__private::wanted::<Secret, _>(built)
+                        ::opgen::__private::desired_objects::<Secret, _>(built)
                     },
                 ),
                 ::opgen::__private::apply_with::<
@@ -124,7 +124,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::config(draft);
-                        ::opgen::__private::wanted::<ConfigMap, _>(built)
+                        ::opgen::__private::desired_objects::<ConfigMap, _>(built)
                     },
                 ),
                 ::opgen::__private::apply_with::<
@@ -144,7 +144,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::key(draft);
-                        ::opgen::__private::wanted::<Option<Secret>, _>(built)
+                        ::opgen::__private::desired_objects::<Option<Secret>, _>(built)
                     },
                 ),
                 ::opgen::__private::apply_with::<
@@ -164,7 +164,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::service(draft);
-                        ::opgen::__private::wanted::<Service, _>(built)
+                        ::opgen::__private::desired_objects::<Service, _>(built)
                     },
                 ),
                 ::opgen::__private::apply_with::<
@@ -184,7 +184,10 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::data(draft);
-                        ::opgen::__private::wanted::<PersistentVolumeClaim, _>(built)
+                        ::opgen::__private::desired_objects::<
+                            PersistentVolumeClaim,
+                            _,
+                        >(built)
                     },
                 ),
                 ::opgen::__private::apply_with::<
@@ -211,7 +214,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                     ::opgen::__private::inputs_digest(cx, &[]),
                     |draft| {
                         let built = Self::web(draft);
-                        ::opgen::__private::wanted::<Deployment, _>(built)
+                        ::opgen::__private::desired_objects::<Deployment, _>(built)
                     },
                 ),
             ])

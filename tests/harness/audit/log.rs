@@ -44,24 +44,26 @@ impl Log {
 
     /// Returns all entries that are in the file now, without the markers.
     pub(crate) fn entries(&self) -> Entries {
-        Entries::of(self.read_on().entries.clone())
+        Entries::of(self.read_new_entries().entries.clone())
     }
 
     /// Whether the request of the marker user for the object with this name is in the file. If so, the entries of all earlier
     /// requests are too, since the server writes the entry of a request before it ends the response.
     pub(crate) fn has_marker(&self, name: &str) -> bool {
-        self.read_on().marker.as_deref() == Some(name)
+        self.read_new_entries().marker.as_deref() == Some(name)
     }
 
-    fn read_on(&self) -> MutexGuard<'_, Reader> {
+    /// Reads the entries that were written since the last call, and returns the locked reader.
+    fn read_new_entries(&self) -> MutexGuard<'_, Reader> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        reader.read_on(&self.path);
+        reader.read_new_entries(&self.path);
         reader
     }
 }
 
 impl Reader {
-    fn read_on(&mut self, path: &Path) {
+    /// Adds the entries that were written to the log since the last call, up to the last complete line.
+    fn read_new_entries(&mut self, path: &Path) {
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read))?;

@@ -35,8 +35,8 @@ impl ArgoCd {
         let programs = tokio::task::spawn_blocking(find).await.expect("the search for Argo CD");
         let programs = programs.unwrap_or_else(|missing| panic!("{missing}"));
         apply_definitions(plane, &programs.join("argocd-crds")).await;
-        plane.is_established("applications.argoproj.io").await;
-        plane.is_established("appprojects.argoproj.io").await;
+        plane.until_established("applications.argoproj.io").await;
+        plane.until_established("appprojects.argoproj.io").await;
         plane.apply(&objects(plane)).await;
 
         let folder = plane.folder().join("argocd");

@@ -86,6 +86,7 @@ fn folder() -> PathBuf {
     target_folder().join(versions.join("-"))
 }
 
+/// Returns the folder with the programs of Argo CD and Flux; the first call of all processes builds them.
 fn build() -> io::Result<PathBuf> {
     let _lock = lock()?;
     let folder = folder();

@@ -1,4 +1,4 @@
-//! Runs the controllers of Flux.
+//! Runs the source, Helm and kustomize controllers of Flux against a plane.
 
 use std::{fs, process::Command};
 

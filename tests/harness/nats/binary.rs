@@ -1,4 +1,4 @@
-//! Finds nats-server by `NATS_SERVER`, or builds it with Go, once per version.
+//! Finds nats-server by the variable `NATS_SERVER`, or builds it with Go once for each version.
 
 use std::{path::PathBuf, sync::OnceLock};
 
@@ -18,12 +18,12 @@ const GO_MOD: &str = include_str!("../../controlplane/nats/go.mod");
 /// # Errors
 /// Fails with what is missing.
 pub(super) fn availability() -> Result<(), Missing> {
-    match named() {
+    match path_from_environment() {
         Some(path) if path.is_file() => Ok(()),
         Some(path) => {
             Err(Missing(format!("{PROGRAM} is {}, which is no file; unset it, or name the program", path.display())))
         }
-        None if built().join(NAME).is_file() || go_runs() => Ok(()),
+        None if build_folder_path().join(NAME).is_file() || go_runs() => Ok(()),
         None => Err(Missing(format!("Go is not installed and {PROGRAM} is not set, so there is no nats-server"))),
     }
 }
@@ -34,15 +34,16 @@ pub(super) fn availability() -> Result<(), Missing> {
 /// Fails with what is missing, or with the reason why it can't be built.
 pub fn find() -> Result<PathBuf, Missing> {
     static PATH: OnceLock<Result<PathBuf, Missing>> = OnceLock::new();
-    PATH.get_or_init(|| named().map_or_else(build, Ok)).clone()
+    PATH.get_or_init(|| path_from_environment().map_or_else(build, Ok)).clone()
 }
 
-fn named() -> Option<PathBuf> {
+/// Returns the path in the environment variable; `None` if it is not set.
+fn path_from_environment() -> Option<PathBuf> {
     std::env::var_os(PROGRAM).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 /// Returns the folder of the built program, for example `nats-server-v2.15.3`.
-fn built() -> PathBuf {
+fn build_folder_path() -> PathBuf {
     let version = pinned(GO_MOD, PACKAGE).expect("tests/controlplane/nats/go.mod requires nats-server");
     target_folder().join(format!("{NAME}-{version}"))
 }
@@ -50,13 +51,13 @@ fn built() -> PathBuf {
 /// Builds the program under a lock, so that one process builds at a time.
 fn build() -> Result<PathBuf, Missing> {
     availability()?;
-    let path = built().join(NAME);
+    let path = build_folder_path().join(NAME);
     let failed = |error: std::io::Error| Missing(format!("nats-server can't be built: {error}"));
     let _lock = lock().map_err(failed)?;
     // Another process may have built it in the meantime.
     if !path.is_file() {
         tell("building nats-server with Go, once; this takes half a minute");
-        build_folder(&built(), |staging| go_build_stamped(MODULE, &staging.join(NAME), &[PACKAGE], ""))
+        build_folder(&build_folder_path(), |staging| go_build_stamped(MODULE, &staging.join(NAME), &[PACKAGE], ""))
             .map_err(failed)?;
     }
     Ok(path)

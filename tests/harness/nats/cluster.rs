@@ -1,4 +1,4 @@
-//! A cluster of three servers.
+//! `NatsCluster`: a cluster of three NATS servers, each of which can be stopped and started again.
 
 use std::{sync::Arc, time::Duration};
 

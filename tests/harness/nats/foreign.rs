@@ -189,6 +189,7 @@ impl ForeignClient {
         report["cluster"]["leader"].as_str().map(str::to_owned).ok_or_else(|| format!("no leader: {report}"))
     }
 
+    /// Writes a message for a key to the stream of the bucket, and returns its revision.
     async fn write(&self, key: &str, headers: HeaderMap, value: &[u8]) -> u64 {
         let subject = format!("$KV.{}.{key}", self.bucket);
         let answer =
@@ -200,6 +201,7 @@ impl ForeignClient {
             .unwrap_or_else(|| panic!("{key} is not written: {answer}"))
     }
 
+    /// Calls an operation of the JetStream API on the stream of the bucket; null in `body` stands for an empty body.
     async fn api(&self, operation: &str, body: Value) -> Result<Value, String> {
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).expect("JSON") };
         let subject = format!("$JS.API.{operation}.KV_{}", self.bucket);

@@ -1,4 +1,4 @@
-//! Adds to a control plane the other parts of a cluster: a scheduler, nodes, and a StorageClass.
+//! Adds a scheduler, nodes and a StorageClass to a control plane, which makes it a cluster.
 
 use k8s_openapi::api::core::v1::Node;
 use kube::{

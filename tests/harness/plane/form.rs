@@ -1,4 +1,4 @@
-//! Defines `Form`, the implementation of a plane: programs of Kubernetes, or the sandbox.
+//! Defines `Form`: whether the API server of a test is the sandbox in the test process, or programs of Kubernetes.
 
 use std::{fmt, sync::OnceLock};
 
@@ -7,7 +7,7 @@ use std::{fmt, sync::OnceLock};
 /// other.
 pub const PLANE: &str = "OPGEN_PLANE";
 
-/// The implementation of a plane.
+/// The form of a plane: its API server and the other parts of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// An API server in this process.
@@ -23,9 +23,9 @@ impl Form {
     ///
     /// # Panics
     /// If the value is unknown.
-    pub fn chosen() -> Self {
-        static CHOSEN: OnceLock<Form> = OnceLock::new();
-        *CHOSEN.get_or_init(|| match std::env::var(PLANE).as_deref() {
+    pub fn from_environment() -> Self {
+        static FORM: OnceLock<Form> = OnceLock::new();
+        *FORM.get_or_init(|| match std::env::var(PLANE).as_deref() {
             Err(_) | Ok("" | "sandbox" | "both") => Self::Sandbox,
             Ok("controlplane") => Self::ControlPlane,
             Ok("cluster" | "course") => Self::Cluster,
@@ -35,13 +35,13 @@ impl Form {
         })
     }
 
-    /// Whether the environment variable selects all forms, one after the other.
-    pub(crate) fn both() -> bool {
+    /// Returns whether the environment variable selects all forms, one after the other.
+    pub(crate) fn is_both_selected() -> bool {
         std::env::var(PLANE).is_ok_and(|value| value == "both")
     }
 
-    /// Whether the environment variable selects only the cases that need a cluster.
-    pub(crate) fn course_alone() -> bool {
+    /// Returns whether the environment variable selects only the cases that need a cluster.
+    pub(crate) fn is_course_only() -> bool {
         std::env::var(PLANE).is_ok_and(|value| value == "course")
     }
 }

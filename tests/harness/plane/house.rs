@@ -93,6 +93,7 @@ impl Drop for ServedSandbox {
     }
 }
 
+/// Handles a request to the thread of the sandbox.
 async fn handle(request: Request, sandbox: &Sandbox, options: &ServeOptions, serving: &mut Option<Serving>) {
     match request {
         Request::Serve => {

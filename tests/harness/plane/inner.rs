@@ -30,7 +30,7 @@ impl Inner {
         Access::inner(self.sandbox.clone(), User::admin(ADMIN))
     }
 
-    pub(super) fn account(&self, namespace: &str, name: &str) -> Access {
+    pub(super) fn service_account(&self, namespace: &str, name: &str) -> Access {
         Access::inner(self.sandbox.clone(), User::service_account(namespace, name, ""))
     }
 
@@ -39,6 +39,7 @@ impl Inner {
     }
 }
 
+/// Converts a record of the sandbox to an entry of the audit log, without times and without the holder of a lease.
 fn entry(record: &Record) -> Entry {
     let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, .. } =
         record.clone();

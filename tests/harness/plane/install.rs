@@ -1,4 +1,4 @@
-//! Applies manifests to a plane as `kubectl apply --server-side` does, and deletes definitions.
+//! Applies manifests to a plane as `kubectl apply --server-side` does, and deletes CustomResourceDefinitions.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition as Definition;
 use kube::{
@@ -34,7 +34,7 @@ impl Plane {
     }
 
     /// Waits until a CustomResourceDefinition is established, so that its kind can be used.
-    pub async fn is_established(&self, definition: &str) {
+    pub async fn until_established(&self, definition: &str) {
         let definitions = Api::<Definition>::all(self.client());
         wait::until_object(&definitions, definition, "is established", |definition| {
             let conditions = definition.status.as_ref().and_then(|status| status.conditions.as_deref());
@@ -57,6 +57,10 @@ fn is_empty(document: &str) -> bool {
     document.lines().all(|line| line.trim().is_empty() || line.starts_with(['#', '-']) && !line.starts_with("- "))
 }
 
+/// Applies an object, and returns the warnings of the server.
+///
+/// # Errors
+/// The response of the server if it refuses the object.
 async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, String> {
     let types = object.types.as_ref().ok_or("an object without a kind")?;
     let kind = GroupVersionKind::try_from(types).map_err(|error| error.to_string())?;
@@ -80,6 +84,7 @@ async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, S
     Err(String::from_utf8_lossy(&body).into_owned())
 }
 
+/// Returns whether the server serves a kind in namespaces.
 async fn is_namespaced(client: &Client, kind: &GroupVersionKind) -> Result<bool, String> {
     let (_, capabilities) = kube::discovery::pinned_kind(client, kind).await.map_err(|error| error.to_string())?;
     Ok(capabilities.scope == Scope::Namespaced)

@@ -29,7 +29,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            form: Form::chosen(),
+            form: Form::from_environment(),
             served: false,
             kubelet: true,
             apiserver_flags: Vec::new(),

@@ -65,6 +65,7 @@ impl Programs {
         self.servers().apiserver = None;
     }
 
+    /// Starts kube-controller-manager, after the end of one that runs.
     pub(super) fn start_controller_manager(&self, folder: &Folder, authority: &Authority, options: &Options) {
         let command = server::controller_manager(&self.binaries, folder.path(), authority, options);
         let log = folder.path().join("kube-controller-manager.log");
@@ -117,6 +118,7 @@ impl Programs {
         let _: serde_json::Value = etcd_call(&client, "compaction", &body).await;
     }
 
+    /// Returns the names and ids of the running processes.
     pub(super) fn processes(&self) -> Vec<(&'static str, u32)> {
         let servers = self.servers();
         let others = [

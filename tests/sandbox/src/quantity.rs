@@ -28,7 +28,7 @@ pub(crate) struct Quantity {
 pub(crate) struct Malformed;
 
 /// The maximum number of digits that is stored exactly.
-const DIGITS: usize = 27;
+const MAX_DIGITS: usize = 27;
 /// The exponent of the smallest unit, a billionth.
 const SMALLEST: i32 = -9;
 /// The exponent of a thousandth.
@@ -60,7 +60,7 @@ impl Quantity {
     /// Parses a quantity such as `1500m`, `2Gi` or `1e3`. Amounts are rounded to billionths, away from zero.
     ///
     /// # Errors
-    /// If the text is not a quantity, or has more digits than are stored exactly.
+    /// If the text is not a quantity, has more digits than are stored exactly, or is too large.
     pub(crate) fn parse(text: &str) -> Result<Self, Malformed> {
         let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -72,7 +72,7 @@ impl Quantity {
         let (number, suffix) = unsigned.split_at(end);
         let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
         let digits = format!("{whole}{fraction}");
-        if digits.is_empty() || fraction.contains('.') || digits.len() > DIGITS {
+        if digits.is_empty() || fraction.contains('.') || digits.len() > MAX_DIGITS {
             return Err(Malformed);
         }
         let mut mantissa: i128 = digits.parse().map_err(|_| Malformed)?;

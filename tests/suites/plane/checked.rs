@@ -43,7 +43,7 @@ async fn checked(plane: Arc<Plane>) {
     let namespace = plane.namespace("checked").await;
     let installed = definition(9, "").replace("self.size % 2 == 1", "self.size > 0");
     apply_quietly(&plane, &installed).await;
-    plane.is_established("crates.checked.example.com").await;
+    plane.until_established("crates.checked.example.com").await;
     let resource = kube::api::ApiResource {
         group: "checked.example.com".into(),
         version: "v1".into(),

@@ -221,7 +221,7 @@ impl Row {
 /// Installs the definitions.
 async fn define(plane: &Plane) {
     plane.apply(&serde_json::to_string(&Sheet::crd()).unwrap()).await;
-    plane.is_established("sheets.edits.example.com").await;
+    plane.until_established("sheets.edits.example.com").await;
     running::define(plane, &desk::operator(None)).await;
 }
 

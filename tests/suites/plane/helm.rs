@@ -98,7 +98,7 @@ const DEADLINE: Duration = Duration::from_secs(20);
 async fn install(site: &Site) -> Operator {
     let operator = site.operator().controls::<Rack, RackTree>().deploys_with_helm::<ChartObjects>();
     site.install(&operator).await;
-    let account = site.plane.account(&site.namespace, NAME).await;
+    let account = site.plane.service_account(&site.namespace, NAME).await;
     let path = tools::find().unwrap_or_else(|missing| panic!("{missing}")).join("helm");
     let program = HelmProgram::new(path).kubeconfig(account.kubeconfig());
     operator.environment(site.environment().helm(program))

@@ -210,7 +210,7 @@ async fn unable_to_delete(plane: Arc<Plane>) {
 async fn at_cluster_scope(plane: Arc<Plane>) {
     WEBAPP.define(&plane).await;
     let namespace = plane.namespace("powerless").await;
-    let access = plane.account(&namespace, "default").await;
+    let access = plane.service_account(&namespace, "default").await;
     let program = Program::start(&WEBAPP, &plane, &access, &[]);
     let wanted = [
         "the operator may not list webapps of demo.example.com at cluster scope; its role lacks `webapps: list`",

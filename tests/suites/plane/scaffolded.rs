@@ -60,8 +60,8 @@ impl Run {
     async fn begin(plane: &Arc<Plane>) -> Self {
         let project = Project::new();
         install::apply_quietly(plane, &project.deploy("install.yaml")).await;
-        plane.is_established("widgets.demo.example.com").await;
-        let (site, access) = (Site::new(plane).await, plane.account(HOME, NAME).await);
+        plane.until_established("widgets.demo.example.com").await;
+        let (site, access) = (Site::new(plane).await, plane.service_account(HOME, NAME).await);
         Self {
             widgets: Mirror::follow(plane.client(), &site.namespace).await,
             configs: Mirror::follow(plane.client(), &site.namespace).await,

@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 fn selecting() -> Trial {
     let (name, gate) = ("shards_the_api_server_selects_what_a_replica_lists", "ShardedListAndWatch=true");
     let options = Options { apiserver_flags: vec![format!("--feature-gates={gate}")], ..Options::default() };
-    if opgen_tests::Form::chosen() == opgen_tests::Form::Sandbox {
+    if opgen_tests::Form::from_environment() == opgen_tests::Form::Sandbox {
         return case_on_controlplane(name, "the sandbox has no features in alpha", selected);
     }
     case_on(name, options, selected)

@@ -1,4 +1,6 @@
 //! Calls an API server as a cluster administrator: creates, applies, edits and deletes objects.
+//!
+//! `installed` are the installed manifests, whose CustomResourceDefinitions give the plurals of paths.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Reads fields of Kubernetes objects that are held as JSON.
+//! Reads fields of Kubernetes objects in JSON form.
 
 use serde_json::Value;
 

@@ -15,12 +15,12 @@ use crate::{
 /// metadata of the definition `metadata`; with `None`, it may have any.
 pub(super) fn check(schema: &Value, path: &SchemaPath, metadata: Metadata) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_levels(schema, path, metadata, &mut found);
+    check_recursively(schema, path, metadata, &mut found);
     found
 }
 
 /// Checks the default of a schema and of each schema below it, and adds the violations to `found`.
-fn check_levels(schema: &Value, path: &SchemaPath, metadata: Metadata, found: &mut Vec<Violation>) {
+fn check_recursively(schema: &Value, path: &SchemaPath, metadata: Metadata, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
@@ -32,8 +32,8 @@ fn check_levels(schema: &Value, path: &SchemaPath, metadata: Metadata, found: &m
         found.extend(causes.into_iter().map(violation));
     }
     for (name, property) in entries(schema, "properties") {
-        check_levels(property, &path.property(name), metadata, found);
+        check_recursively(property, &path.property(name), metadata, found);
     }
-    check_levels(&schema["items"], &path.items(), metadata, found);
-    check_levels(&schema["additionalProperties"], &path.additional(), metadata, found);
+    check_recursively(&schema["items"], &path.items(), metadata, found);
+    check_recursively(&schema["additionalProperties"], &path.additional(), metadata, found);
 }

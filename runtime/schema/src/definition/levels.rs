@@ -17,13 +17,13 @@ const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "d
 /// Returns the violations of a schema and of all schemas below it, except for its structure.
 pub(super) fn check(schema: &Value, path: &SchemaPath) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_level(schema, path, None, &mut found);
+    check_recursively(schema, path, None, &mut found);
     found
 }
 
-/// Checks a schema and all schemas below it. `no_default_reason` is the reason why they must not have a default, if they must
-/// not.
-fn check_level(schema: &Value, path: &SchemaPath, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
+/// Checks a schema and all schemas below it. `no_default_reason` is the reason for which they must not have a default; `None` if
+/// they may.
+fn check_recursively(schema: &Value, path: &SchemaPath, no_default_reason: Option<&str>, found: &mut Vec<Violation>) {
     if !schema.is_object() {
         return;
     }
@@ -34,20 +34,20 @@ fn check_level(schema: &Value, path: &SchemaPath, no_default_reason: Option<&str
         let why = "additionalProperties and properties are mutual exclusive";
         found.push(Violation::forbidden(Rule::FieldsOrMap, path.keyword("additionalProperties"), why));
     }
-    check_level(additional, &path.additional(), no_default_reason, found);
+    check_recursively(additional, &path.additional(), no_default_reason, found);
     for (name, property) in entries(schema, "properties") {
         let is_object_field = path.steps.is_empty() && matches!(name.as_str(), "metadata" | "kind" | "apiVersion");
         let reason = format!("in top-level {name}");
         let no_default_reason = if is_object_field { Some(reason.as_str()) } else { no_default_reason };
-        check_level(property, &path.property(name), no_default_reason, found);
+        check_recursively(property, &path.property(name), no_default_reason, found);
     }
-    check_level(&schema["not"], &path.not(), no_default_reason, found);
+    check_recursively(&schema["not"], &path.not(), no_default_reason, found);
     for key in ["allOf", "oneOf", "anyOf"] {
         for (index, nested) in list(schema, key).iter().enumerate() {
-            check_level(nested, &path.branch(key, index), no_default_reason, found);
+            check_recursively(nested, &path.branch(key, index), no_default_reason, found);
         }
     }
-    check_level(&schema["items"], &path.items(), no_default_reason, found);
+    check_recursively(&schema["items"], &path.items(), no_default_reason, found);
     check_list_types(schema, path, found);
     check_map_keys(schema, path, found);
 }

@@ -26,13 +26,13 @@ pub struct CompiledRule {
 /// Returns the violations of the CEL rules of a schema and of all schemas below it.
 pub(super) fn check(schema: &Value, path: &SchemaPath, compile: CompileRule) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_level(schema, path, None, compile, &mut found);
+    check_recursively(schema, path, None, compile, &mut found);
     found
 }
 
 /// Checks the CEL rules of a schema and of all schemas below it. `uncorrelated` is the outermost schema below which the API
 /// server can't find the old value of a new one, so that rules can't use `oldSelf`.
-fn check_level(
+fn check_recursively(
     schema: &Value,
     path: &SchemaPath,
     uncorrelated: Option<&SchemaPath>,
@@ -51,11 +51,11 @@ fn check_level(
         }
     }
     for (name, property) in entries(schema, "properties") {
-        check_level(property, &path.property(name), uncorrelated, compile, found);
+        check_recursively(property, &path.property(name), uncorrelated, compile, found);
     }
-    check_level(&schema["additionalProperties"], &path.additional(), uncorrelated, compile, found);
+    check_recursively(&schema["additionalProperties"], &path.additional(), uncorrelated, compile, found);
     let items_uncorrelated = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(path));
-    check_level(&schema["items"], &path.items(), items_uncorrelated, compile, found);
+    check_recursively(&schema["items"], &path.items(), items_uncorrelated, compile, found);
 }
 
 /// Checks the expression, messages, reason and field path of a rule, without compiling the expression. The order of the checks and

@@ -21,21 +21,21 @@ enum Level {
 /// Returns the violations that keep a schema from being structural, sorted by field and message.
 pub(super) fn check(schema: &Value, path: &SchemaPath) -> Vec<Violation> {
     let mut found = Vec::new();
-    check_level(schema, Level::Root, path, &mut found);
+    check_recursively(schema, Level::Root, path, &mut found);
     found.sort_by(|one, other| (&one.cause.field, &one.cause.message).cmp(&(&other.cause.field, &other.cause.message)));
     found
 }
 
 /// Checks a schema and all schemas below it outside of branches (`validateStructuralInvariants` of kube-apiserver).
-fn check_level(schema: &Value, level: Level, path: &SchemaPath, found: &mut Vec<Violation>) {
+fn check_recursively(schema: &Value, level: Level, path: &SchemaPath, found: &mut Vec<Violation>) {
     let type_ = text(schema, "type");
     if schema["items"].is_object() {
-        check_level(&schema["items"], Level::Item, &path.items(), found);
+        check_recursively(&schema["items"], Level::Item, &path.items(), found);
     } else if type_ == "array" {
         found.push(Violation::required(Rule::ItemsRequired, path.keyword("items"), "must be specified"));
     }
     for (name, property) in entries(schema, "properties") {
-        check_level(property, Level::Field, &path.property(name), found);
+        check_recursively(property, Level::Field, &path.property(name), found);
     }
     let additional = &schema["additionalProperties"];
     if !additional.is_null() && level == Level::Root {
@@ -43,7 +43,7 @@ fn check_level(schema: &Value, level: Level, path: &SchemaPath, found: &mut Vec<
         found.push(Violation::forbidden(Rule::RootKeyword, path.keyword("additionalProperties"), why));
     }
     if additional.is_object() {
-        check_level(additional, Level::Field, &path.additional(), found);
+        check_recursively(additional, Level::Field, &path.additional(), found);
     }
     check_int_or_string(schema, path, found);
     let alternatives = json!([{"type": "integer"}, {"type": "string"}]);

@@ -1,4 +1,4 @@
-//! Validates the JSON Schema keywords of each value.
+//! Validates each value against the JSON Schema keywords of its schema.
 
 use serde_json::{Map, Value};
 

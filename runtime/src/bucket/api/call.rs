@@ -50,6 +50,7 @@ pub(super) struct ApiCall {
 }
 
 impl ApiCall {
+    /// Returns a call with the head and the body of a request.
     pub(super) fn new(parts: &Parts, body: Vec<u8>) -> Self {
         let content_type = header_text(&parts.headers, header::CONTENT_TYPE);
         let content_type = content_type.split(';').next().unwrap_or_default().trim().to_owned();

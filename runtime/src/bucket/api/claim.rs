@@ -98,7 +98,7 @@ pub(super) fn key_state(
     let claim = claim.and_then(|claim| claim.stored).filter(|claim| has_finalizers(&claim.object));
     let Some(claim) = claim else {
         return match (entry, invalid) {
-            (Some(entry), _) => shown(kind, entry, None, claim_revision, fallback_uid),
+            (Some(entry), _) => in_entry(kind, entry, None, claim_revision, fallback_uid),
             (None, Some(invalid)) => BucketKeyState::Invalid(invalid.why),
             (None, None) => BucketKeyState::Nothing,
         };
@@ -118,7 +118,7 @@ pub(super) fn key_state(
         entry_uid => entry_uid == uid(&claim.object),
     };
     match is_same {
-        true => shown(kind, entry, Some(claim), claim_revision, fallback_uid),
+        true => in_entry(kind, entry, Some(claim), claim_revision, fallback_uid),
         false if claim.is_detached => in_claim(kind, claim, Some(entry), None),
         false => BucketKeyState::Lost(Box::new(claim)),
     }
@@ -140,8 +140,8 @@ fn in_claim(
     BucketKeyState::Object(Box::new(ResolvedObject { object, revision, location, lacks_deletion: false }))
 }
 
-/// Returns the object in an entry, with what only its claim has.
-fn shown(
+/// Returns the object in an entry, with the metadata that only its claim has.
+fn in_entry(
     kind: &BucketKind,
     entry: StoredObject,
     claim: Option<StoredObject>,

@@ -1,4 +1,4 @@
-//! Deletes objects.
+//! Handles delete requests: removes objects from a bucket, or marks those with finalizers as being deleted.
 
 use super::{
     failure::{ApiFailure, RequestError},

@@ -14,10 +14,11 @@ pub(super) fn respond(kinds: &[&BucketKind], path: &str) -> Option<Value> {
         ["version"] => Some(version()),
         ["api"] => Some(json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})),
         ["apis"] => {
-            let groups: Vec<Value> = versions_by_group(kinds).into_iter().map(group).collect();
+            let groups = versions_by_group(kinds).into_iter();
+            let groups: Vec<Value> = groups.map(|(name, versions)| group(name, &versions)).collect();
             Some(json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}))
         }
-        ["apis", name] => versions_by_group(kinds).into_iter().find(|(group, _)| group == name).map(group),
+        ["apis", name] => versions_by_group(kinds).get(name).map(|versions| group(name, versions)),
         ["api", "v1"] => Some(resources(kinds, "", "v1")),
         ["apis", group, version] => Some(resources(kinds, group, version))
             .filter(|list| list["resources"].as_array().is_some_and(|resources| !resources.is_empty())),
@@ -45,7 +46,8 @@ fn versions_by_group<'k>(kinds: &[&'k BucketKind]) -> BTreeMap<&'k str, Vec<&'k 
     groups
 }
 
-fn group((name, versions): (&str, Vec<&str>)) -> Value {
+/// Returns the `APIGroup` of a group with these versions, of which the first is preferred.
+fn group(name: &str, versions: &[&str]) -> Value {
     let version = |version: &str| json!({"groupVersion": format!("{name}/{version}"), "version": version});
     let all: Vec<Value> = versions.iter().map(|one| version(one)).collect();
     let preferred = all.first().cloned().unwrap_or_default();

@@ -149,6 +149,10 @@ impl KindStore {
         ReadClaim { revision: entry.revision, stored }
     }
 
+    /// Decodes the object in an entry, and validates it by the schema of the kind.
+    ///
+    /// # Errors
+    /// The first problem of an entry that is no valid object of the kind.
     fn decode(&self, name: &KeyedName, entry: &BucketEntry) -> Result<StoredObject, String> {
         let stored = StoredObject::decode(&self.kind, name, entry)?;
         let mut completed = stored.object.clone();

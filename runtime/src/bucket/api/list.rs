@@ -1,4 +1,4 @@
-//! Lists objects, whole or in pages.
+//! Handles list requests: selects the objects of a kind in a bucket, and returns them whole or in pages.
 
 use super::{
     claim::BucketKeyState,

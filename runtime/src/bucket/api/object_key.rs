@@ -13,7 +13,7 @@ pub(super) struct KeyedName {
     pub(super) name: String,
 }
 
-/// What a key of a bucket stands for.
+/// The meaning of a key of a bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum KeyMeaning<'a> {
     Object(KeyedName),

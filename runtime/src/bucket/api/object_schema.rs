@@ -40,7 +40,7 @@ pub(super) fn metadata_schema() -> &'static Schema {
 pub(super) fn complete(kind: &BucketKind, object: &mut Value) {
     if let Some(schema) = &kind.schema {
         opgen_schema::prune(schema, object);
-        opgen_schema::whole_numbers(object);
+        opgen_schema::whole_numbers_to_integers(object);
         opgen_schema::default(schema, object);
     }
     let fields = map_mut(object);

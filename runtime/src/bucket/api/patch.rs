@@ -1,4 +1,4 @@
-//! `PatchDocument`: the body of a patch.
+//! `PatchDocument`: the parsed body of a patch request, which it applies to an object.
 
 use super::{
     failure::ApiFailure,
@@ -91,11 +91,13 @@ impl PatchDocument {
         matches!(self, Self::Apply(_))
     }
 
-    /// Returns the object after the patch. `old` is `None` for an apply that creates an object.
+    /// Returns the object after the patch. `old` is `None` for an apply that creates an object. `now` is the time of an apply in
+    /// `managedFields`.
     ///
     /// # Errors
-    /// 422 if the patch does not apply to the object, and 409 if an apply changes the fields of other managers.
-    pub(super) fn applied_to(
+    /// 422 if the patch does not apply to the object, 409 if an apply changes the fields of other managers, and 400 if an applied
+    /// object has `managedFields`.
+    pub(super) fn apply_to(
         &self,
         request: ObjectRequest<'_>,
         old: Option<&Value>,
@@ -122,7 +124,7 @@ impl PatchDocument {
     }
 }
 
-/// Applies an object to the live one.
+/// Applies an object to the live one, or creates it if `live` is `None`.
 fn apply_object(
     request: ObjectRequest<'_>,
     applied: &Value,

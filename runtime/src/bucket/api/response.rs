@@ -1,4 +1,4 @@
-//! Builds HTTP responses.
+//! Builds the HTTP responses of the API for kinds in a bucket.
 
 use super::failure::ApiFailure;
 use axum::body::Body;

@@ -74,6 +74,7 @@ impl ObjectSelector {
         self.namespace.is_empty() || self.namespace == namespace
     }
 
+    /// Returns whether labels, as JSON text, meet all requirements of the selector.
     fn match_labels(&self, labels: &str) -> bool {
         if self.labels.is_empty() {
             return true;
@@ -130,6 +131,7 @@ impl LabelRequirement {
         Ok(Self { label: label.to_owned(), operator })
     }
 
+    /// Splits a requirement into its label and operator; `None` if it has no known operator.
     fn split(part: &str) -> Option<(&str, LabelOperator)> {
         if let Some(label) = part.strip_prefix('!') {
             return Some((label, LabelOperator::Absent));
@@ -173,6 +175,10 @@ impl LabelRequirement {
 }
 
 impl FieldRequirement {
+    /// Parses a requirement of a field selector, such as `metadata.name=web`.
+    ///
+    /// # Errors
+    /// 400 for another field than the name and the namespace, and for a text without an operator.
     fn parse(part: &str) -> Result<Self, ApiFailure> {
         let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
         let equal =

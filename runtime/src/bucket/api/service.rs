@@ -87,6 +87,10 @@ impl ServedKind {
         view.get_or_insert_with(|| FollowedView::start(self.store.clone())).view.clone()
     }
 
+    /// Handles a call at a path of the kind.
+    ///
+    /// # Errors
+    /// 404 for a path that the kind does not have, 405 for an unsupported verb, and the error of the verb.
     async fn respond(&self, path: &ApiPath, call: &ApiCall) -> Result<Response<Body>, RequestError> {
         let kind = &self.store.kind;
         let has_path = match path.subresource.as_str() {
@@ -115,9 +119,9 @@ impl ServedKind {
                 Ok(response::json(StatusCode::OK, text))
             }
             ApiVerb::Watch => Ok(response::response(StatusCode::OK, watch(request, &self.view()).await?)),
-            ApiVerb::Create => written(request, create(request).await?),
-            ApiVerb::Update => written(request, replace(request).await?),
-            ApiVerb::Patch => written(request, patch(request).await?),
+            ApiVerb::Create => written_response(request, create(request).await?),
+            ApiVerb::Update => written_response(request, replace(request).await?),
+            ApiVerb::Patch => written_response(request, patch(request).await?),
             ApiVerb::Delete => {
                 let status = match delete(request, &DeletionOptions::parse(request)?).await? {
                     DeletedObject::Marked(object) => object,
@@ -142,7 +146,7 @@ async fn get(request: ObjectRequest<'_>) -> Result<Response<Body>, RequestError>
 }
 
 /// Returns the response with an object after a write.
-fn written(request: ObjectRequest<'_>, written: WrittenObject) -> Result<Response<Body>, RequestError> {
+fn written_response(request: ObjectRequest<'_>, written: WrittenObject) -> Result<Response<Body>, RequestError> {
     let code = if written.is_created { StatusCode::CREATED } else { StatusCode::OK };
     Ok(response::object(code, &written.object, request.call.is_metadata_only))
 }

@@ -4,6 +4,7 @@ use super::{
     change_window::{ChangeWindow, ObjectChange, WindowRead},
     kind_store::KindStore,
     object::{labels_of, uid},
+    object_key::KeyedName,
 };
 use crate::{bucket::error::BucketError, kind::Kind};
 use parking_lot::Mutex;
@@ -197,6 +198,7 @@ impl BucketView {
         self.change_key(key, |viewed| viewed.is_invalid = is_invalid);
     }
 
+    /// Changes the state of a key, and forgets it if it is then that of a key without an entry.
     fn change_key(&self, key: &str, change: impl FnOnce(&mut ViewedKey)) {
         let mut state = self.state.lock();
         let viewed = state.keys.entry(key.to_owned()).or_default();
@@ -220,7 +222,7 @@ impl BucketView {
 
     /// Shows the object of a key after a write with the revision `reached`; `None` if there is no object. An object that a later write
     /// has made is shown after that.
-    pub(super) fn show(&self, (namespace, name): (&str, &str), key: &str, object: Option<(&Value, u64)>, reached: u64) {
+    pub(super) fn show(&self, name: &KeyedName, key: &str, object: Option<(&Value, u64)>, reached: u64) {
         let mut state = self.state.lock();
         let ViewState { keys, window, position: last, .. } = &mut *state;
         // A key that went without a message is removed at a revision that the watches have passed.
@@ -228,15 +230,14 @@ impl BucketView {
         let viewed = keys.entry(key.to_owned()).or_default();
         let change = |before: Option<&ShownObject>, after: Option<Box<str>>, json: Value| ObjectChange {
             position,
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
+            namespace: name.namespace.clone(),
+            name: name.name.clone(),
             before: before.map(|before| before.labels.clone()),
             after,
             json: json.to_string().into_bytes().into(),
         };
-        let deletion = |before: &ShownObject, version: u64| {
-            change(Some(before), None, self.last_metadata((namespace, name), before, version))
-        };
+        let deletion =
+            |before: &ShownObject, version: u64| change(Some(before), None, self.last_metadata(name, before, version));
         match object {
             None => {
                 if let Some(before) = viewed.shown.take() {
@@ -272,11 +273,12 @@ impl BucketView {
         }
     }
 
-    /// Returns what is known of a removed object.
-    fn last_metadata(&self, (namespace, name): (&str, &str), last: &ShownObject, version: u64) -> Value {
+    /// Returns a removed object with its known metadata, and no other fields.
+    fn last_metadata(&self, name: &KeyedName, last: &ShownObject, version: u64) -> Value {
+        let KeyedName { namespace, name } = name;
         let mut metadata = json!({"name": name, "uid": last.uid, "resourceVersion": version.to_string()});
         if !namespace.is_empty() {
-            metadata["namespace"] = namespace.into();
+            metadata["namespace"] = namespace.as_str().into();
         }
         if let Ok(labels) = serde_json::from_str::<Value>(&last.labels) {
             metadata["labels"] = labels;

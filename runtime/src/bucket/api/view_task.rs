@@ -68,6 +68,7 @@ struct ViewListing {
 }
 
 impl ViewTask {
+    /// Follows the watch of the bucket and updates the view, until the watch ends.
     async fn run(mut self) {
         let mut events = self.store.kind.bucket.watch();
         while let Some(event) = events.next().await {
@@ -79,6 +80,7 @@ impl ViewTask {
         }
     }
 
+    /// Handles an event of the bucket. The entries of a list are collected, and replace the view at its end.
     async fn handle(&mut self, event: BucketEvent) {
         match event {
             BucketEvent::ListStarted => self.listing = Some(ViewListing::default()),
@@ -139,6 +141,8 @@ impl ViewTask {
         self.advance(entry.revision);
     }
 
+    /// Handles a written object key: shows its object, or keeps the last valid one if the entry is invalid. A key with a claim
+    /// is read again.
     async fn put_object(&self, name: &KeyedName, entry: &BucketEntry) {
         let viewed = self.view.key(&entry.key);
         let read = self.store.read_entry(name, Some(entry));
@@ -216,9 +220,10 @@ impl ViewTask {
         }
     }
 
+    /// Shows the object of a key in the view; `None` if there is no object.
     fn show(&self, name: &KeyedName, key: &str, object: Option<&ResolvedObject>, position: u64) {
         let object = object.map(|object| (&object.object, object.revision));
-        self.view.show((&name.namespace, &name.name), key, object, position);
+        self.view.show(name, key, object, position);
     }
 
     fn advance(&self, revision: u64) {

@@ -72,6 +72,8 @@ pub(super) async fn watch(request: ObjectRequest<'_>, view: &Arc<BucketView>) ->
 }
 
 impl WatchEvents {
+    /// Creates a watch of the changes after the version `after`, which begins with the `initial` objects. `shows_all` if these
+    /// are all objects, so that a bookmark ends them.
     fn new(
         request: ObjectRequest<'_>,
         view: Arc<BucketView>,

@@ -1,4 +1,4 @@
-//! Creates, replaces and changes objects.
+//! Handles create, update, patch and apply requests for objects that are stored in a bucket.
 
 use super::{
     claim::ResolvedObject,
@@ -95,27 +95,33 @@ fn needs_version(request: ObjectRequest<'_>) -> bool {
     kind.has_generation || kind.kind.group == "coordination.k8s.io"
 }
 
+/// Returns the error for a request without a name.
 fn missing_name(request: ObjectRequest<'_>) -> ApiFailure {
     let name = request.name;
     let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
     ApiFailure::bad_request(why)
 }
 
+/// Applies a patch to an existing object, and stores the result.
 async fn patch_object(
     request: ObjectRequest<'_>,
     patch: &PatchDocument,
     current: &ResolvedObject,
 ) -> Result<WrittenObject, RequestError> {
     let now = request.store.now();
-    let mut new = patch.applied_to(request, Some(&current.object), &now)?;
+    let mut new = patch.apply_to(request, Some(&current.object), &now)?;
     request.set_name(&mut new)?;
     let ownership = if patch.has_ownership() { Ownership::Done } else { Ownership::Unknown };
     update_object(request, current, new, ownership).await
 }
 
+/// Creates an object by an apply, because there is none with its name.
+///
+/// # Errors
+/// 409 if the apply has a `uid`. A conflict, after which the request is tried again, if another client has created the object.
 async fn create_by_apply(request: ObjectRequest<'_>, patch: &PatchDocument) -> Result<WrittenObject, RequestError> {
     let now = request.store.now();
-    let mut new = patch.applied_to(request, None, &now)?;
+    let mut new = patch.apply_to(request, None, &now)?;
     let requested = uid(&new);
     if !requested.is_empty() {
         let why =

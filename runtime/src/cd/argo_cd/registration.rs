@@ -1,4 +1,4 @@
-//! Registers clusters with Argo CD.
+//! Registers clusters with Argo CD, by Secrets with their URLs and credentials.
 
 use super::settings::ArgoCdSettings;
 use crate::{

@@ -1,4 +1,4 @@
-//! Gives Flux the kubeconfigs of clusters.
+//! Registers clusters with Flux, by Secrets with their kubeconfigs.
 
 use crate::{
     cd::kubeconfig::kubeconfig_secret,

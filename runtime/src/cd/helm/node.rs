@@ -131,6 +131,7 @@ async fn find_kubeconfig<S>(calls: &Calls<'_, ReleaseNode<S>>, deployment: &Helm
     }
 }
 
+/// Returns the runner of the release of a deployment, in the cluster of `kubeconfig`; `None` for that of the operator.
 fn runner<'a, S: HelmSettings>(
     core: &'a PassCore<'_>,
     deployment: &'a HelmDeployment,

@@ -174,6 +174,7 @@ fn unique_name(prefix: &str) -> String {
 struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
+    /// Creates the folder with a unique name.
     fn create(parent: &Path) -> io::Result<Self> {
         let path = parent.join(unique_name("opgen-helm"));
         let mut builder = DirBuilder::new();
@@ -196,6 +197,7 @@ impl Drop for PrivateFolder {
 struct PrivateFile(PathBuf);
 
 impl PrivateFile {
+    /// Creates the file with a unique name, and writes the text.
     fn create(folder: &Path, text: &str) -> io::Result<Self> {
         let path = folder.join(unique_name("kubeconfig"));
         let mut options = OpenOptions::new();

@@ -269,6 +269,8 @@ impl ReleaseRunner<'_> {
         outcome.map_err(|failure| failure_of(command, &failure))
     }
 
+    /// Runs a command of Helm for the release, with `input` as its standard input. The command has at most `deadline` and the
+    /// deadline of the release.
     async fn call(
         &self,
         command: &str,

@@ -119,7 +119,7 @@ fn a_kind_is_meant_by_name_or_plural_in_any_case() {
 
 #[test]
 fn an_unknown_kind_is_answered_with_the_known_ones() {
-    let error = LiveError::unknown_kind(&example_project(), "shp");
+    let error = LookupError::unknown_kind(&example_project(), "shp");
     assert_eq!(error.to_string(), "shops does not control kind `shp`");
     assert_eq!(error.hint().as_deref(), Some("the operator controls Shop"));
 }

@@ -1,4 +1,4 @@
-//! Sends a request to the metrics server of a Pod through a forwarded port.
+//! Sends a request to the metrics port of an operator's Pod by port forwarding.
 
 use crate::{
     command::profile::{error::ProfileError, request::PodRequest},

@@ -1,6 +1,6 @@
-//! `PodRequest`: a request to the metrics server of a Pod.
+//! `PodRequest`: an HTTP request to the metrics port of an operator's Pod.
 
-/// A request to the metrics server of a Pod.
+/// An HTTP request to the metrics port of an operator's Pod.
 #[cfg_attr(not(feature = "profiling"), allow(dead_code, reason = "nothing is sent without the feature"))]
 pub(super) struct PodRequest<'a> {
     pub(super) pod: &'a str,

@@ -4,7 +4,7 @@ use crate::{
     client::Target,
     command::{
         live,
-        lookup::LiveError,
+        lookup::LookupError,
         why::{
             Why,
             examine::{
@@ -23,7 +23,7 @@ const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 impl Examiner<'_> {
     /// Explains an object that is being deleted: by the finalizers of referrers and of other controllers. If only the operator or the
     /// garbage collector holds it, by the children that still exist.
-    pub(crate) async fn examine_deletion(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LiveError> {
+    pub(crate) async fn examine_deletion(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LookupError> {
         let own_finalizer = self.controlled(examined.kind).map(|(controlled, _)| controlled.finalizer.as_str());
         let mut reasons = Vec::new();
         for finalizer in examined.finalizers() {
@@ -54,7 +54,7 @@ impl Examiner<'_> {
 
     /// Explains the object whose reference finalizer blocks the deletion: what references it, or why the finalizer remains although
     /// nothing does. A referrer that is itself being deleted is examined further.
-    async fn examine_referrer(&mut self, examined: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LiveError> {
+    async fn examine_referrer(&mut self, examined: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LookupError> {
         let message = reference::describe(finalizer);
         let referrer = self
             .project
@@ -106,7 +106,7 @@ impl Examiner<'_> {
     }
 
     /// Explains each child of the object that still exists; none if the operator does not control the object's kind.
-    async fn remaining_children(&mut self, examined: &ExaminedObject<'_>) -> Result<Vec<Why>, LiveError> {
+    async fn remaining_children(&mut self, examined: &ExaminedObject<'_>) -> Result<Vec<Why>, LookupError> {
         let Some((controlled, _)) = self.controlled(examined.kind) else { return Ok(Vec::new()) };
         let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
         let mut tree_objects = TreeObjects::default();

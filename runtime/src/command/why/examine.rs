@@ -2,7 +2,7 @@
 
 use crate::{
     client::{CallError, Client, Target},
-    command::{live, lookup::LiveError, why::Why},
+    command::{live, lookup::LookupError, why::Why},
     controller::factory::Factory,
     kind::{Kind, kind_of},
     manager::{
@@ -70,7 +70,7 @@ impl<'a> Examiner<'a> {
         kind: &'l Kind,
         namespace: Option<&'l str>,
         name: &'l str,
-    ) -> BoxFuture<'l, Result<Why, LiveError>> {
+    ) -> BoxFuture<'l, Result<Why, LookupError>> {
         async move {
             let namespace = namespace.filter(|_| kind.namespaced);
             let label = label(kind, namespace, name);
@@ -119,7 +119,7 @@ impl<'a> Examiner<'a> {
         examined: &ExaminedObject<'_>,
         controlled: &KindDescription,
         factory: &dyn Factory,
-    ) -> Result<Why, LiveError> {
+    ) -> Result<Why, LookupError> {
         let facts = match factory.spec_facts(examined.object) {
             Ok(facts) => facts,
             Err(error) => {
@@ -176,7 +176,7 @@ impl<'a> Examiner<'a> {
 
     /// Returns the text for an object that no pass reconciles because the upgrade hook of its controller has not succeeded yet;
     /// `None` without a hook, if it has succeeded, and if the user may not read the record.
-    async fn unfinished_upgrade(&self, controlled: &KindDescription) -> Result<Option<String>, LiveError> {
+    async fn unfinished_upgrade(&self, controlled: &KindDescription) -> Result<Option<String>, LookupError> {
         if controlled.upgrade.is_none() {
             return Ok(None);
         }
@@ -204,7 +204,7 @@ impl<'a> Examiner<'a> {
         &mut self,
         examined: &ExaminedObject<'_>,
         controlled: &KindDescription,
-    ) -> Result<Vec<Why>, LiveError> {
+    ) -> Result<Vec<Why>, LookupError> {
         let diagram = live::live_diagram(self.client.clone(), self.operator, controlled, examined.object).await?;
         let mut tree_objects = TreeObjects::default();
         tree_objects.collect(&diagram.root);
@@ -216,7 +216,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// Explains an object of a kind that the operator does not control; a workload by its Pods.
-    async fn examine_uncontrolled(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LiveError> {
+    async fn examine_uncontrolled(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LookupError> {
         let (state, why) = live::state_of(examined.kind, examined.object);
         if state == NodeState::Ready {
             return Ok(examined.why(STATE_READY));
@@ -233,7 +233,7 @@ impl<'a> Examiner<'a> {
     }
 
     /// Explains the Pods with the labels that are being deleted or not ready. If listing Pods is forbidden, explains that.
-    async fn pods_of(&self, examined: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LiveError> {
+    async fn pods_of(&self, examined: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LookupError> {
         let kind = pods();
         let list = match self
             .client
@@ -310,6 +310,6 @@ pub(crate) fn label(kind: &Kind, namespace: Option<&str>, name: &str) -> String 
     format!("{kind} {namespace}{name}")
 }
 
-pub(crate) fn call_error(error: CallError) -> LiveError {
-    LiveError::Call(Box::new(error))
+pub(crate) fn call_error(error: CallError) -> LookupError {
+    LookupError::Call(Box::new(error))
 }

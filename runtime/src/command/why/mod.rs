@@ -10,7 +10,7 @@ mod text;
 use crate::{
     client::Client,
     command::{
-        lookup::{ControlledKind, LiveError, find_controlled},
+        lookup::{ControlledKind, LookupError, find_controlled},
         object_arg::ObjectArg,
         why::cause::Why,
     },
@@ -34,16 +34,16 @@ impl Operator {
         kind: &str,
         name: &str,
         namespace: Option<&str>,
-    ) -> Result<Why, LiveError> {
-        let project = self.project().map_err(|error| LiveError::Project(Box::new(error)))?;
+    ) -> Result<Why, LookupError> {
+        let project = self.project().map_err(|error| LookupError::Project(Box::new(error)))?;
         let controlled = find_controlled(&project, kind)?;
         let namespace = namespace.filter(|_| controlled.kind.namespaced).map(str::to_owned);
-        let client = buckets::connect(self, Client::new(client)).await.map_err(LiveError::Buckets)?;
+        let client = buckets::connect(self, Client::new(client)).await.map_err(LookupError::Buckets)?;
         let target = ControlledKind { client, controlled, namespace };
         self.why_at(&project, &target, name).await
     }
 
-    async fn why_at(&self, project: &Project, target: &ControlledKind<'_>, name: &str) -> Result<Why, LiveError> {
+    async fn why_at(&self, project: &Project, target: &ControlledKind<'_>, name: &str) -> Result<Why, LookupError> {
         target.object(name).await?;
         let mut examiner = Examiner::new(self, project, target.client.clone());
         examiner.examine(&target.controlled.kind, target.namespace.as_deref(), name).await

@@ -3,7 +3,7 @@
 use crate::{
     client::{Target, selectors::Selectors},
     command::{
-        lookup::LiveError,
+        lookup::LookupError,
         why::{
             Why,
             examine::{ExaminedObject, Examiner, call_error},
@@ -23,7 +23,7 @@ impl Examiner<'_> {
         &self,
         examined: &ExaminedObject<'_>,
         factory: &dyn Factory,
-    ) -> Result<Vec<Why>, LiveError> {
+    ) -> Result<Vec<Why>, LookupError> {
         let kind = event::kind();
         let target = Target { kind: &kind, namespace: examined.namespace(), name: "" };
         let reason = format!("reason={PANICKED}");

@@ -4,7 +4,7 @@ use crate::{
     cache::{Header, ObjectKey},
     client::Target,
     command::{
-        lookup::LiveError,
+        lookup::LookupError,
         why::{
             Why,
             examine::{ExaminedObject, Examiner, STATE_CYCLE, call_error},
@@ -18,7 +18,7 @@ use serde_json::Value;
 impl Examiner<'_> {
     /// Explains all objects that a spec references by name or by selector. In a cycle of references, the text says which field to
     /// change.
-    pub(crate) async fn examine_references(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LiveError> {
+    pub(crate) async fn examine_references(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LookupError> {
         let mut reasons = Vec::new();
         for Pointer { field, kind, to, .. } in pointers {
             match to {
@@ -44,7 +44,7 @@ impl Examiner<'_> {
         field: &str,
         kind: &Kind,
         selector: &ScopedSelector,
-    ) -> Result<Vec<Why>, LiveError> {
+    ) -> Result<Vec<Why>, LookupError> {
         let target = Target { kind, namespace: selector.namespace.as_deref(), name: "" };
         let labels = selector.to_string();
         let list =

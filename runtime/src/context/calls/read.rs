@@ -72,7 +72,7 @@ impl<P> Calls<'_, P> {
             let (kind, permission) = (kind_of::<K>(), Permission::on_object("list", <K as access::List<P>>::WITHIN));
             let selector = Some(labels).filter(|labels| !labels.is_empty());
             let namespaces = &self.core.shared.namespaces;
-            let target = self.target_in(namespaces.of_requests(), &kind, "", &[permission])?;
+            let target = self.target_in(namespaces.request_namespace(), &kind, "", &[permission])?;
             let mut list = self.client().list::<Box<RawValue>>(target, selector).await?;
             list.retain(|object| namespaces.contains_object(object.get().as_bytes()));
             Ok(list.iter().map(|object| serde_json::from_str(object.get())).collect::<Result<_, _>>()?)

@@ -160,7 +160,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
     /// A yield if the cache of the kind can't be read yet. A terminal error without a namespace, or with invalid labels.
     fn select<N: Into<String>>(&self, names: impl IntoIterator<Item = N>) -> Result<SelectedReferences> {
         let (kind, core) = (kind_of::<K>(), self.calls.core);
-        core.shared.targets(&kind)?.watched.readable()?;
+        core.shared.targets(&kind)?.watched.check_readable()?;
         let namespace = self.calls.namespace.clone().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {
             let message = format!("{kind} needs a namespace; set it with `in_namespace`");
@@ -198,9 +198,9 @@ impl SelectedReferences {
 
     /// Records that a node wants this reference, also if adding it fails: else the end of the pass would release it.
     fn record<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) {
-        let (core, named) = (calls.core, (self.kind.clone(), key.clone()));
-        core.shared.referrers.lock().add(&core.owner.key, named.clone());
-        core.side_effects().added_references.push(named);
+        let (core, reference) = (calls.core, (self.kind.clone(), key.clone()));
+        core.shared.referrers.lock().add(&core.owner.key, reference.clone());
+        core.side_effects().added_references.push(reference);
     }
 
     /// Adds the reference after all checks.
@@ -219,7 +219,7 @@ impl SelectedReferences {
         }
         let targets = core.shared.targets(&self.kind)?;
         // While the kind can't be read, it is unknown whether the target refuses.
-        targets.watched.readable()?;
+        targets.watched.check_readable()?;
         let allowed = core.shared.check_allowed_from(own_namespace, ("", &self.kind, key));
         if allowed.is_err() {
             core.shared.release(targets, key, &self.finalizer).await?;
@@ -239,15 +239,17 @@ impl SelectedReferences {
         }
     }
 
-    /// Releases the references that the filter accepts, except those of the spec and of objects without the required labels.
+    /// Releases the references to objects that have the required labels and that `filter` accepts, except references that the spec
+    /// names. The end of the pass no longer keeps a released reference as one that a node added.
     async fn release_if<P>(&self, calls: &Calls<'_, P>, filter: impl Fn(&ObjectKey) -> bool) -> Result<()> {
         let core = calls.core;
         let targets = core.shared.targets(&self.kind)?;
         for key in targets.keys_with_reference(&self.finalizer) {
+            let is_to_key = |(kind, target): &(Kind, ObjectKey)| *kind == self.kind && *target == key;
             let is_selected = targets.get(&key).is_some_and(|entry| self.selector.matches(&entry.header));
-            let is_in_spec = core.spec_references.iter().any(|(kind, named)| *kind == self.kind && *named == key);
+            let is_in_spec = core.spec_references.iter().any(is_to_key);
             if is_selected && !is_in_spec && filter(&key) {
-                core.side_effects().added_references.retain(|(kind, named)| *kind != self.kind || *named != key);
+                core.side_effects().added_references.retain(|reference| !is_to_key(reference));
                 core.shared.release(targets, &key, &self.finalizer).await?;
             }
         }

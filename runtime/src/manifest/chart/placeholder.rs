@@ -9,7 +9,7 @@ const NAMESPACE: &str = "opgen-release-namespace";
 const RELEASE: &str = "opgen-release-instance";
 const LEASE: &str = "opgen-release-lease";
 const DASHBOARD: &str = "opgen-release-dashboard";
-/// The key that stands for the labels of every object.
+/// The label that stands for the labels of a release: [`Placeholders::replace`] replaces its line with the named template `labels`.
 const LABELS: &str = "opgen-release-labels";
 
 /// The label with the name of the operator, which is that of the chart in every release.
@@ -78,29 +78,30 @@ impl<'a> Placeholders<'a> {
         format!("include \"{}.{name}\" .", self.project.name)
     }
 
-    /// Gives a document the labels of a release, and its selectors the release.
+    /// Replaces the labels of a document by the placeholder for those of a release, and adds the release to its selectors.
     pub(super) fn relabel(&self, mut document: Value) -> Value {
-        self.relabel_below(&mut document);
+        self.relabel_nested(&mut document);
         document
     }
 
-    fn relabel_below(&self, value: &mut Value) {
+    /// Changes the labels and selectors in a part of a document.
+    fn relabel_nested(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => {
                 for (key, value) in entries.iter_mut() {
                     match value {
                         Value::Object(labels) if key == "labels" && labels.contains_key(NAME_LABEL) => {
-                            set_labels(labels)
+                            insert_labels_placeholder(labels)
                         }
                         Value::Object(labels) if labels.contains_key(NAME_LABEL) => {
                             labels.insert(NAME_LABEL.to_owned(), json!(self.project.name));
                             labels.insert("app.kubernetes.io/instance".to_owned(), json!(RELEASE));
                         }
-                        _ => self.relabel_below(value),
+                        _ => self.relabel_nested(value),
                     }
                 }
             }
-            Value::Array(items) => items.iter_mut().for_each(|item| self.relabel_below(item)),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.relabel_nested(item)),
             _ => {}
         }
     }
@@ -171,8 +172,8 @@ impl<'a> Placeholders<'a> {
     }
 }
 
-/// Replaces the labels of an operator by those of a release, and keeps the others.
-fn set_labels(labels: &mut Map<String, Value>) {
+/// Replaces the labels that identify an operator by the placeholder for those of a release, and keeps the others.
+fn insert_labels_placeholder(labels: &mut Map<String, Value>) {
     for replaced in [NAME_LABEL, "app.kubernetes.io/managed-by", "app.kubernetes.io/version"] {
         labels.remove(replaced);
     }

@@ -33,18 +33,20 @@ impl Template {
         Self::If(condition.to_owned(), Box::new(then.into()))
     }
 
+    /// Returns the result of an expression.
     pub(super) fn expression(text: impl Into<String>) -> Self {
         Self::Expression(text.into())
     }
 
-    /// Replaces the part at a path: keys, and positions in lists. Missing keys are added.
+    /// Replaces the part at a path: keys, and positions in lists. Missing keys are added. Does nothing if a list has no such
+    /// position, or an expression is in the way.
     pub(super) fn set(&mut self, path: &[&str], part: impl Into<Self>) {
         if let Some(at) = self.part(path) {
             *at = part.into();
         }
     }
 
-    /// Adds an item to the list at a path.
+    /// Adds an item to the list at a path. Does nothing if there is no list, or an expression is in the way.
     pub(super) fn push(&mut self, path: &[&str], item: impl Into<Self>) {
         let Some(list) = self.part(path) else { return };
         list.expand();
@@ -53,7 +55,7 @@ impl Template {
         }
     }
 
-    /// Makes the part at a path depend on a condition.
+    /// Makes the part at a path depend on a condition. Does nothing if a list has no such position, or an expression is in the way.
     pub(super) fn restrict(&mut self, path: &[&str], condition: &str) {
         if let Some(at) = self.part(path) {
             let then = std::mem::replace(at, Self::Value(Value::Null));
@@ -61,7 +63,8 @@ impl Template {
         }
     }
 
-    /// Returns the part at a path; `None` if a list has no such position, or an expression is in its way.
+    /// Returns the part at a path, whose missing keys are added; `None` if a list has no such position, or an expression is in the
+    /// way.
     fn part(&mut self, path: &[&str]) -> Option<&mut Self> {
         let Some((first, rest)) = path.split_first() else { return Some(self) };
         self.expand();
@@ -119,13 +122,14 @@ impl Writer<'_> {
         self.text.push('\n');
     }
 
-    /// Writes the entries of an object.
+    /// Writes the entries of an object. Writes nothing for another part.
     fn entries(&mut self, indent: usize, mut object: Template) -> Result<(), ManifestError> {
         object.expand();
         let Template::Object(entries) = object else { return Ok(()) };
         entries.into_iter().try_for_each(|(key, part)| self.entry(indent, &key, part))
     }
 
+    /// Writes an entry of an object.
     fn entry(&mut self, indent: usize, key: &str, part: Template) -> Result<(), ManifestError> {
         match part {
             Template::If(condition, then) => {

@@ -33,8 +33,8 @@ impl OperatorClusterError {
 }
 
 impl PassCore<'_> {
-    /// Returns the outcome of calls to the operator's cluster for a node in this cluster.
-    pub(in crate::provisioner) fn of_operator_cluster(&self, outcome: Result<()>) -> Result<()> {
+    /// Marks the error of calls to the operator's cluster for a node in another cluster: it says nothing about that cluster.
+    pub(in crate::provisioner) fn mark_operator_cluster_error(&self, outcome: Result<()>) -> Result<()> {
         if self.owner.is_remote() { outcome.map_err(OperatorClusterError::wrap) } else { outcome }
     }
 }

@@ -24,7 +24,7 @@ impl PassCore<'_> {
     /// A yield if the cache of records can't be read yet.
     pub(super) fn records(&self, node: &Arc<str>) -> Result<Vec<Header>> {
         let children = self.shared.children(&record_kind())?;
-        children.readable()?;
+        children.check_readable()?;
         let mut records: Vec<_> =
             self.children_of_node(children, node).into_iter().map(|entry| entry.header.clone()).collect();
         // Whoever may write in another namespace could name a Secret that is none of his.
@@ -102,6 +102,7 @@ impl PassCore<'_> {
         outcome
     }
 
+    /// Returns the ConfigMap with the record of a cluster that a node uses.
     fn record_object(&self, node: &str, record: &ClusterRecord) -> Value {
         let KubeconfigSecret { namespace, name, .. } = &record.secret;
         // By the name of the owner: a new owner of that name takes over the record with the objects.

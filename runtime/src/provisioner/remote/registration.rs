@@ -56,6 +56,7 @@ impl PassCore<'_> {
         Ok(Some(self.registered_with(registration, users, &*cluster.credentials()?)))
     }
 
+    /// Returns the cluster with these credentials, as it is registered for the users of a kind.
     fn registered_with(
         &self,
         registration: Registration,
@@ -107,7 +108,7 @@ impl PassCore<'_> {
         credentials: &ClusterCredentials,
     ) -> BTreeMap<ObjectKey, (RegisteredCluster, Kind)> {
         let registered = edges.iter().filter_map(|edge| {
-            let (registration, users) = edge.registration.zip(users_of(edge.shape))?;
+            let (registration, users) = edge.registration.zip(deploying_kind(edge.shape))?;
             let registered = self.registered_with(registration, &users, credentials);
             Some((registered.key(), (registered, users)))
         });
@@ -124,7 +125,7 @@ impl PassCore<'_> {
         let version =
             |metadata: &ObjectMeta| ResourceVersion::from(&*metadata.resource_version.clone().unwrap_or_default());
         match core.shared.client.get::<Secret>(target).await? {
-            Some(found) if found.metadata.deletion_timestamp.is_some() => Err(is_being_deleted(&registered.key())),
+            Some(found) if found.metadata.deletion_timestamp.is_some() => Err(being_deleted_error(&registered.key())),
             Some(found) if is_as_registered(&found, &registered.secret) => Ok(version(&found.metadata)),
             _ => {
                 let manager = &core.shared.operator;
@@ -189,7 +190,7 @@ impl PassCore<'_> {
             tracing::info!(secret = %header.key, "deleting the registration of a cluster that no application uses");
         }
         match self.shared.client.delete(target, &params).await? {
-            Deletion::Started => Err(is_being_deleted(&header.key)),
+            Deletion::Started => Err(being_deleted_error(&header.key)),
             _ => Ok(()),
         }
     }
@@ -201,7 +202,7 @@ impl PassCore<'_> {
     pub(super) async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
         let core = self.in_operator_cluster();
         let mut pending = PendingObjects::new(node);
-        for kind in core.kinds_of_applications(tree)? {
+        for kind in core.served_kinds_of_applications(tree)? {
             let children = core.shared.children(&kind)?;
             for entry in core.children_below(children, node) {
                 core.delete_child(&kind, &entry, None).await?;
@@ -220,7 +221,7 @@ impl PassCore<'_> {
     /// A yield if a cache can't be read yet.
     pub(super) fn has_applications(&self, node: &str, tree: &'static Shape) -> Result<bool> {
         let core = self.in_operator_cluster();
-        for kind in core.kinds_of_applications(tree)? {
+        for kind in core.served_kinds_of_applications(tree)? {
             let is_deleting = !core.nodes_with_pending_deletions_below(&kind, node).is_empty();
             if is_deleting || !core.children_below(core.shared.children(&kind)?, node).is_empty() {
                 return Ok(true);
@@ -229,18 +230,19 @@ impl PassCore<'_> {
         Ok(false)
     }
 
-    /// Returns the kinds of the objects of a tree's applications, as far as the cluster serves them.
+    /// Returns the kinds of the objects that the CD systems' drivers create for the applications of a remote tree, without kinds that the
+    /// operator's cluster does not serve: of those no object exists.
     ///
     /// # Errors
     /// A yield if a cache can't be read yet.
-    fn kinds_of_applications(&self, tree: &'static Shape) -> Result<Vec<Kind>> {
+    fn served_kinds_of_applications(&self, tree: &'static Shape) -> Result<Vec<Kind>> {
         let applications = tree.applications_to_register().into_iter();
         let kinds: BTreeSet<Kind> = applications.flat_map(|edge| edge.shape.applied_kinds()).collect();
         let mut served = Vec::new();
         for kind in kinds {
             let children = self.shared.children(&kind)?;
             if children.health.state() != WatchState::Missing {
-                children.readable()?;
+                children.check_readable()?;
                 served.push(kind);
             }
         }
@@ -266,12 +268,13 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns the kind of the objects that deploy applications: the last one of the driver.
-pub(crate) fn users_of(application: &'static Shape) -> Option<Kind> {
+/// Returns the kind of the objects that deploy an application: the last kind of its driver.
+pub(crate) fn deploying_kind(application: &'static Shape) -> Option<Kind> {
     application.applied_kinds().pop()
 }
 
-fn is_being_deleted(secret: &ObjectKey) -> Error {
+/// Returns the yield until the Secret of a registration is gone.
+fn being_deleted_error(secret: &ObjectKey) -> Error {
     let message = format!("Secret {secret}, which registers a cluster, is being deleted");
     Error::yielding("WaitingFor", message)
 }

@@ -1,4 +1,4 @@
-//! Tests with kubeconfigs of all forms.
+//! Tests the check of kubeconfigs of all forms, and the credentials that it finds.
 
 use super::*;
 use crate::{environment::Environment, scope};

@@ -1,4 +1,4 @@
-//! The type of the layers that the subscriber of the process consists of.
+//! `BoxedLayer`: the type of the `tracing` layers in the subscriber of the process.
 
 use tracing_subscriber::{Layer, Registry};
 

@@ -1,4 +1,4 @@
-//! Accepts the names of CustomResourceDefinitions, serves their kinds, and starts their removal.
+//! Reconciles CustomResourceDefinitions: accepts their names, serves their kinds, and starts the removal of deleted ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -67,7 +67,7 @@ impl Stored {
     /// Returns the object in its stored version, with the defaults of its schema.
     fn in_storage_version(&self, kind: &Kind, custom: &Custom) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
-        set_stored_defaults(self, custom, &mut object);
+        complete_as_stored(self, custom, &mut object);
         if let Value::Object(map) = &mut object {
             map.insert("apiVersion".into(), (*self.api_version).into());
             map.insert("kind".into(), kind.kind.clone().into());
@@ -116,14 +116,14 @@ impl Kind {
 
 /// Sets the defaults of the stored version, and prunes the object to the requested version.
 fn set_defaults_and_prune(stored: &Stored, kind: &Kind, custom: &Custom, object: &mut Value) {
-    set_stored_defaults(stored, custom, object);
+    complete_as_stored(stored, custom, object);
     if !stored.has_version_of(kind) {
         schema::prune(kind.schema(), object);
     }
 }
 
 /// Prunes the object to the schema of its stored version, and sets the defaults of that schema.
-fn set_stored_defaults(stored: &Stored, custom: &Custom, object: &mut Value) {
+fn complete_as_stored(stored: &Stored, custom: &Custom, object: &mut Value) {
     let version = stored.api_version.rsplit('/').next().unwrap_or_default();
     if let Some(schema) = custom.versions.get(version) {
         schema::prune(schema, object);

@@ -78,7 +78,7 @@ fn assign_before_first_apply(
     let version = request.kind.api_version();
     let path: Vec<_> = update::replicas_path(request).split('.').collect();
     let manager = Manager::new(BEFORE, ManagerOperation::Update, &version, request.subresource);
-    managers.sets.insert(manager, VersionedSet::new(&version, Set::of(&[&path])));
+    managers.sets.insert(manager, VersionedSet::new(&version, Set::from_paths(&[&path])));
     managers
 }
 

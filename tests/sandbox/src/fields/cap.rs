@@ -62,7 +62,7 @@ mod tests {
     fn the_oldest_updaters_become_ancient_changes() {
         let mut managers = Managers::default();
         for (index, name) in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].into_iter().enumerate() {
-            let set = Set::of(&[&["data", name]]);
+            let set = Set::from_paths(&[&["data", name]]);
             let time = i64::try_from(index).ok().and_then(|second| Timestamp::from_second(second).ok());
             let owned = VersionedSet { time, ..VersionedSet::new("v1", set) };
             managers.sets.insert(Manager::new(name, ManagerOperation::Update, "v1", None), owned);

@@ -67,7 +67,7 @@ const NOT_CONTENT: &[&str] = &["managedFields", "resourceVersion"];
 pub(crate) fn disown_replicas(request: ResourceRequest<'_>, object: &mut Value) {
     let mut managers = update::managers_of(request, object);
     let path: Vec<&str> = update::replicas_path(request).split('.').collect();
-    let replicas = Set::of(&[&path]);
+    let replicas = Set::from_paths(&[&path]);
     managers.sets.values_mut().for_each(|owned| owned.set = owned.set.difference(&replicas));
     managers.remove_empty();
     managers.write_to(object);

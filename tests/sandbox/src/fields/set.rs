@@ -40,7 +40,7 @@ impl SetNode {
 
 impl Set {
     /// Builds a set from paths of field names.
-    pub(crate) fn of(paths: &[&[&str]]) -> Self {
+    pub(crate) fn from_paths(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
             if let Some((last, parents)) = path.split_last() {
@@ -100,7 +100,7 @@ impl Set {
         self.nodes.iter().map(|(element, node)| SetEntry { element, member: node.member, children: &node.children })
     }
 
-    /// Returns the fields that are in this set or in the other.
+    /// Returns the fields that are in at least one of the sets.
     pub(crate) fn union(&self, other: &Self) -> Self {
         let mut union = self.clone();
         union.insert_all(other.clone());
@@ -243,10 +243,10 @@ mod tests {
     #[test]
     fn difference_keeps_nested_fields_and_without_drops_them() {
         let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
-        let some = Set::of(&[&["spec", "a"], &["c"]]);
+        let some = Set::from_paths(&[&["spec", "a"], &["c"]]);
         assert_eq!(all.difference(&some).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
         assert_eq!(all.without(&some).encode(), json!({"f:spec": {}}));
-        assert!(all.without(&Set::of(&[&["spec"], &["c"]])).is_empty());
+        assert!(all.without(&Set::from_paths(&[&["spec"], &["c"]])).is_empty());
         assert_eq!(all.intersection(&some), some);
     }
 

@@ -156,8 +156,8 @@ pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
         "managedFields",
         "resourceVersion",
     ];
-    let stripped = Set::of(&[&["apiVersion"], &["kind"], &["metadata"]]);
-    of_metadata.iter().fold(stripped, |all, name| all.union(&Set::of(&[&["metadata", name]])))
+    let stripped = Set::from_paths(&[&["apiVersion"], &["kind"], &["metadata"]]);
+    of_metadata.iter().fold(stripped, |all, name| all.union(&Set::from_paths(&[&["metadata", name]])))
 });
 
 /// Returns whether the managers of two states differ at most in their times.

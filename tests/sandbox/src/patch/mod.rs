@@ -68,7 +68,7 @@ impl Patch {
     ///
     /// # Errors
     /// Fails if the patch doesn't fit the object, or an apply conflicts with other managers.
-    pub(crate) fn applied_to(&self, request: ResourceRequest<'_>, old: &Value) -> Result<Value, Failure> {
+    pub(crate) fn apply_to(&self, request: ResourceRequest<'_>, old: &Value) -> Result<Value, Failure> {
         let mut new = old.clone();
         match self {
             Self::Json(patch) => patch.apply_to(&mut new)?,

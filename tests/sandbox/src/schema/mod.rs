@@ -1,7 +1,8 @@
 //! Provides the schemas of built-in kinds and custom resources, and validates custom resources.
 
 pub(crate) use opgen_schema::{
-    Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Schema, Shape, default, prune, whole_numbers,
+    Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Schema, Shape, default, prune,
+    whole_numbers_to_integers,
 };
 
 pub(crate) use custom::{check_definition, structural, validate};

@@ -1,4 +1,4 @@
-//! Sets the defaults of Jobs and their generated selector.
+//! Sets the defaults of Jobs, and generates their selector.
 
 use serde_json::{Map, Value, json};
 

@@ -10,7 +10,7 @@ impl ResourceRequest<'_> {
         let mut unknown = crate::schema::prune(self.kind.schema(), object);
         if self.kind.custom().is_some() {
             unknown.sort();
-            crate::schema::whole_numbers(object);
+            crate::schema::whole_numbers_to_integers(object);
         }
         crate::schema::default(self.kind.schema(), object);
         if definition::is_crd(self.kind) {

@@ -83,7 +83,7 @@ async fn patch_existing(
 ) -> Result<WriteOutcome, WriteError> {
     request.convert(std::slice::from_ref(stored)).await?;
     let old = stored.object(request.kind);
-    let new = patch.applied_to(request, &old)?;
+    let new = patch.apply_to(request, &old)?;
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
     let (new, warnings) = complete_patched(request, patch, new, &old, warnings)?;
     let written =

@@ -104,7 +104,7 @@ async fn granted(plane: Arc<Plane>) {
     let _running = site.start(&site.operator().controls::<Guest, GuestTree>()).await;
     site.create(&Guest::new("guest", GuestSpec::default())).await;
     says(&site, "Provisioned", "").await;
-    let guest = plane.account(&site.namespace, "guest").await.client();
+    let guest = plane.service_account(&site.namespace, "guest").await.client();
     let here = Some(site.namespace.as_str());
     may(&guest, here, ["list", "", "configmaps", ""], true).await;
     may(&guest, here, ["get", "", "secrets", "tls"], true).await;

@@ -30,10 +30,10 @@ pub(super) async fn dry_run(plane: Arc<Plane>) {
     kubectl::apply(&plane, MONITORING);
     kubectl::apply(&plane, CERT_MANAGER);
     for definition in ["servicemonitors.monitoring.coreos.com", "prometheusrules.monitoring.coreos.com"] {
-        plane.is_established(definition).await;
+        plane.until_established(definition).await;
     }
     for definition in ["issuers.cert-manager.io", "certificates.cert-manager.io"] {
-        plane.is_established(definition).await;
+        plane.until_established(definition).await;
     }
     let home = plane.namespace("home").await;
     for example in EXAMPLES {

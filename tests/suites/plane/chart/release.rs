@@ -24,7 +24,7 @@ pub(super) async fn upgrade(plane: Arc<Plane>) {
     edit(&previous.join(DEFINITION_FILE), |text| without_field(text, "greeting"));
     let previous = previous.display().to_string();
     helm(&plane, &["install", "one", &previous, "-n", &home]);
-    plane.is_established(DEFINITION).await;
+    plane.until_established(DEFINITION).await;
     assert_eq!(field(&plane, "greeting"), Value::Null);
     let roll_out = ["rollout", "status", "deployment/one-webapp", "--timeout=60s", "-n", &home];
     kubectl::succeed(&plane, &roll_out);

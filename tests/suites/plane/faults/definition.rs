@@ -42,7 +42,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
 
     let sky = install::generated(&operator);
     install::apply_quietly(&plane, sky.text("base/crds/live.example.com_skies.yaml").expect("a definition")).await;
-    plane.is_established(Sky::crd_name()).await;
+    plane.until_established(Sky::crd_name()).await;
     site.create(&Sky::new("one", SkySpec { text: "a".to_owned() })).await;
     sky_says(&site, "KindMissing", "the cluster does not serve Comet").await;
     is_said(probes, 503, "Sky: ok").await;
@@ -50,7 +50,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
     for round in ["first", "second"] {
         let comets = sky.text("base/crds/live.example.com_comets.yaml").expect("a definition");
         install::apply_quietly(&plane, comets).await;
-        plane.is_established(Comet::crd_name()).await;
+        plane.until_established(Comet::crd_name()).await;
         sky_says(&site, "Provisioned", "").await;
         is_said(probes, 200, "Comet: ok").await;
         site.create(&Comet::new(round, CometSpec { text: "b".to_owned() })).await;

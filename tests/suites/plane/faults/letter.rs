@@ -91,7 +91,7 @@ pub(crate) async fn loose_definition(plane: &Plane) {
     schema["properties"]["spec"] = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     schema["properties"]["status"]["x-kubernetes-preserve-unknown-fields"] = true.into();
     install::apply_quietly(plane, &definition.to_string()).await;
-    plane.is_established(Letter::crd_name()).await;
+    plane.until_established(Letter::crd_name()).await;
 }
 
 /// The letters of the site, of whatever form.

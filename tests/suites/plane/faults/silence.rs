@@ -45,12 +45,12 @@ impl Behind {
         let operator =
             site.operator().timeouts(timeouts()).controls_with::<Note, NoteTree>(|notes| notes.backoff(soon));
         site.install(&operator).await;
-        let server = plane.account(&site.namespace, NAME).await.server();
+        let server = plane.service_account(&site.namespace, NAME).await.server();
         Self { site, operator, proxy: Proxy::start(server).await.unwrap(), port: Port::reserve() }
     }
 
     async fn run(&self) -> Running {
-        let mut config = self.site.plane.account(&self.site.namespace, NAME).await.config();
+        let mut config = self.site.plane.service_account(&self.site.namespace, NAME).await.config();
         config.cluster_url = format!("https://{}", self.proxy.address()).parse().unwrap();
         let client = timeouts().client(config).unwrap();
         let options = RunOptions::default().probes(self.port.address());

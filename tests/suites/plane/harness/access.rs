@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Trial> {
 
 async fn role_based_access_is_enforced_and_audited(plane: Arc<Plane>) {
     let namespace = plane.namespace("rbac").await;
-    let account = plane.account(&namespace, "default").await;
+    let account = plane.service_account(&namespace, "default").await;
     let config_maps = Api::<ConfigMap>::namespaced(account.client(), &namespace);
     let before = plane.audit().await;
 
@@ -97,7 +97,7 @@ async fn kubectl_gets_on_with_the_server(plane: Arc<Plane>) {
     let version = kubectl::succeed(&plane, &["version", "-o", "json"]);
     let version: serde_json::Value = serde_json::from_str(&version).expect("kubectl's JSON");
     assert_eq!(version["serverVersion"]["minor"], version["clientVersion"]["minor"], "{version}");
-    let outsider = plane.account("default", "default").await;
+    let outsider = plane.service_account("default", "default").await;
     let refused = kubectl::run(&plane, &outsider, &["get", "secrets", "-A"]);
     assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("Forbidden"), "{refused:?}");
 }

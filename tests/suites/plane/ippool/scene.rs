@@ -196,7 +196,7 @@ pub(crate) async fn installed(plane: &Plane) -> Access {
     let access = IPPOOL.install(plane).await;
     networks_are_defined(plane).await;
     for definition in DEFINITIONS {
-        plane.is_established(definition).await;
+        plane.until_established(definition).await;
     }
     access
 }

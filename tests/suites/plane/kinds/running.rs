@@ -55,7 +55,7 @@ pub(crate) async fn almighty(plane: &Plane, namespace: &str) -> Access {
         }]),
     };
     Api::<ClusterRoleBinding>::all(plane.client()).create(&Default::default(), &binding).await.unwrap();
-    plane.account(namespace, "default").await
+    plane.service_account(namespace, "default").await
 }
 
 /// Installs the definitions of an operator's kinds, which may be there already.
@@ -65,6 +65,6 @@ pub(crate) async fn define(plane: &Plane, operator: &Operator) {
         let warnings = plane.apply(&file.text).await;
         assert!(warnings.is_empty(), "{warnings}");
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");
-        plane.is_established(name).await;
+        plane.until_established(name).await;
     }
 }

@@ -174,7 +174,7 @@ impl Scraper {
         }))
         .unwrap();
         Api::all(plane.client()).create(&PostParams::default(), &binding).await.unwrap();
-        let client = plane.account(&self.namespace, self.name).await.client();
+        let client = plane.service_account(&self.namespace, self.name).await.client();
         let path = NonResourceAttributes { path: Some("/metrics".to_owned()), verb: Some("get".to_owned()) };
         let spec = SelfSubjectAccessReviewSpec { non_resource_attributes: Some(path), ..Default::default() };
         let review = SelfSubjectAccessReview { spec, ..SelfSubjectAccessReview::default() };

@@ -28,15 +28,15 @@ impl Example {
         let install = self.committed("install.yaml");
         let kept = install.split("\n---\n").filter(|document| !document.lines().any(|line| line == "kind: Deployment"));
         apply_quietly(plane, &kept.collect::<Vec<_>>().join("\n---\n")).await;
-        plane.is_established(self.definition).await;
-        plane.account(&self.namespace(), self.name).await
+        plane.until_established(self.definition).await;
+        plane.service_account(&self.namespace(), self.name).await
     }
 
     /// The definition of its kind alone.
     pub(crate) async fn define(&self, plane: &Plane) {
         let (plural, group) = self.definition.split_once('.').expect("a plural and a group");
         apply_quietly(plane, &self.committed(&format!("base/crds/{group}_{plural}.yaml"))).await;
-        plane.is_established(self.definition).await;
+        plane.until_established(self.definition).await;
     }
 
     /// A file of it as it is committed.

@@ -81,7 +81,7 @@ impl Estate {
     }
 
     async fn start(&self) -> Running {
-        let client = self.site.plane.account(&self.site.namespace, BUTLER).await.client();
+        let client = self.site.plane.service_account(&self.site.namespace, BUTLER).await.client();
         Site::run_with(&self.operator(), client, RunOptions::default())
     }
 
@@ -257,7 +257,7 @@ impl GaugeTree {
 async fn gauges(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     plane.apply(&serde_json::to_string(&Gauge::crd()).unwrap()).await;
-    plane.is_established("gauges.gauge.example.org").await;
+    plane.until_established("gauges.gauge.example.org").await;
     let operator = site.operator().controls::<Foreign<Gauge>, GaugeTree>();
     let _running = site.start(&operator).await;
     let (gauges, configs) = (site.api::<Gauge>(), site.api::<ConfigMap>());

@@ -17,7 +17,7 @@ pub(crate) async fn definitions(plane: &Plane, operator: &Operator) {
     for file in rendered.files.iter().filter(|file| file.path.starts_with("base/crds/")) {
         apply_quietly(plane, &file.text).await;
         let name = file.text.lines().find_map(|line| line.strip_prefix("  name: ")).expect("the definition's name");
-        plane.is_established(name).await;
+        plane.until_established(name).await;
     }
 }
 

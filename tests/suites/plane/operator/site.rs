@@ -91,7 +91,7 @@ impl Site {
 
     /// A client with the operator's rights.
     pub(crate) async fn client(&self) -> Client {
-        self.plane.account(&self.namespace, NAME).await.client()
+        self.plane.service_account(&self.namespace, NAME).await.client()
     }
 
     pub(crate) fn api<K>(&self) -> Api<K>

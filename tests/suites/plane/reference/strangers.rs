@@ -40,7 +40,7 @@ async fn of_another_operator(plane: Arc<Plane>) {
         site.install(operator).await;
     }
     let _desks = site.run(&desks, RunOptions::default()).await;
-    let account = plane.account(&site.namespace, "nets").await;
+    let account = plane.service_account(&site.namespace, "nets").await;
     let running = Site::run_with(&nets, account.client(), RunOptions::default());
     net(&site, "blue", false).await;
     let down = |net: &Net| available(net.status.as_ref()).is_some_and(|(is, _, _)| is == "False");
@@ -110,7 +110,7 @@ impl PlugTree {
 async fn without_types(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     install::apply_quietly(&plane, &cables().to_string()).await;
-    plane.is_established("cables.strangers.example.org").await;
+    plane.until_established("cables.strangers.example.org").await;
     let _running = site.start(&site.operator().controls::<Plug, PlugTree>()).await;
     let cable = site.create(&Cable::new("blue", json!({"spec": {"length": 3}}))).await;
     let status = async |generation: i64, ready: &str| {

@@ -69,7 +69,7 @@ impl Team {
     pub(super) async fn join(&mut self, number: u64, shards: u16) {
         let (namespace, name) = (&self.site.namespace, format!("{NAME}-{number}"));
         apply_quietly(&self.site.plane, &account(namespace, &name)).await;
-        let client = self.site.plane.account(namespace, &name).await.client();
+        let client = self.site.plane.service_account(namespace, &name).await.client();
         let operator = operator(&self.site, number, shards);
         let running = Site::run_with(&operator, client, RunOptions::default());
         let user = format!("system:serviceaccount:{namespace}:{name}");

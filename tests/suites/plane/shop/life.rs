@@ -113,7 +113,7 @@ impl Run {
 
     async fn backends_have_the_rights_of_their_role_and_no_more(&self) {
         let (namespace, name) = (&self.shops.namespace, &self.shops.names[0]);
-        let client = self.installed.plane.account(namespace, name).await.client();
+        let client = self.installed.plane.service_account(namespace, name).await.client();
         let settings = Api::<ConfigMap>::namespaced(client.clone(), namespace).get(name).await.unwrap();
         assert_eq!(settings.data.unwrap()["currency"], "EUR");
         let refused = Api::<Secret>::namespaced(client, namespace).get(name).await.map(drop);

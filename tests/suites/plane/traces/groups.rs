@@ -22,7 +22,7 @@ use crate::operator::{example::WEBAPP, fleet::app};
 
 pub(super) fn cases() -> Vec<Trial> {
     const NAME: &str = "tracing_the_trace_of_a_serviceaccount_is_linked";
-    if Form::chosen() == Form::Sandbox {
+    if Form::from_environment() == Form::Sandbox {
         return vec![case_on_controlplane(NAME, "the sandbox records no spans", async |_| ())];
     }
     let port = Port::reserve();
@@ -32,7 +32,7 @@ pub(super) fn cases() -> Vec<Trial> {
 
 /// The flags of an API server that exports its spans; none for the sandbox. The file is that of a test process.
 pub(super) fn tracing_flags(collector: SocketAddr, per_million: u32) -> Vec<String> {
-    if Form::chosen() == Form::Sandbox {
+    if Form::from_environment() == Form::Sandbox {
         return Vec::new();
     }
     let path = std::env::temp_dir().join(format!("opgen-tracing-{}-{}.yaml", std::process::id(), collector.port()));

@@ -65,7 +65,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
 
     for text in ["first", "second"] {
         install::apply_quietly(&plane, &serde_json::to_string(&Meteor::crd()).unwrap()).await;
-        plane.is_established(Meteor::crd_name()).await;
+        plane.until_established(Meteor::crd_name()).await;
         for name in ["one", "two", "three"] {
             until_object(&site.api::<Meteor>(), name, "is there", |_| true).await;
         }

@@ -81,7 +81,7 @@ impl Vaults {
     }
 
     async fn run(&self, namespace: Option<&str>) -> Running {
-        let client = self.site.plane.account(&self.site.namespace, OPERATOR).await.client();
+        let client = self.site.plane.service_account(&self.site.namespace, OPERATOR).await.client();
         let options = RunOptions::default();
         let options = namespace.into_iter().fold(options, |options, namespace| options.namespace(namespace));
         Site::run_with(&self.operator, client, options)
@@ -231,7 +231,7 @@ async fn without_kind(plane: Arc<Plane>) {
 
     let port = Port::reserve();
     let probes = port.address();
-    let client = plane.account(&site.namespace, "relics").await.client();
+    let client = plane.service_account(&site.namespace, "relics").await.client();
     let _running = Site::run_with(&operator, client, RunOptions::default().probes(probes));
     wait::until("the classes are watched, and the relics are missing", PATIENCE, async || {
         let (_, text) = readiness(probes).await?;

@@ -97,7 +97,7 @@ async fn one_fails(plane: Arc<Plane>) {
         let broken = broken.clone();
         move || broken.load(Ordering::Relaxed)
     };
-    let client = failing(plane.account(&site.namespace, OPERATOR).await.client(), "one", fails);
+    let client = failing(plane.service_account(&site.namespace, OPERATOR).await.client(), "one", fails);
     let _running = Site::run_with(&operator, client, RunOptions::default());
     let crypt = site.create(&Crypt::new("old", CryptSpec { elsewhere: elsewhere.clone(), pause: false })).await;
     let is_done = |crypt: &Crypt| available(crypt.status.as_ref()).is_some_and(|(truth, ..)| truth == "True");

@@ -77,7 +77,7 @@ async fn broken(plane: &Arc<Plane>, pools: Vec<Pool>) -> (Site, Running, Api<Dyn
     let schema = &mut definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
     schema["properties"]["spec"] = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     install::apply_quietly(plane, &definition.to_string()).await;
-    plane.is_established(Parcel::crd_name()).await;
+    plane.until_established(Parcel::crd_name()).await;
     site.grant(&operator).await;
     let running = site.run(&operator, Default::default()).await;
     let mut names: Vec<_> = pools.iter().map(|pool| pool.name.clone()).collect();

@@ -48,7 +48,7 @@ impl Installation {
     pub(crate) async fn install(&self) {
         for file in FILES {
             self.plane.apply(file).await;
-            self.plane.is_established("webapps.demo.example.com").await;
+            self.plane.until_established("webapps.demo.example.com").await;
         }
     }
 
@@ -60,7 +60,7 @@ impl Installation {
 
     /// The operator, with the rights of its account.
     pub(crate) async fn operate(&self) -> Running {
-        let access = self.plane.account(HOME, "webapp").await;
+        let access = self.plane.service_account(HOME, "webapp").await;
         Running::start(webapp_controller::operator(), &access, None)
     }
 

@@ -11,20 +11,20 @@ use super::{
 
 pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(43, "Of many concurrent creations of a key, one succeeds and all others are conflicts", |run| {
-        Box::pin(creations(run))
+        Box::pin(create_concurrently(run))
     }),
     Statement::new(
         44,
         "Of many concurrent writes with one revision, one succeeds and all others are conflicts",
-        |run| Box::pin(replacements(run)),
+        |run| Box::pin(replace_concurrently(run)),
     ),
     Statement::new(45, "Of a concurrent write and removal with one revision, one succeeds", |run| {
-        Box::pin(write_and_removal(run))
+        Box::pin(write_and_remove_concurrently(run))
     }),
     Statement::new(46, "A hundred concurrent increments of a number, each repeated after conflicts, add up", |run| {
-        Box::pin(increments(run))
+        Box::pin(increment_concurrently(run))
     }),
-    Statement::new(47, "Concurrent writes of different keys all succeed", |run| Box::pin(different_keys(run))),
+    Statement::new(47, "Concurrent writes of different keys all succeed", |run| Box::pin(write_different_keys(run))),
 ];
 
 const WRITERS: usize = 16;
@@ -32,29 +32,28 @@ const ROUNDS: usize = 8;
 
 type PutResult = Result<u64, BucketError>;
 
-async fn creations(run: &CheckRun) -> CheckResult {
-    let clients = run.two_clients().await?;
+async fn create_concurrently(run: &CheckRun) -> CheckResult {
+    let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
-        expect_one_winner(run, clients.clone(), &format!("key-{round}"), Expected::Absent).await?;
+        expect_one_winner(run, &clients, &format!("key-{round}"), Expected::Absent).await?;
     }
     Ok(())
 }
 
-async fn replacements(run: &CheckRun) -> CheckResult {
-    let clients = run.two_clients().await?;
+async fn replace_concurrently(run: &CheckRun) -> CheckResult {
+    let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
         let key = format!("key-{round}");
-        let revision = clients.0.create(&key, "first").await?;
-        expect_one_winner(run, clients.clone(), &key, Expected::Revision(revision)).await?;
+        let revision = clients[0].create(&key, "first").await?;
+        expect_one_winner(run, &clients, &key, Expected::Revision(revision)).await?;
     }
     Ok(())
 }
 
 /// Writes a key on many threads at once, and expects that one write succeeds, and is the last one.
-async fn expect_one_winner(run: &CheckRun, clients: (Client, Client), key: &str, expected: Expected) -> CheckResult {
+async fn expect_one_winner(run: &CheckRun, clients: &[Client; 2], key: &str, expected: Expected) -> CheckResult {
     let results = on_threads(run.deadline, WRITERS, |writer| {
-        let client = if writer % 2 == 0 { &clients.0 } else { &clients.1 };
-        write_as(client.clone(), key.to_owned(), writer, expected)
+        write_as(clients[writer % 2].clone(), key.to_owned(), writer, expected)
     });
     let results = results.await?;
     let mut winner = None;
@@ -74,14 +73,15 @@ async fn expect_one_winner(run: &CheckRun, clients: (Client, Client), key: &str,
     let Some((writer, revision)) = winner else {
         return failed(format!("{WRITERS} concurrent put({key:?}, {expected:?}): expected one success, seen none"));
     };
-    clients.0.expect_entry(key, format!("of writer {writer}"), revision).await
+    clients[0].expect_entry(key, format!("of writer {writer}"), revision).await
 }
 
+/// Writes a key with a value that names the writer.
 async fn write_as(client: Client, key: String, writer: usize, expected: Expected) -> CheckResult<PutResult> {
     client.try_put(&key, format!("of writer {writer}"), expected).await
 }
 
-async fn write_and_removal(run: &CheckRun) -> CheckResult {
+async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..ROUNDS * 2 {
         let key = format!("key-{round}");
@@ -103,6 +103,7 @@ async fn write_and_removal(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Writes or removes a key that has this revision.
 async fn write_or_remove(client: Client, key: String, revision: u64, writes: bool) -> CheckResult<PutResult> {
     if writes {
         client.try_put(&key, "second", Expected::Revision(revision)).await
@@ -111,7 +112,7 @@ async fn write_or_remove(client: Client, key: String, revision: u64, writes: boo
     }
 }
 
-async fn increments(run: &CheckRun) -> CheckResult {
+async fn increment_concurrently(run: &CheckRun) -> CheckResult {
     const THREADS: usize = 4;
     const EACH: u64 = 25;
     let (client, other) = run.two_clients().await?;
@@ -153,7 +154,7 @@ async fn number(client: &Client) -> CheckResult<(u64, u64)> {
     }
 }
 
-async fn different_keys(run: &CheckRun) -> CheckResult {
+async fn write_different_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let results = on_threads(run.deadline, WRITERS, |writer| {
         let client = if writer % 2 == 0 { &client } else { &other };

@@ -9,51 +9,57 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(28, "`put` with `Absent` creates an entry", |run| Box::pin(absent(run))),
+    Statement::new(28, "`put` with `Absent` creates an entry", |run| Box::pin(create_absent(run))),
     Statement::new(29, "`put` with `Absent` is a conflict if the key has an entry, which stays", |run| {
-        Box::pin(absent_of_present(run))
+        Box::pin(refuse_to_create_present(run))
     }),
-    Statement::new(30, "`put` with `Absent` creates an entry after a removal", |run| Box::pin(absent_of_removed(run))),
+    Statement::new(30, "`put` with `Absent` creates an entry after a removal", |run| {
+        Box::pin(create_after_removal(run))
+    }),
     Statement::new(31, "`put` with `Absent` creates an entry after another client has deleted the key", |run| {
-        Box::pin(absent_of_deleted(run))
+        Box::pin(create_after_deletion(run))
     }),
     Statement::new(32, "`put` with `Absent` creates an entry after another client has purged the key", |run| {
-        Box::pin(absent_of_purged(run))
+        Box::pin(create_after_purge(run))
     }),
-    Statement::new(33, "`put` with the revision of the entry replaces it", |run| Box::pin(current(run))),
-    Statement::new(34, "`put` with an older revision is a conflict, and the entry stays", |run| Box::pin(stale(run))),
+    Statement::new(33, "`put` with the revision of the entry replaces it", |run| Box::pin(replace_current(run))),
+    Statement::new(34, "`put` with an older revision is a conflict, and the entry stays", |run| {
+        Box::pin(refuse_older_revision(run))
+    }),
     Statement::new(35, "`put` with a revision that no write has yet is a conflict, and the entry stays", |run| {
-        Box::pin(future(run))
+        Box::pin(refuse_unknown_revision(run))
     }),
     Statement::new(36, "`put` with the revision of another key is a conflict, and both entries stay", |run| {
-        Box::pin(of_another(run))
+        Box::pin(refuse_revision_of_other_key(run))
     }),
     Statement::new(37, "`put` with any revision, also 0, is a conflict for a key that was never written", |run| {
-        Box::pin(of_unwritten(run))
+        Box::pin(refuse_unwritten_key(run))
     }),
     Statement::new(38, "`put` with the revision of a removed entry or of its removal is a conflict", |run| {
-        Box::pin(of_removed(run))
+        Box::pin(refuse_removed_key(run))
     }),
     Statement::new(
         39,
         "`put` with a revision is a conflict after another client has deleted or purged the key",
-        |run| Box::pin(of_deleted(run)),
+        |run| Box::pin(refuse_deleted_key(run)),
     ),
     Statement::new(40, "`put` with a revision is a conflict after another client has written the key", |run| {
-        Box::pin(of_foreign_write(run))
+        Box::pin(refuse_after_foreign_write(run))
     }),
-    Statement::new(41, "A conflict makes no revision and no event of a watch", |run| Box::pin(no_effect(run))),
-    Statement::new(42, "Writes of other keys are no conflict", |run| Box::pin(independent(run))),
+    Statement::new(41, "A conflict makes no revision and no event of a watch", |run| {
+        Box::pin(refuse_without_effect(run))
+    }),
+    Statement::new(42, "Writes of other keys are no conflict", |run| Box::pin(write_other_keys(run))),
 ];
 
-async fn absent(run: &CheckRun) -> CheckResult {
+async fn create_absent(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.expect_absent("a").await?;
     let revision = client.create("a", "value").await?;
     client.expect_entry("a", "value", revision).await
 }
 
-async fn absent_of_present(run: &CheckRun) -> CheckResult {
+async fn refuse_to_create_present(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "value").await?;
     for writer in [&client, &other] {
@@ -65,7 +71,7 @@ async fn absent_of_present(run: &CheckRun) -> CheckResult {
     client.expect_entry("a", "value", revision).await
 }
 
-async fn absent_of_removed(run: &CheckRun) -> CheckResult {
+async fn create_after_removal(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
         let revision = client.create("a", "old").await?;
@@ -78,15 +84,15 @@ async fn absent_of_removed(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn absent_of_deleted(run: &CheckRun) -> CheckResult {
-    absent_after(run, |key| BucketDisturbance::Delete { key }).await
+async fn create_after_deletion(run: &CheckRun) -> CheckResult {
+    create_after_disturbance(run, |key| BucketDisturbance::Delete { key }).await
 }
 
-async fn absent_of_purged(run: &CheckRun) -> CheckResult {
-    absent_after(run, |key| BucketDisturbance::Purge { key }).await
+async fn create_after_purge(run: &CheckRun) -> CheckResult {
+    create_after_disturbance(run, |key| BucketDisturbance::Purge { key }).await
 }
 
-async fn absent_after(run: &CheckRun, removal: fn(String) -> BucketDisturbance) -> CheckResult {
+async fn create_after_disturbance(run: &CheckRun, removal: fn(String) -> BucketDisturbance) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
     client.replace("a", "2", first).await?;
@@ -97,7 +103,7 @@ async fn absent_after(run: &CheckRun, removal: fn(String) -> BucketDisturbance) 
     client.expect_put_conflict("a", Expected::Absent).await
 }
 
-async fn current(run: &CheckRun) -> CheckResult {
+async fn replace_current(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "0").await?;
     for number in 1..10 {
@@ -108,7 +114,7 @@ async fn current(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn stale(run: &CheckRun) -> CheckResult {
+async fn refuse_older_revision(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("a", "1").await?;
     let second = client.replace("a", "2", first).await?;
@@ -122,7 +128,7 @@ async fn stale(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn future(run: &CheckRun) -> CheckResult {
+async fn refuse_unknown_revision(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
     for later in [revision + 1, revision + 1000, u64::MAX / 2, u64::MAX] {
@@ -132,7 +138,7 @@ async fn future(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn of_another(run: &CheckRun) -> CheckResult {
+async fn refuse_revision_of_other_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let (one, other) = (client.create("a", "of a").await?, client.create("a.b", "of a.b").await?);
     client.expect_put_conflict("a", Expected::Revision(other)).await?;
@@ -141,7 +147,7 @@ async fn of_another(run: &CheckRun) -> CheckResult {
     client.expect_entry("a.b", "of a.b", other).await
 }
 
-async fn of_unwritten(run: &CheckRun) -> CheckResult {
+async fn refuse_unwritten_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("other", "value").await?;
     for expected in [0, 1, revision, revision + 1, u64::MAX] {
@@ -151,7 +157,7 @@ async fn of_unwritten(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn of_removed(run: &CheckRun) -> CheckResult {
+async fn refuse_removed_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
     let removal = client.remove("a", revision).await?;
@@ -162,7 +168,7 @@ async fn of_removed(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn of_deleted(run: &CheckRun) -> CheckResult {
+async fn refuse_deleted_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals: [fn(String) -> BucketDisturbance; 2] =
         [|key| BucketDisturbance::Delete { key }, |key| BucketDisturbance::Purge { key }];
@@ -177,7 +183,7 @@ async fn of_deleted(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn of_foreign_write(run: &CheckRun) -> CheckResult {
+async fn refuse_after_foreign_write(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "own").await?;
     client.disturb(BucketDisturbance::Put { key: "a".to_owned(), value: b"foreign".to_vec() }).await?;
@@ -193,7 +199,7 @@ async fn of_foreign_write(run: &CheckRun) -> CheckResult {
     client.replace("a", "own again", entry.revision).await.map(drop)
 }
 
-async fn no_effect(run: &CheckRun) -> CheckResult {
+async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
     let second = client.replace("a", "2", first).await?;
@@ -210,7 +216,7 @@ async fn no_effect(run: &CheckRun) -> CheckResult {
     expect_equal("the event after the conflicts", event, expected)
 }
 
-async fn independent(run: &CheckRun) -> CheckResult {
+async fn write_other_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "1").await?;
     let of_other = other.create("b", "1").await?;

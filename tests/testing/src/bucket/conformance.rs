@@ -59,6 +59,7 @@ impl BucketConformance {
         self
     }
 
+    /// Checks the selected statements one after the other, and reports the findings.
     async fn run(self) -> BucketReport {
         let Self { subject, name, limit, only } = self;
         let mut report = BucketReport::new(name);

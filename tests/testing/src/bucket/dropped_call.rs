@@ -11,16 +11,18 @@ use super::{
 
 pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(113, "A dropped `put` leaves the old or the new value, and the key can be written again", |run| {
-        Box::pin(put(run))
+        Box::pin(drop_put(run))
     }),
     Statement::new(114, "A dropped `remove` leaves the entry or none, and the key can be written again", |run| {
-        Box::pin(remove(run))
+        Box::pin(drop_remove(run))
     }),
     Statement::new(115, "A dropped creation leaves the value or no entry, and the key can be created again", |run| {
-        Box::pin(creation(run))
+        Box::pin(drop_creation(run))
     }),
-    Statement::new(116, "A dropped `get` or `list` disturbs no later call", |run| Box::pin(reads(run))),
-    Statement::new(117, "A dropped wait for the next event of a watch loses no event", |run| Box::pin(watch(run))),
+    Statement::new(116, "A dropped `get` or `list` disturbs no later call", |run| Box::pin(drop_reads(run))),
+    Statement::new(117, "A dropped wait for the next event of a watch loses no event", |run| {
+        Box::pin(drop_wait_for_event(run))
+    }),
 ];
 
 /// Polls a call so often, and drops it.
@@ -33,7 +35,7 @@ async fn poll_and_drop<T>(mut call: BoxFuture<'_, Result<T, BucketError>>, polls
     }
 }
 
-async fn put(run: &CheckRun) -> CheckResult {
+async fn drop_put(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut watch = client.follow();
     watch.list().await?;
@@ -55,7 +57,7 @@ async fn put(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
-async fn remove(run: &CheckRun) -> CheckResult {
+async fn drop_remove(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for polls in 0..12 {
         let key = format!("key-{polls}");
@@ -72,7 +74,7 @@ async fn remove(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
-async fn creation(run: &CheckRun) -> CheckResult {
+async fn drop_creation(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for polls in 0..12 {
         let key = format!("key-{polls}");
@@ -86,7 +88,7 @@ async fn creation(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
-async fn reads(run: &CheckRun) -> CheckResult {
+async fn drop_reads(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 20).await?;
     for polls in 0..8 {
@@ -99,7 +101,7 @@ async fn reads(run: &CheckRun) -> CheckResult {
     expect_equal("list() after dropped reads", client.list().await?, expected)
 }
 
-async fn watch(run: &CheckRun) -> CheckResult {
+async fn drop_wait_for_event(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 5).await?;
     let mut watch = client.follow();

@@ -9,18 +9,20 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(108, "`Conflict` names the key of the call", |run| Box::pin(conflict(run))),
-    Statement::new(109, "`InvalidKey` names the key of the call", |run| Box::pin(invalid_key(run))),
-    Statement::new(110, "The text of an error is one line", |run| Box::pin(one_line(run))),
-    Statement::new(111, "No error has a value in its text or in its debug form", |run| Box::pin(no_value(run))),
-    Statement::new(112, "The debug form of a bucket has no value", |run| Box::pin(debug(run))),
+    Statement::new(108, "`Conflict` names the key of the call", |run| Box::pin(name_key_of_conflict(run))),
+    Statement::new(109, "`InvalidKey` names the key of the call", |run| Box::pin(name_invalid_key(run))),
+    Statement::new(110, "The text of an error is one line", |run| Box::pin(write_one_line(run))),
+    Statement::new(111, "No error has a value in its text or in its debug form", |run| {
+        Box::pin(hide_values_in_errors(run))
+    }),
+    Statement::new(112, "The debug form of a bucket has no value", |run| Box::pin(hide_values_in_debug_form(run))),
 ];
 
 /// A value that may be a secret.
 const SECRET: &str = "opgen-hidden-value";
 
 /// Returns an error of each kind that a call can cause.
-async fn errors(client: &Client) -> CheckResult<Vec<BucketError>> {
+async fn cause_errors(client: &Client) -> CheckResult<Vec<BucketError>> {
     let revision = client.create("present", SECRET).await?;
     let mut errors = Vec::new();
     let puts = [
@@ -48,7 +50,7 @@ async fn errors(client: &Client) -> CheckResult<Vec<BucketError>> {
     Ok(errors)
 }
 
-async fn conflict(run: &CheckRun) -> CheckResult {
+async fn name_key_of_conflict(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a", "namespace.name.with.dots", "_claim.a.b"] {
         let revision = client.create(key, "value").await?;
@@ -60,7 +62,7 @@ async fn conflict(run: &CheckRun) -> CheckResult {
     client.expect_remove_conflict("absent", 1).await
 }
 
-async fn invalid_key(run: &CheckRun) -> CheckResult {
+async fn name_invalid_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a..b", " ", "*.a"] {
         let result = client.try_put(key, "value", Expected::Absent).await?;
@@ -71,19 +73,19 @@ async fn invalid_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn one_line(run: &CheckRun) -> CheckResult {
+async fn write_one_line(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
-    for error in errors(&client).await? {
+    for error in cause_errors(&client).await? {
         let text = error.to_string();
         expect(text.lines().count() == 1, || format!("expected a text of one line, seen {text:?}"))?;
     }
     Ok(())
 }
 
-async fn no_value(run: &CheckRun) -> CheckResult {
+async fn hide_values_in_errors(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let bytes = format!("{:?}", SECRET.as_bytes());
-    for error in errors(&client).await? {
+    for error in cause_errors(&client).await? {
         let (text, debug) = (error.to_string(), format!("{error:?}"));
         let has_value = [&text, &debug].iter().any(|text| text.contains(SECRET) || text.contains(bytes.as_str()));
         // The text itself may not be in the report.
@@ -92,7 +94,7 @@ async fn no_value(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn debug(run: &CheckRun) -> CheckResult {
+async fn hide_values_in_debug_form(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", SECRET).await?;
     client.get("a").await?;

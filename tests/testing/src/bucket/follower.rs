@@ -20,8 +20,8 @@ pub(super) struct Follower {
     deadline: Deadline,
     /// The entries according to the last complete list and the changes since.
     entries: BTreeMap<String, BucketEntry>,
-    /// The entries of a list that is not complete.
-    listed: Option<BTreeMap<String, BucketEntry>>,
+    /// The entries of the list in progress; `None` outside a list.
+    partial_list: Option<BTreeMap<String, BucketEntry>>,
     /// The number of complete lists.
     lists: usize,
     /// The revision of the last change since the last list.
@@ -32,20 +32,20 @@ pub(super) struct Follower {
 impl Follower {
     pub(super) fn new(stream: BoxStream<'static, WatchItem>, deadline: Deadline) -> Self {
         let (entries, latest) = (BTreeMap::new(), VecDeque::new());
-        Self { stream, deadline, entries, listed: None, lists: 0, last_change: 0, latest }
+        Self { stream, deadline, entries, partial_list: None, lists: 0, last_change: 0, latest }
     }
 
     /// Returns the next item, and checks that it may come now.
     pub(super) async fn next(&mut self, expected: &str) -> CheckResult<WatchItem> {
         let is_over = self.deadline.is_over();
         match self.deadline.wait(self.stream.next()).await {
-            _ if is_over => failed(format!("expected {expected} before the deadline {}", self.seen())),
+            _ if is_over => failed(format!("expected {expected} before the deadline {}", self.summary())),
             Some(Some(item)) => {
                 self.add(&item)?;
                 Ok(item)
             }
-            Some(None) => failed(format!("expected {expected}; the watch ended {}", self.seen())),
-            None => failed(format!("expected {expected}; no more came until the deadline {}", self.seen())),
+            Some(None) => failed(format!("expected {expected}; the watch ended {}", self.summary())),
+            None => failed(format!("expected {expected}; no more came until the deadline {}", self.summary())),
         }
     }
 
@@ -53,7 +53,9 @@ impl Follower {
     pub(super) fn poll_once(&mut self) -> CheckResult {
         match self.stream.next().now_or_never() {
             Some(Some(item)) => self.add(&item),
-            Some(None) => failed(format!("expected the watch to wait for the next change; it ended {}", self.seen())),
+            Some(None) => {
+                failed(format!("expected the watch to wait for the next change; it ended {}", self.summary()))
+            }
             None => Ok(()),
         }
     }
@@ -85,7 +87,7 @@ impl Follower {
     pub(super) async fn until_revision(&mut self, key: &str, revision: Option<u64>) -> CheckResult {
         let what = || format!("the watch to show key {key:?} at revision {revision:?} (`None`: without an entry)");
         self.follow_until(what, |follower| {
-            follower.lists > 0 && follower.listed.is_none() && follower.revision(key) == revision
+            follower.lists > 0 && follower.partial_list.is_none() && follower.revision(key) == revision
         })
         .await
     }
@@ -126,7 +128,7 @@ impl Follower {
 
     /// Returns whether a complete list and its changes have these entries and no others.
     fn is_equal(&self, expected: &[BucketEntry]) -> bool {
-        let has_list = self.lists > 0 && self.listed.is_none();
+        let has_list = self.lists > 0 && self.partial_list.is_none();
         has_list && self.entries.len() == expected.len() && self.entries.values().eq(expected)
     }
 
@@ -137,11 +139,11 @@ impl Follower {
         }
         self.latest.push_back(item_text(item));
         let Ok(event) = item else { return Ok(()) };
-        let has_begun = self.lists > 0 || self.listed.is_some() || *event == BucketEvent::ListStarted;
-        expect(has_begun, || format!("expected `ListStarted` before all other events; {}", self.seen()))?;
+        let has_begun = self.lists > 0 || self.partial_list.is_some() || *event == BucketEvent::ListStarted;
+        expect(has_begun, || format!("expected `ListStarted` before all other events; {}", self.summary()))?;
         match event {
             BucketEvent::ListStarted => {
-                self.listed = Some(BTreeMap::new());
+                self.partial_list = Some(BTreeMap::new());
                 Ok(())
             }
             BucketEvent::ListEnded => self.end_list(),
@@ -152,47 +154,53 @@ impl Follower {
         }
     }
 
+    /// Replaces the entries by those of the list in progress, which is complete.
     fn end_list(&mut self) -> CheckResult {
-        let Some(listed) = self.listed.take() else {
-            return failed(format!("expected `ListEnded` once, after `ListStarted`; {}", self.seen()));
+        let Some(list) = self.partial_list.take() else {
+            return failed(format!("expected `ListEnded` once, after `ListStarted`; {}", self.summary()));
         };
-        self.entries = listed;
+        self.entries = list;
         self.lists += 1;
         self.last_change = 0;
         Ok(())
     }
 
+    /// Adds an entry to the list in progress; outside a list, applies it as a change.
     fn put(&mut self, entry: &BucketEntry) -> CheckResult {
-        if let Some(listed) = &mut self.listed {
-            let before = listed.insert(entry.key.clone(), entry.clone());
+        if let Some(list) = &mut self.partial_list {
+            let before = list.insert(entry.key.clone(), entry.clone());
             // Another client may write a key while the list is delivered.
             let is_newer = before.is_none_or(|before| before.revision < entry.revision);
-            return expect(is_newer, || format!("expected key {:?} once in a list; {}", entry.key, self.seen()));
+            return expect(is_newer, || {
+                let (key, summary) = (&entry.key, self.summary());
+                format!("expected key {key:?} once in a list, or again with a newer revision; {summary}")
+            });
         }
-        self.change(&entry.key, entry.revision)?;
+        self.check_revision(&entry.key, entry.revision)?;
         self.entries.insert(entry.key.clone(), entry.clone());
         Ok(())
     }
 
+    /// Applies a removal, which may come only outside a list.
     fn remove(&mut self, key: &str, revision: u64) -> CheckResult {
-        expect(self.listed.is_none(), || format!("expected entries only in a list; {}", self.seen()))?;
-        self.change(key, revision)?;
+        expect(self.partial_list.is_none(), || format!("expected entries only in a list; {}", self.summary()))?;
+        self.check_revision(key, revision)?;
         self.entries.remove(key);
         Ok(())
     }
 
-    /// Checks that a change is newer than what is known.
-    fn change(&mut self, key: &str, revision: u64) -> CheckResult {
+    /// Checks that the revision of a change is greater than that of the last change and of the key's entry, and records it.
+    fn check_revision(&mut self, key: &str, revision: u64) -> CheckResult {
         let last = self.last_change;
-        expect(revision > last, || format!("expected a change after revision {last}; {}", self.seen()))?;
+        expect(revision > last, || format!("expected a change after revision {last}; {}", self.summary()))?;
         let known = self.revision(key).unwrap_or_default();
-        expect(revision > known, || format!("expected a change of key {key:?} after {known}; {}", self.seen()))?;
+        expect(revision > known, || format!("expected a change of key {key:?} after {known}; {}", self.summary()))?;
         self.last_change = revision;
         Ok(())
     }
 
-    /// Returns the latest items for messages.
-    fn seen(&self) -> String {
+    /// Returns the number of complete lists and the latest items, for messages.
+    fn summary(&self) -> String {
         let latest: Vec<&str> = self.latest.iter().map(String::as_str).collect();
         let latest = if latest.is_empty() { "nothing".to_owned() } else { latest.join(", ") };
         format!("(seen: {} complete lists; at last {latest})", self.lists)

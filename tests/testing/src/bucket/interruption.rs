@@ -11,33 +11,43 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(91, "A watch goes on by itself after an interruption", |run| Box::pin(goes_on(run))),
-    Statement::new(92, "A write during an interruption is in the watch after it", |run| Box::pin(write(run))),
-    Statement::new(93, "A removal during an interruption is known to the watch after it", |run| Box::pin(removal(run))),
-    Statement::new(94, "A deletion and a creation during an interruption leave the last state", |run| {
-        Box::pin(recreation(run))
+    Statement::new(91, "A watch goes on by itself after an interruption", |run| Box::pin(continue_watch(run))),
+    Statement::new(92, "A write during an interruption is in the watch after it", |run| {
+        Box::pin(write_during_interruption(run))
     }),
-    Statement::new(95, "A watch survives an interruption during its list", |run| Box::pin(during_list(run))),
-    Statement::new(96, "Each watch survives many interruptions during writes", |run| Box::pin(many(run))),
-    Statement::new(97, "Calls succeed again after an interruption, with the same entries", |run| Box::pin(calls(run))),
+    Statement::new(93, "A removal during an interruption is known to the watch after it", |run| {
+        Box::pin(remove_during_interruption(run))
+    }),
+    Statement::new(94, "A deletion and a creation during an interruption leave the last state", |run| {
+        Box::pin(recreate_during_interruption(run))
+    }),
+    Statement::new(95, "A watch survives an interruption during its list", |run| Box::pin(interrupt_during_list(run))),
+    Statement::new(96, "Each watch survives many interruptions during writes", |run| {
+        Box::pin(interrupt_many_times(run))
+    }),
+    Statement::new(97, "Calls succeed again after an interruption, with the same entries", |run| {
+        Box::pin(call_after_interruption(run))
+    }),
     Statement::new(98, "A removal that the store has forgotten is known to a watch that was interrupted", |run| {
-        Box::pin(forgotten(run))
+        Box::pin(watch_forgotten_removal(run))
     }),
     Statement::new(99, "A key whose removal is forgotten has no entry, and can be created but not replaced", |run| {
-        Box::pin(after_forgotten(run))
+        Box::pin(create_after_forgotten_removal(run))
     }),
     Statement::new(100, "Revisions increase after the removals are forgotten", |run| {
-        Box::pin(revision_after_forgotten(run))
+        Box::pin(increase_after_forgotten_removals(run))
     }),
-    Statement::new(101, "Entries and their revisions survive a restart", |run| Box::pin(restart(run))),
+    Statement::new(101, "Entries and their revisions survive a restart", |run| {
+        Box::pin(keep_entries_after_restart(run))
+    }),
     Statement::new(102, "Writes after a restart have greater revisions than those before", |run| {
-        Box::pin(revision_after_restart(run))
+        Box::pin(increase_after_restart(run))
     }),
-    Statement::new(103, "A watch survives a restart", |run| Box::pin(watch_restart(run))),
+    Statement::new(103, "A watch survives a restart", |run| Box::pin(continue_watch_after_restart(run))),
 ];
 
 /// Returns a client of a bucket with the keys a, b and c, and a watch after its list.
-async fn watched(run: &CheckRun) -> CheckResult<(Client, Follower)> {
+async fn start_watched_bucket(run: &CheckRun) -> CheckResult<(Client, Follower)> {
     let client = run.client().await?;
     for key in ["a", "b", "c"] {
         client.create(key, "listed").await?;
@@ -47,8 +57,8 @@ async fn watched(run: &CheckRun) -> CheckResult<(Client, Follower)> {
     Ok((client, watch))
 }
 
-async fn goes_on(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn continue_watch(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     for round in 0..3 {
         client.disturb(Interrupt).await?;
         let revision = client.write_surely("next", &round.to_string()).await?;
@@ -58,8 +68,8 @@ async fn goes_on(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn write(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn write_during_interruption(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     let changed = client.write_surely("a", "changed").await?;
     let created = client.write_surely("d", "created").await?;
@@ -68,8 +78,8 @@ async fn write(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list_surely().await?).await
 }
 
-async fn removal(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn remove_during_interruption(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     client.remove_surely("a").await?;
     watch.until_revision("a", None).await?;
@@ -81,8 +91,8 @@ async fn removal(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("c"), None)
 }
 
-async fn recreation(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     client.remove_surely("b").await?;
     let created = client.write_surely("b", "created again").await?;
@@ -90,7 +100,7 @@ async fn recreation(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list_surely().await?).await
 }
 
-async fn during_list(run: &CheckRun) -> CheckResult {
+async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
     for reads in [0, 1, 2, 10, 21, 22] {
@@ -107,8 +117,8 @@ async fn during_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn many(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     let other = client.another().await?;
     let mut late = other.follow();
     for round in 0..10 {
@@ -129,7 +139,7 @@ async fn many(run: &CheckRun) -> CheckResult {
     late.until_equal(&expected).await
 }
 
-async fn calls(run: &CheckRun) -> CheckResult {
+async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 10).await?;
     client.disturb(Interrupt).await?;
@@ -142,8 +152,8 @@ async fn calls(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", other.list().await?.len(), 10)
 }
 
-async fn forgotten(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn watch_forgotten_removal(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     client.remove_surely("a").await?;
     client.disturb(ForgetRemovals).await?;
@@ -153,7 +163,7 @@ async fn forgotten(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("a"), None)
 }
 
-async fn after_forgotten(run: &CheckRun) -> CheckResult {
+async fn create_after_forgotten_removal(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let kept = client.create("kept", "value").await?;
     let revision = client.create("a", "value").await?;
@@ -170,7 +180,7 @@ async fn after_forgotten(run: &CheckRun) -> CheckResult {
     client.expect_entry("kept", "value", kept).await
 }
 
-async fn revision_after_forgotten(run: &CheckRun) -> CheckResult {
+async fn increase_after_forgotten_removals(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for removal in [Delete { key: "a".to_owned() }, Purge { key: "a".to_owned() }] {
         let mut last = client.create("a", "value").await?;
@@ -190,7 +200,7 @@ async fn revision_after_forgotten(run: &CheckRun) -> CheckResult {
     expect(next > removal, || format!("expected a write after the removal at {removal}, seen {next}"))
 }
 
-async fn restart(run: &CheckRun) -> CheckResult {
+async fn keep_entries_after_restart(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = client.fill("key-", 10).await?;
     if let Some(entry) = expected.pop() {
@@ -205,7 +215,7 @@ async fn restart(run: &CheckRun) -> CheckResult {
     client.replace(&entry.key, "next", entry.revision).await.map(drop)
 }
 
-async fn revision_after_restart(run: &CheckRun) -> CheckResult {
+async fn increase_after_restart(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
     // The greatest revision is that of a removal.
@@ -215,8 +225,8 @@ async fn revision_after_restart(run: &CheckRun) -> CheckResult {
     expect(next > removal, || format!("expected a write after revision {removal}, seen {next}"))
 }
 
-async fn watch_restart(run: &CheckRun) -> CheckResult {
-    let (client, mut watch) = watched(run).await?;
+async fn continue_watch_after_restart(run: &CheckRun) -> CheckResult {
+    let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Restart).await?;
     client.remove_surely("a").await?;
     let changed = client.write_surely("b", "changed").await?;

@@ -8,13 +8,15 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(104, "The entries of a bucket are in no other bucket", |run| Box::pin(entries(run))),
-    Statement::new(105, "A watch delivers no changes of another bucket", |run| Box::pin(watches(run))),
-    Statement::new(106, "Conditions depend on no other bucket", |run| Box::pin(conditions(run))),
-    Statement::new(107, "A bucket has a name, which is the same for each client", |run| Box::pin(names(run))),
+    Statement::new(104, "The entries of a bucket are in no other bucket", |run| Box::pin(separate_entries(run))),
+    Statement::new(105, "A watch delivers no changes of another bucket", |run| Box::pin(separate_watches(run))),
+    Statement::new(106, "Conditions depend on no other bucket", |run| Box::pin(separate_conditions(run))),
+    Statement::new(107, "A bucket has a name, which is the same for each client", |run| {
+        Box::pin(return_bucket_name(run))
+    }),
 ];
 
-async fn entries(run: &CheckRun) -> CheckResult {
+async fn separate_entries(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     let of_one = one.create("a", "of one").await?;
     other.expect_absent("a").await?;
@@ -26,7 +28,7 @@ async fn entries(run: &CheckRun) -> CheckResult {
     other.expect_entry("a", "of other", of_other).await
 }
 
-async fn watches(run: &CheckRun) -> CheckResult {
+async fn separate_watches(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     other.create("before", "value").await?;
     let mut watch = one.follow();
@@ -39,7 +41,7 @@ async fn watches(run: &CheckRun) -> CheckResult {
     expect_equal("the first change of the watch", event, expected)
 }
 
-async fn conditions(run: &CheckRun) -> CheckResult {
+async fn separate_conditions(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     let mut of_one = one.create("a", "0").await?;
     for round in 0..5 {
@@ -52,7 +54,7 @@ async fn conditions(run: &CheckRun) -> CheckResult {
     other.create("a", "value").await.map(drop)
 }
 
-async fn names(run: &CheckRun) -> CheckResult {
+async fn return_bucket_name(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let (name, of_other) = (client.bucket.name(), other.bucket.name());
     expect(!name.trim().is_empty(), || format!("expected a name, seen {name:?}"))?;

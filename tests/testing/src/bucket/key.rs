@@ -9,24 +9,34 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(1, "A key may have each of the characters `-/_=.a-zA-Z0-9`", |run| Box::pin(characters(run))),
-    Statement::new(2, "A key may have 1 to 1,024 characters", |run| Box::pin(lengths(run))),
-    Statement::new(3, "A key may begin with any allowed character but a dot", |run| Box::pin(beginnings(run))),
-    Statement::new(4, "An empty key is refused with `InvalidKey`", |run| Box::pin(empty(run))),
+    Statement::new(1, "A key may have each of the characters `-/_=.a-zA-Z0-9`", |run| {
+        Box::pin(accept_allowed_characters(run))
+    }),
+    Statement::new(2, "A key may have 1 to 1,024 characters", |run| Box::pin(accept_allowed_lengths(run))),
+    Statement::new(3, "A key may begin with any allowed character but a dot", |run| {
+        Box::pin(accept_allowed_beginnings(run))
+    }),
+    Statement::new(4, "An empty key is refused with `InvalidKey`", |run| Box::pin(refuse_empty_key(run))),
     Statement::new(
         5,
         "A key with a dot at its start, at its end or beside another dot is refused with `InvalidKey`",
-        |run| Box::pin(dots(run)),
+        |run| Box::pin(refuse_misplaced_dots(run)),
     ),
-    Statement::new(6, "A key with any other character is refused with `InvalidKey`", |run| Box::pin(strange(run))),
-    Statement::new(7, "A key of more than 1,024 characters is refused with `InvalidKey`", |run| {
-        Box::pin(too_long(run))
+    Statement::new(6, "A key with any other character is refused with `InvalidKey`", |run| {
+        Box::pin(refuse_other_characters(run))
     }),
-    Statement::new(8, "A call with an invalid key has no effect", |run| Box::pin(no_effect(run))),
-    Statement::new(9, "Keys that differ in the case of letters only are different keys", |run| Box::pin(case(run))),
-    Statement::new(10, "A key that is the beginning of another key is a different key", |run| Box::pin(prefixes(run))),
+    Statement::new(7, "A key of more than 1,024 characters is refused with `InvalidKey`", |run| {
+        Box::pin(refuse_too_long_key(run))
+    }),
+    Statement::new(8, "A call with an invalid key has no effect", |run| Box::pin(refuse_without_effect(run))),
+    Statement::new(9, "Keys that differ in the case of letters only are different keys", |run| {
+        Box::pin(distinguish_case(run))
+    }),
+    Statement::new(10, "A key that is the beginning of another key is a different key", |run| {
+        Box::pin(distinguish_prefixes(run))
+    }),
     Statement::new(11, "A key with slashes and dots is no path: it is a different key than its parts", |run| {
-        Box::pin(paths(run))
+        Box::pin(distinguish_parent_paths(run))
     }),
 ];
 
@@ -64,13 +74,13 @@ async fn expect_invalid(client: &Client, key: &str) -> CheckResult {
     expect_equal(&format!("remove({key:?}, 1)"), client.try_remove(key, 1).await?, Err(refused()))
 }
 
-async fn characters(run: &CheckRun) -> CheckResult {
+async fn accept_allowed_characters(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let letters: String = ('a'..='z').chain('A'..='Z').collect();
     expect_different(&client, &[&letters, "0123456789", "a-b", "a/b", "a_b", "a=b", "a.b", "a-/_=b.C=-"]).await
 }
 
-async fn lengths(run: &CheckRun) -> CheckResult {
+async fn accept_allowed_lengths(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let long = [63, 64, 253, 255, 256, 1024].map(|length| "k".repeat(length));
     let dots = format!("{}z", "a.".repeat(511));
@@ -79,16 +89,16 @@ async fn lengths(run: &CheckRun) -> CheckResult {
     expect_different(&client, &keys).await
 }
 
-async fn beginnings(run: &CheckRun) -> CheckResult {
+async fn accept_allowed_beginnings(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_different(&client, &["_claim.a.b", "-a", "--help", "=a", "/a", "//", "0", "-", "_", "=", "a/", "a=="]).await
 }
 
-async fn empty(run: &CheckRun) -> CheckResult {
+async fn refuse_empty_key(run: &CheckRun) -> CheckResult {
     expect_invalid(&run.client().await?, "").await
 }
 
-async fn dots(run: &CheckRun) -> CheckResult {
+async fn refuse_misplaced_dots(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in [".", "..", ".a", "a.", "a..b", "a.b.", "/../", "a...b"] {
         expect_invalid(&client, key).await?;
@@ -96,7 +106,7 @@ async fn dots(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn strange(run: &CheckRun) -> CheckResult {
+async fn refuse_other_characters(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for character in (' '..='~').filter(|c| !c.is_ascii_alphanumeric() && !"-/_=.".contains(*c)) {
         expect_invalid(&client, &format!("a{character}b")).await?;
@@ -107,7 +117,7 @@ async fn strange(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn too_long(run: &CheckRun) -> CheckResult {
+async fn refuse_too_long_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for length in [1025, 5000] {
         expect_invalid(&client, &"k".repeat(length)).await?;
@@ -115,7 +125,7 @@ async fn too_long(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn no_effect(run: &CheckRun) -> CheckResult {
+async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a.b", "value").await?;
     let mut watch = client.follow();
@@ -134,14 +144,14 @@ async fn no_effect(run: &CheckRun) -> CheckResult {
     expect_equal("the entries of the watch", watch.entries().len(), 2)
 }
 
-async fn case(run: &CheckRun) -> CheckResult {
+async fn distinguish_case(run: &CheckRun) -> CheckResult {
     expect_different(&run.client().await?, &["key", "Key", "KEY", "kEY"]).await
 }
 
-async fn prefixes(run: &CheckRun) -> CheckResult {
+async fn distinguish_prefixes(run: &CheckRun) -> CheckResult {
     expect_different(&run.client().await?, &["a", "a.b", "a.b.c", "ab", "abc", "a.bc", "a-", "a.b-c"]).await
 }
 
-async fn paths(run: &CheckRun) -> CheckResult {
+async fn distinguish_parent_paths(run: &CheckRun) -> CheckResult {
     expect_different(&run.client().await?, &["a/b", "a", "a/b/c", "b", "a.b", "a/b.c", "a//b", "/a/b", "a/"]).await
 }

@@ -1,4 +1,4 @@
-//! Checks of `get` and `list`: they include all writes that ended before.
+//! Checks of `get` and `list`: they include all writes that ended before, and a list is complete and in the order of its keys.
 
 use std::collections::BTreeSet;
 
@@ -13,25 +13,25 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(56, "`get` of a key without an entry returns `None`", |run| Box::pin(none(run))),
+    Statement::new(56, "`get` of a key without an entry returns `None`", |run| Box::pin(get_absent_key(run))),
     Statement::new(57, "`get` includes all writes of each client that ended before", |run| {
         Box::pin(get_after_write(run))
     }),
     Statement::new(58, "`list` includes all writes of each client that ended before", |run| {
         Box::pin(list_after_write(run))
     }),
-    Statement::new(59, "Reads do not go back while another client writes", |run| Box::pin(monotonic(run))),
-    Statement::new(60, "The list of an empty bucket is empty", |run| Box::pin(list_empty(run))),
-    Statement::new(61, "A list is in the order of the keys", |run| Box::pin(list_order(run))),
-    Statement::new(62, "A list has each key once, with its last value", |run| Box::pin(list_once(run))),
-    Statement::new(63, "A list has no removed keys", |run| Box::pin(list_removed(run))),
-    Statement::new(64, "A list of 2,000 entries is complete", |run| Box::pin(list_many(run))),
+    Statement::new(59, "Reads do not go back while another client writes", |run| Box::pin(read_during_writes(run))),
+    Statement::new(60, "The list of an empty bucket is empty", |run| Box::pin(list_empty_bucket(run))),
+    Statement::new(61, "A list is in the order of the keys", |run| Box::pin(list_in_key_order(run))),
+    Statement::new(62, "A list has each key once, with its last value", |run| Box::pin(list_each_key_once(run))),
+    Statement::new(63, "A list has no removed keys", |run| Box::pin(list_without_removed_keys(run))),
+    Statement::new(64, "A list of 2,000 entries is complete", |run| Box::pin(list_many_entries(run))),
     Statement::new(65, "A list during writes misses no entry that exists all the time", |run| {
-        Box::pin(list_during(run))
+        Box::pin(list_during_writes(run))
     }),
 ];
 
-async fn none(run: &CheckRun) -> CheckResult {
+async fn get_absent_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a", "a.b", &"k".repeat(1024)] {
         expect_equal("get of an empty bucket", client.get(key).await?, None)?;
@@ -75,7 +75,7 @@ async fn list_after_write(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn monotonic(run: &CheckRun) -> CheckResult {
+async fn read_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("a", "0").await?;
     let calls = on_threads(run.deadline, 3, |thread| {
@@ -110,7 +110,7 @@ async fn write_or_read(client: Client, thread: usize) -> CheckResult {
     Ok(())
 }
 
-async fn list_empty(run: &CheckRun) -> CheckResult {
+async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_equal("list() of a new bucket", client.list().await?, Vec::new())?;
     let revision = client.create("a", "value").await?;
@@ -118,7 +118,7 @@ async fn list_empty(run: &CheckRun) -> CheckResult {
     expect_equal("list() after the removal of all entries", client.list().await?, Vec::new())
 }
 
-async fn list_order(run: &CheckRun) -> CheckResult {
+async fn list_in_key_order(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = vec!["b", "a.b", "Z", "a", "_claim.a", "a-", "10", "9", "a/b", "=", "a0", "aB", "ab", "-"];
     for key in &expected {
@@ -130,7 +130,7 @@ async fn list_order(run: &CheckRun) -> CheckResult {
     expect_equal("the keys of list()", seen, expected)
 }
 
-async fn list_once(run: &CheckRun) -> CheckResult {
+async fn list_each_key_once(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = Vec::new();
     for key in ["a", "b", "c"] {
@@ -143,7 +143,7 @@ async fn list_once(run: &CheckRun) -> CheckResult {
     expect_equal("list()", client.list().await?, expected)
 }
 
-async fn list_removed(run: &CheckRun) -> CheckResult {
+async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
     for (number, entry) in client.fill("key-", 20).await?.into_iter().enumerate() {
@@ -157,14 +157,14 @@ async fn list_removed(run: &CheckRun) -> CheckResult {
     expect_equal("list() of another client", other.list().await?, expected)
 }
 
-async fn list_many(run: &CheckRun) -> CheckResult {
+async fn list_many_entries(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 2_000).await?;
     let listed = client.list().await?;
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
-async fn list_during(run: &CheckRun) -> CheckResult {
+async fn list_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let kept = client.fill("kept-", 100).await?;
     let calls = on_threads(run.deadline, 3, |thread| {

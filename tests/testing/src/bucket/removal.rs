@@ -1,4 +1,4 @@
-//! Checks of removals.
+//! Checks of `remove`: conflicts by revision, repeated removals, and removals by other clients.
 
 use opgen::bucket::{BucketEvent, Expected};
 
@@ -9,25 +9,29 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(48, "A removed key has no entry", |run| Box::pin(removed(run))),
+    Statement::new(48, "A removed key has no entry", |run| Box::pin(remove_key(run))),
     Statement::new(
         49,
         "`remove` with another revision than that of the entry is a conflict, and the entry stays",
-        |run| Box::pin(stale(run)),
+        |run| Box::pin(remove_with_other_revision(run)),
     ),
-    Statement::new(50, "A second `remove` is a conflict", |run| Box::pin(twice(run))),
+    Statement::new(50, "A second `remove` is a conflict", |run| Box::pin(remove_twice(run))),
     Statement::new(51, "`remove` of a key that was never written is a conflict with any revision, also 0", |run| {
-        Box::pin(of_unwritten(run))
+        Box::pin(remove_unwritten_key(run))
     }),
-    Statement::new(52, "`remove` changes no other key", |run| Box::pin(of_others(run))),
-    Statement::new(53, "A key can be created and removed many times", |run| Box::pin(many_times(run))),
-    Statement::new(54, "A key that another client has deleted or purged has no entry", |run| Box::pin(foreign(run))),
+    Statement::new(52, "`remove` changes no other key", |run| Box::pin(keep_other_keys(run))),
+    Statement::new(53, "A key can be created and removed many times", |run| {
+        Box::pin(create_and_remove_repeatedly(run))
+    }),
+    Statement::new(54, "A key that another client has deleted or purged has no entry", |run| {
+        Box::pin(removed_by_other_client(run))
+    }),
     Statement::new(55, "`remove` is a conflict after another client has deleted or purged the key", |run| {
-        Box::pin(after_foreign(run))
+        Box::pin(remove_after_other_client(run))
     }),
 ];
 
-async fn removed(run: &CheckRun) -> CheckResult {
+async fn remove_key(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("a", "1").await?;
     let second = client.replace("a", "2", first).await?;
@@ -39,7 +43,7 @@ async fn removed(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn stale(run: &CheckRun) -> CheckResult {
+async fn remove_with_other_revision(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
     let of_other = client.create("b", "1").await?;
@@ -51,7 +55,7 @@ async fn stale(run: &CheckRun) -> CheckResult {
     client.remove("a", second).await.map(drop)
 }
 
-async fn twice(run: &CheckRun) -> CheckResult {
+async fn remove_twice(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "value").await?;
     let removal = client.remove("a", revision).await?;
@@ -63,7 +67,7 @@ async fn twice(run: &CheckRun) -> CheckResult {
     client.create("a", "again").await.map(drop)
 }
 
-async fn of_unwritten(run: &CheckRun) -> CheckResult {
+async fn remove_unwritten_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("other", "value").await?;
     for expected in [0, 1, revision, revision + 1, u64::MAX] {
@@ -73,22 +77,22 @@ async fn of_unwritten(run: &CheckRun) -> CheckResult {
     client.create("a", "value").await.map(drop)
 }
 
-async fn of_others(run: &CheckRun) -> CheckResult {
+async fn keep_other_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
-    let mut written = Vec::new();
+    let mut created = Vec::new();
     for key in ["a", "a.b", "a.b.c", "ab", "A", "b.a", "_claim.a"] {
-        written.push((key, client.create(key, key).await?));
+        created.push((key, client.create(key, key).await?));
     }
-    if let Some((key, revision)) = written.first() {
+    if let Some((key, revision)) = created.first() {
         client.remove(key, *revision).await?;
     }
-    for (key, revision) in written.iter().skip(1) {
+    for (key, revision) in created.iter().skip(1) {
         client.expect_entry(key, *key, *revision).await?;
     }
-    expect_equal("the number of entries", client.list().await?.len(), written.len() - 1)
+    expect_equal("the number of entries", client.list().await?.len(), created.len() - 1)
 }
 
-async fn many_times(run: &CheckRun) -> CheckResult {
+async fn create_and_remove_repeatedly(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = client.follow();
     watch.list().await?;
@@ -108,7 +112,7 @@ async fn many_times(run: &CheckRun) -> CheckResult {
     watch.until_revision("a", Some(created)).await
 }
 
-async fn foreign(run: &CheckRun) -> CheckResult {
+async fn removed_by_other_client(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let removals = [
         BucketDisturbance::Delete { key: "a".to_owned() },
@@ -128,7 +132,7 @@ async fn foreign(run: &CheckRun) -> CheckResult {
     client.expect_entry("a.b", "kept", kept).await
 }
 
-async fn after_foreign(run: &CheckRun) -> CheckResult {
+async fn remove_after_other_client(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals =
         [BucketDisturbance::Delete { key: "a".to_owned() }, BucketDisturbance::Purge { key: "a".to_owned() }];

@@ -1,4 +1,5 @@
-//! Checks of revisions: they are positive, increase over all keys, and are the same in each call.
+//! Checks the revisions of bucket entries: they are positive, increase with each write of any key, and are the same in `put`, `get`,
+//! `list` and watch.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +13,31 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(19, "The first revision of a bucket is positive", |run| Box::pin(first(run))),
+    Statement::new(19, "The first revision of a bucket is positive", |run| Box::pin(start_positive(run))),
     Statement::new(20, "Each write has a greater revision than all writes before it, over all keys", |run| {
-        Box::pin(increase(run))
+        Box::pin(increase_with_each_write(run))
     }),
-    Statement::new(21, "A removal has a greater revision than all writes before it", |run| Box::pin(of_removal(run))),
-    Statement::new(22, "The revisions increase over all clients", |run| Box::pin(over_clients(run))),
-    Statement::new(23, "`get` returns the revision that `put` returned", |run| Box::pin(in_get(run))),
-    Statement::new(24, "`list` returns the revision that `put` returned", |run| Box::pin(in_list(run))),
+    Statement::new(21, "A removal has a greater revision than all writes before it", |run| {
+        Box::pin(increase_with_removal(run))
+    }),
+    Statement::new(22, "The revisions increase over all clients", |run| Box::pin(increase_over_clients(run))),
+    Statement::new(23, "`get` returns the revision that `put` returned", |run| Box::pin(return_from_get(run))),
+    Statement::new(24, "`list` returns the revision that `put` returned", |run| Box::pin(return_from_list(run))),
     Statement::new(25, "A watch delivers the revisions that `put` and `remove` returned", |run| {
-        Box::pin(in_watch(run))
+        Box::pin(deliver_in_watch(run))
     }),
-    Statement::new(26, "The writes of other keys do not change the revision of an entry", |run| Box::pin(stable(run))),
-    Statement::new(27, "No two concurrent writes have the same revision", |run| Box::pin(unique(run))),
+    Statement::new(26, "The writes of other keys do not change the revision of an entry", |run| {
+        Box::pin(keep_revisions_of_other_keys(run))
+    }),
+    Statement::new(27, "No two concurrent writes have the same revision", |run| Box::pin(write_concurrently(run))),
 ];
 
-async fn first(run: &CheckRun) -> CheckResult {
+async fn start_positive(run: &CheckRun) -> CheckResult {
     let revision = run.client().await?.create("a", "value").await?;
     expect(revision > 0, || format!("expected a positive revision, seen {revision}"))
 }
 
-async fn increase(run: &CheckRun) -> CheckResult {
+async fn increase_with_each_write(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut last = client.create("a", "0").await?;
     for key in ["b", "c", "B", "z.z", "0"] {
@@ -44,7 +49,7 @@ async fn increase(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn of_removal(run: &CheckRun) -> CheckResult {
+async fn increase_with_removal(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removed = client.create("a", "value").await?;
     let last = client.create("b", "value").await?;
@@ -57,7 +62,7 @@ async fn of_removal(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn over_clients(run: &CheckRun) -> CheckResult {
+async fn increase_over_clients(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut last = 0;
     for number in 0..20 {
@@ -69,7 +74,7 @@ async fn over_clients(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn in_get(run: &CheckRun) -> CheckResult {
+async fn return_from_get(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("before", "value").await?;
     let first = client.create("a", "1").await?;
@@ -83,7 +88,7 @@ async fn in_get(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn in_list(run: &CheckRun) -> CheckResult {
+async fn return_from_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("b", "1").await?;
     let other_key = client.create("a", "1").await?;
@@ -95,7 +100,7 @@ async fn in_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn in_watch(run: &CheckRun) -> CheckResult {
+async fn deliver_in_watch(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let listed = client.create("a", "1").await?;
     let mut watch = client.follow();
@@ -109,7 +114,7 @@ async fn in_watch(run: &CheckRun) -> CheckResult {
     expect_equal("the event of a removal", watch.event("the removal").await?, removed)
 }
 
-async fn stable(run: &CheckRun) -> CheckResult {
+async fn keep_revisions_of_other_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
     let other = client.create("a.b", "value").await?;
@@ -121,7 +126,7 @@ async fn stable(run: &CheckRun) -> CheckResult {
     expect_equal("the revision in the list of a watch", seen, Some(revision))
 }
 
-async fn unique(run: &CheckRun) -> CheckResult {
+async fn write_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let writes = on_threads(run.deadline, 8, |thread| {
         create_some(if thread % 2 == 0 { client.clone() } else { other.clone() }, thread)

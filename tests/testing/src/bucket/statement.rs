@@ -1,4 +1,4 @@
-//! `Statement`: a sentence about buckets with its check, and `CheckRun`: what a check gets.
+//! `Statement`: a sentence about buckets with its check, and `CheckRun`: the subject and the deadline of a check.
 
 use std::sync::Arc;
 

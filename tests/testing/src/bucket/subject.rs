@@ -1,4 +1,4 @@
-//! `BucketSubject`: what the suite needs of an implementation beside its buckets.
+//! `BucketSubject` and `SubjectBucket`: the traits by which the suite creates, opens and disturbs buckets of an implementation.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub trait SubjectBucket: Send + Sync + 'static {
     }
 }
 
-/// What happens to a bucket beside the calls of the trait [`Bucket`].
+/// A change of a bucket, or of the connections to it, beside the calls of the trait [`Bucket`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BucketDisturbance {

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use super::deadline::{CheckResult, Deadline, failed};
 use crate::simulation::catch_panic;
 
-/// Runs a function on a thread of its own, in the runtime of the caller. Returns what receives the result: an error if there is none.
+/// Runs a function on a thread of its own, in the runtime of the caller. Returns the receiver of the result: an error if there is none.
 ///
 /// The thread is never joined: it may be blocked for ever.
 ///
@@ -73,6 +73,7 @@ where
     Ok(results)
 }
 
+/// Waits for the result of a thread until the deadline.
 async fn receive<T>(deadline: Deadline, receiver: oneshot::Receiver<CheckResult<T>>) -> CheckResult<T> {
     let received = deadline.within("concurrent calls", receiver).await?;
     received.unwrap_or_else(|_| failed("a concurrent call has no result"))

@@ -1,4 +1,4 @@
-//! Checks of values: a bucket keeps their bytes.
+//! Checks of values: a bucket keeps all their bytes, and refuses those above its limit.
 
 use opgen::bucket::{BucketEntry, BucketError, Expected};
 
@@ -9,14 +9,14 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(12, "An empty value is an entry", |run| Box::pin(empty(run))),
-    Statement::new(13, "A value keeps all its bytes, also those that are no text", |run| Box::pin(binary(run))),
-    Statement::new(14, "A value of Unicode text or JSON keeps its form", |run| Box::pin(text(run))),
-    Statement::new(15, "A value may have 512 KiB", |run| Box::pin(large(run))),
-    Statement::new(16, "A new value replaces the whole value before it", |run| Box::pin(replaced(run))),
-    Statement::new(17, "The same value again is a new revision", |run| Box::pin(repeated(run))),
+    Statement::new(12, "An empty value is an entry", |run| Box::pin(keep_empty_value(run))),
+    Statement::new(13, "A value keeps all its bytes, also those that are no text", |run| Box::pin(keep_all_bytes(run))),
+    Statement::new(14, "A value of Unicode text or JSON keeps its form", |run| Box::pin(keep_text(run))),
+    Statement::new(15, "A value may have 512 KiB", |run| Box::pin(keep_large_value(run))),
+    Statement::new(16, "A new value replaces the whole value before it", |run| Box::pin(replace_whole_value(run))),
+    Statement::new(17, "The same value again is a new revision", |run| Box::pin(write_same_value_again(run))),
     Statement::new(18, "A value above the limit of the store is refused with `TooLarge` and has no effect", |run| {
-        Box::pin(too_large(run))
+        Box::pin(refuse_too_large_value(run))
     }),
 ];
 
@@ -34,13 +34,13 @@ async fn expect_kept(client: &Client, key: &str, value: &[u8]) -> CheckResult {
     expect_equal("an entry in the list of a watch", listed.into_iter().find(|entry| entry.key == key), expected)
 }
 
-async fn empty(run: &CheckRun) -> CheckResult {
+async fn keep_empty_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "a", b"").await?;
     client.expect_put_conflict("a", Expected::Absent).await
 }
 
-async fn binary(run: &CheckRun) -> CheckResult {
+async fn keep_all_bytes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let all: Vec<u8> = (0..=u8::MAX).chain((0..=u8::MAX).rev()).collect();
     expect_kept(&client, "all", &all).await?;
@@ -52,20 +52,20 @@ async fn binary(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn text(run: &CheckRun) -> CheckResult {
+async fn keep_text(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "text", "Grüße, 日本 🦀 \u{0}\u{feff}e\u{301}".as_bytes()).await?;
     let json = "{\"b\": 1.0, \"a\" : [ ], \"b\": \"\\u00e4\"}\n";
     expect_kept(&client, "json", json.as_bytes()).await
 }
 
-async fn large(run: &CheckRun) -> CheckResult {
+async fn keep_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let value: Vec<u8> = (0..512 * 1024_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
     expect_kept(&client, "large", &value).await
 }
 
-async fn replaced(run: &CheckRun) -> CheckResult {
+async fn replace_whole_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut revision = client.create("a", "a long value").await?;
     for value in ["short", "", "a value that is longer than the first one", "\0", "end"] {
@@ -75,7 +75,7 @@ async fn replaced(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn repeated(run: &CheckRun) -> CheckResult {
+async fn write_same_value_again(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "value").await?;
     let mut watch = client.follow();
@@ -86,7 +86,7 @@ async fn repeated(run: &CheckRun) -> CheckResult {
     watch.until_revision("a", Some(second)).await
 }
 
-async fn too_large(run: &CheckRun) -> CheckResult {
+async fn refuse_too_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let Some(limit) = client.store.value_limit() else {
         return Err(Obstacle::Unsupported("the subject has no `value_limit`".to_owned()));

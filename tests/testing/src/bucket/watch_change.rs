@@ -11,27 +11,31 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(74, "A watch delivers the writes of other clients", |run| Box::pin(of_others(run))),
-    Statement::new(75, "A watch delivers the writes of its own client", |run| Box::pin(own(run))),
+    Statement::new(74, "A watch delivers the writes of other clients", |run| Box::pin(deliver_writes_of_others(run))),
+    Statement::new(75, "A watch delivers the writes of its own client", |run| Box::pin(deliver_own_writes(run))),
     Statement::new(76, "A watch delivers the changes of different keys in the order of their revisions", |run| {
-        Box::pin(order(run))
+        Box::pin(deliver_in_revision_order(run))
     }),
-    Statement::new(77, "A watch delivers removals by its own client and by others", |run| Box::pin(removals(run))),
+    Statement::new(77, "A watch delivers removals by its own client and by others", |run| {
+        Box::pin(deliver_removals(run))
+    }),
     Statement::new(78, "A watch delivers deletions and purges by other clients, whatever the revision is", |run| {
-        Box::pin(foreign_removals(run))
+        Box::pin(deliver_foreign_removals(run))
     }),
     Statement::new(79, "A watch delivers writes by other clients, whatever the revision is", |run| {
-        Box::pin(foreign_writes(run))
+        Box::pin(deliver_foreign_writes(run))
     }),
     Statement::new(80, "A key that is created again after its removal is delivered again", |run| {
-        Box::pin(recreated(run))
+        Box::pin(deliver_recreations(run))
     }),
-    Statement::new(81, "The last of many quick changes of a key is delivered", |run| Box::pin(last_value(run))),
-    Statement::new(82, "A removal after many quick changes of a key is delivered", |run| Box::pin(last_removal(run))),
+    Statement::new(81, "The last of many quick changes of a key is delivered", |run| Box::pin(deliver_last_value(run))),
+    Statement::new(82, "A removal after many quick changes of a key is delivered", |run| {
+        Box::pin(deliver_last_removal(run))
+    }),
 ];
 
 /// Returns a watch after its list.
-async fn listed(client: &Client) -> CheckResult<Follower> {
+async fn start_watch(client: &Client) -> CheckResult<Follower> {
     let mut watch = client.follow();
     watch.list().await?;
     Ok(watch)
@@ -40,7 +44,7 @@ async fn listed(client: &Client) -> CheckResult<Follower> {
 /// Writes with one client, and expects each write in the watch of another one.
 async fn expect_changes(writer: &Client, watcher: &Client) -> CheckResult {
     let listed_revision = writer.create("listed", "1").await?;
-    let mut watch = listed(watcher).await?;
+    let mut watch = start_watch(watcher).await?;
     let changed = writer.replace("listed", "2", listed_revision).await?;
     let expected = BucketEvent::Put(BucketEntry::new("listed", "2", changed));
     expect_equal("the event of a new value", watch.event("a new value").await?, expected)?;
@@ -49,19 +53,19 @@ async fn expect_changes(writer: &Client, watcher: &Client) -> CheckResult {
     expect_equal("the event of a creation", watch.event("a created entry").await?, expected)
 }
 
-async fn of_others(run: &CheckRun) -> CheckResult {
+async fn deliver_writes_of_others(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     expect_changes(&other, &client).await
 }
 
-async fn own(run: &CheckRun) -> CheckResult {
+async fn deliver_own_writes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_changes(&client, &client).await
 }
 
-async fn order(run: &CheckRun) -> CheckResult {
+async fn deliver_in_revision_order(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
-    let mut watch = listed(&client).await?;
+    let mut watch = start_watch(&client).await?;
     let mut written = Vec::new();
     // Not in the order of the keys.
     for number in (0..30).rev() {
@@ -88,11 +92,11 @@ async fn expect_removed(watch: &mut Follower, key: &str) -> CheckResult<u64> {
     }
 }
 
-async fn removals(run: &CheckRun) -> CheckResult {
+async fn deliver_removals(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
         let (one, next) = (client.create("a", "value").await?, client.create("b", "value").await?);
-        let mut watch = listed(&client).await?;
+        let mut watch = start_watch(&client).await?;
         let removal = writer.remove("a", one).await?;
         expect_equal("the revision of the removal", expect_removed(&mut watch, "a").await?, removal)?;
         expect_equal("the entries of the watch", watch.entries().len(), 1)?;
@@ -102,13 +106,13 @@ async fn removals(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn foreign_removals(run: &CheckRun) -> CheckResult {
+async fn deliver_foreign_removals(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals =
         [BucketDisturbance::Delete { key: "a".to_owned() }, BucketDisturbance::Purge { key: "a".to_owned() }];
     for removal in removals {
         client.create("a", "value").await?;
-        let mut watch = listed(&client).await?;
+        let mut watch = start_watch(&client).await?;
         client.disturb(removal).await?;
         expect_removed(&mut watch, "a").await?;
         let created = client.create("a", "again").await?;
@@ -118,10 +122,10 @@ async fn foreign_removals(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn foreign_writes(run: &CheckRun) -> CheckResult {
+async fn deliver_foreign_writes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "own").await?;
-    let mut watch = listed(&client).await?;
+    let mut watch = start_watch(&client).await?;
     for key in ["a", "b"] {
         client.disturb(BucketDisturbance::Put { key: key.to_owned(), value: b"foreign".to_vec() }).await?;
         match watch.event("the write of another client").await? {
@@ -132,10 +136,10 @@ async fn foreign_writes(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
-async fn recreated(run: &CheckRun) -> CheckResult {
+async fn deliver_recreations(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "0").await?;
-    let mut watch = listed(&client).await?;
+    let mut watch = start_watch(&client).await?;
     for round in 1..10 {
         let removal = other.remove("a", revision).await?;
         expect_equal("the revision of the removal", expect_removed(&mut watch, "a").await?, removal)?;
@@ -146,9 +150,9 @@ async fn recreated(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn last_value(run: &CheckRun) -> CheckResult {
+async fn deliver_last_value(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
-    let mut watch = listed(&client).await?;
+    let mut watch = start_watch(&client).await?;
     let mut revision = other.create("a", "0").await?;
     let before = other.create("b", "value").await?;
     for round in 1..=300 {
@@ -159,10 +163,10 @@ async fn last_value(run: &CheckRun) -> CheckResult {
     expect_equal("the entries of the watch", watch.entries(), expected)
 }
 
-async fn last_removal(run: &CheckRun) -> CheckResult {
+async fn deliver_last_removal(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = other.create("a", "0").await?;
-    let mut watch = listed(&client).await?;
+    let mut watch = start_watch(&client).await?;
     for round in 1..=100 {
         revision = other.replace("a", round.to_string(), revision).await?;
     }

@@ -12,27 +12,31 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(83, "Each of several watches of one client delivers all changes", |run| Box::pin(several(run))),
+    Statement::new(83, "Each of several watches of one client delivers all changes", |run| {
+        Box::pin(read_several_watches(run))
+    }),
     Statement::new(84, "A dropped watch does not disturb others, nor the calls of its client", |run| {
-        Box::pin(dropped(run))
+        Box::pin(drop_watch(run))
     }),
-    Statement::new(85, "A watch that is read late delivers the last state", |run| Box::pin(slow(run))),
+    Statement::new(85, "A watch that is read late delivers the last state", |run| Box::pin(read_watch_late(run))),
     Statement::new(86, "A watch that is never read does not hold up writes or other watches", |run| {
-        Box::pin(unread(run))
+        Box::pin(leave_watch_unread(run))
     }),
-    Statement::new(87, "No write between the list of a watch and its changes is lost", |run| Box::pin(race(run))),
+    Statement::new(87, "No write between the list of a watch and its changes is lost", |run| {
+        Box::pin(write_during_list(run))
+    }),
     Statement::new(88, "No removal between the list of a watch and its changes is lost", |run| {
-        Box::pin(removal_race(run))
+        Box::pin(remove_during_list(run))
     }),
     Statement::new(89, "A watch during the writes of many clients ends with their last state", |run| {
-        Box::pin(storm(run))
+        Box::pin(watch_many_writers(run))
     }),
     Statement::new(90, "A watch goes on in another thread after the client that made it is dropped", |run| {
-        Box::pin(outlives_client(run))
+        Box::pin(outlive_client(run))
     }),
 ];
 
-async fn several(run: &CheckRun) -> CheckResult {
+async fn read_several_watches(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let listed = client.create("listed", "value").await?;
     let mut watches = vec![client.follow(), client.follow()];
@@ -51,7 +55,7 @@ async fn several(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn dropped(run: &CheckRun) -> CheckResult {
+async fn drop_watch(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
     let mut watch = client.follow();
@@ -70,7 +74,7 @@ async fn dropped(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
-async fn slow(run: &CheckRun) -> CheckResult {
+async fn read_watch_late(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revisions = Vec::new();
     for entry in client.fill("key-", 10).await? {
@@ -92,7 +96,7 @@ async fn slow(run: &CheckRun) -> CheckResult {
     unstarted.until_equal(&expected).await
 }
 
-async fn unread(run: &CheckRun) -> CheckResult {
+async fn leave_watch_unread(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
     let mut unread = client.follow();
@@ -129,7 +133,7 @@ async fn expect_state_after(client: &Client, reads: usize, work: impl Future<Out
     watch?.until_equal(&client.list().await?).await
 }
 
-async fn race(run: &CheckRun) -> CheckResult {
+async fn write_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..50 {
         let key = format!("key-{}", round % 5);
@@ -141,6 +145,7 @@ async fn race(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Writes a key five times, at the revision that it has each time.
 async fn write_rounds(client: Client, key: String) -> CheckResult {
     for round in 0..5 {
         let entry = client.get(&key).await?;
@@ -152,7 +157,7 @@ async fn write_rounds(client: Client, key: String) -> CheckResult {
     Ok(())
 }
 
-async fn removal_race(run: &CheckRun) -> CheckResult {
+async fn remove_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..30 {
         let entries = client.fill(&format!("round-{round}."), 4).await?;
@@ -169,7 +174,7 @@ async fn remove_all(client: Client, entries: Vec<BucketEntry>) -> CheckResult {
     Ok(())
 }
 
-async fn storm(run: &CheckRun) -> CheckResult {
+async fn watch_many_writers(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut early = client.follow();
     early.list().await?;
@@ -213,7 +218,7 @@ async fn change_randomly(client: Client, thread: usize) -> CheckResult {
     client.create(&format!("last-{thread}"), "value").await.map(drop)
 }
 
-async fn outlives_client(run: &CheckRun) -> CheckResult {
+async fn outlive_client(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let listed = client.create("listed", "value").await?;
     let mut watch = client.follow();

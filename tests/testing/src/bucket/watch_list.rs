@@ -9,21 +9,23 @@ use super::{
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
-    Statement::new(66, "A watch begins with `ListStarted`", |run| Box::pin(begins(run))),
+    Statement::new(66, "A watch begins with `ListStarted`", |run| Box::pin(begin_with_list(run))),
     Statement::new(67, "The watch of an empty bucket delivers `ListStarted` and `ListEnded`", |run| {
-        Box::pin(empty(run))
+        Box::pin(list_empty_bucket(run))
     }),
-    Statement::new(68, "The list of a watch has each entry once, and ends with `ListEnded`", |run| Box::pin(once(run))),
-    Statement::new(69, "The list of a watch has the last value of each key", |run| Box::pin(last_values(run))),
-    Statement::new(70, "The list of a watch has no removed keys", |run| Box::pin(removed(run))),
+    Statement::new(68, "The list of a watch has each entry once, and ends with `ListEnded`", |run| {
+        Box::pin(list_each_entry_once(run))
+    }),
+    Statement::new(69, "The list of a watch has the last value of each key", |run| Box::pin(list_last_values(run))),
+    Statement::new(70, "The list of a watch has no removed keys", |run| Box::pin(list_without_removed_keys(run))),
     Statement::new(71, "The list of a watch includes all writes of each client that ended before", |run| {
-        Box::pin(after_writes(run))
+        Box::pin(list_after_writes(run))
     }),
-    Statement::new(72, "The list of a watch is complete with 2,000 entries", |run| Box::pin(many(run))),
+    Statement::new(72, "The list of a watch is complete with 2,000 entries", |run| Box::pin(list_many_entries(run))),
     Statement::new(
         73,
         "A watch of a bucket without removed entries delivers nothing after its list until a change",
-        |run| Box::pin(silence(run)),
+        |run| Box::pin(deliver_nothing_without_change(run)),
     ),
 ];
 
@@ -41,7 +43,7 @@ async fn first_list(watch: &mut Follower) -> CheckResult<Vec<BucketEntry>> {
     }
 }
 
-async fn begins(run: &CheckRun) -> CheckResult {
+async fn begin_with_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
     for _ in 0..3 {
@@ -51,7 +53,7 @@ async fn begins(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn empty(run: &CheckRun) -> CheckResult {
+async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_equal("the list of a new bucket", first_list(&mut client.follow()).await?, Vec::new())?;
     let revision = client.create("a", "value").await?;
@@ -60,7 +62,7 @@ async fn empty(run: &CheckRun) -> CheckResult {
     expect_equal("the list after the removal of all entries", listed, Vec::new())
 }
 
-async fn once(run: &CheckRun) -> CheckResult {
+async fn list_each_entry_once(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 30).await?;
     let mut listed = first_list(&mut client.follow()).await?;
@@ -68,7 +70,7 @@ async fn once(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
-async fn last_values(run: &CheckRun) -> CheckResult {
+async fn list_last_values(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
     for key in ["a", "b", "c"] {
@@ -83,7 +85,7 @@ async fn last_values(run: &CheckRun) -> CheckResult {
     expect_equal("the list of a watch", listed, expected)
 }
 
-async fn removed(run: &CheckRun) -> CheckResult {
+async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
     for (number, entry) in client.fill("key-", 20).await?.into_iter().enumerate() {
@@ -101,7 +103,7 @@ async fn removed(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn after_writes(run: &CheckRun) -> CheckResult {
+async fn list_after_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..20 {
         let (writer, watcher) = if round % 2 == 0 { (&client, &other) } else { (&other, &client) };
@@ -114,14 +116,14 @@ async fn after_writes(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-async fn many(run: &CheckRun) -> CheckResult {
+async fn list_many_entries(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 2_000).await?;
     let listed = client.follow().list().await?;
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
-async fn silence(run: &CheckRun) -> CheckResult {
+async fn deliver_nothing_without_change(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 5).await?;
     let mut watch = client.follow();

@@ -7,15 +7,22 @@ use serde_json::Value;
 
 use crate::object::{group, label, text};
 
-/// The group and the kind, the namespace and the name of an object. The namespace is empty if it has none.
-pub(super) type ObjectId = (String, String, String);
+/// The identity of an object in a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ObjectId {
+    /// The group and the kind: `apps/Deployment`.
+    kind: String,
+    /// Empty for a cluster-scoped object.
+    pub(super) namespace: String,
+    pub(super) name: String,
+}
 
-/// Returns what identifies an object of an application. An object without a namespace is in that of the owner.
+/// Returns the identity of an object of an application. An object without a namespace is in that of the owner.
 pub(super) fn object_id(object: &Value, spec: &ApplicationSpec) -> ObjectId {
     let own = Some(text(object, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
     let namespace = own.or(spec.owner_namespace.as_deref()).unwrap_or_default();
     let kind = format!("{}/{}", group(object), text(object, "/kind"));
-    (kind, namespace.to_owned(), text(object, "/metadata/name").to_owned())
+    ObjectId { kind, namespace: namespace.to_owned(), name: text(object, "/metadata/name").to_owned() }
 }
 
 /// Returns the name of an object for messages: its kind, namespace and name, or its position.

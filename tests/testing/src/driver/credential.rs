@@ -75,6 +75,7 @@ pub(super) fn changes(server: &str) -> Vec<CredentialChange> {
     ]
 }
 
+/// Returns a change of the credentials by `set`, which changes only `input`.
 fn change(
     input: DriverInput,
     from: &ClusterCredentials,

@@ -51,7 +51,7 @@ impl Examination {
         &mut self,
         statement: u32,
         application: &str,
-        (_, namespace, name): &ObjectId,
+        ObjectId { namespace, name, .. }: &ObjectId,
         problem: impl Into<String>,
     ) {
         let kind = self.driver.deploying_kind().map(|kind| kind.to_string()).unwrap_or_default();

@@ -43,6 +43,7 @@ pub(super) enum DriverAnswer {
 }
 
 impl DriverFacts {
+    /// Returns the constants and functions of a driver.
     pub(super) fn of<D: Driver>() -> Self {
         Self {
             type_name: type_name::<D>(),

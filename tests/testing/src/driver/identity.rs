@@ -13,8 +13,8 @@ use super::{
 /// Names of applications: such that only their beginnings are equal, or that have characters which names of objects can't have.
 const NAMES: [&str; 8] = ["web", "web-server", "Web Server", "3web", "日本", "-", "web_server", "web/server?"];
 
-/// Returns owners and nodes, each with its name for messages.
-fn owners() -> Vec<(&'static str, ApplicationHarness)> {
+/// Returns harnesses that resolve an application for different operators, owners and nodes, each with a label for messages.
+fn harnesses() -> Vec<(&'static str, ApplicationHarness)> {
     let new = ApplicationHarness::new;
     let deep = format!("{}web", "group[key]/".repeat(30));
     let remote = |name: &str| new().remote(name, ClusterCredentials::default());
@@ -34,12 +34,12 @@ fn owners() -> Vec<(&'static str, ApplicationHarness)> {
     ]
 }
 
-/// Checks that an application has other objects for each owner, for each name, and for each [object
-/// name](opgen::cd::ApplicationSpec::object_name).
+/// Checks that an application has different objects for different owners, names and [object
+/// names](opgen::cd::ApplicationSpec::object_name).
 pub(super) fn check(examination: &mut Examination, base: &SourceBase) {
     let mut known = BTreeMap::new();
-    for (owner, harness) in owners() {
-        let label = format!("{} of {owner}", base.label);
+    for (place, harness) in harnesses() {
+        let label = format!("{} of {place}", base.label);
         if let Some(accepted) = examination.examine(&label, &harness, base.application.clone()) {
             add(examination, &mut known, &label, &accepted);
         }
@@ -62,7 +62,7 @@ pub(super) fn check(examination: &mut Examination, base: &SourceBase) {
     }
 }
 
-/// Adds the objects of an application to the known ones, each of which has the application that it belongs to.
+/// Adds the objects of an application to `known`, which maps each object to its application. Reports an object of two applications.
 fn add(
     examination: &mut Examination,
     known: &mut BTreeMap<ObjectId, String>,

@@ -157,6 +157,7 @@ const PARAMETERS: [(&str, &str); 8] = [
     ("opgenParameter.first", "{opgen-hidden-one,b}"),
 ];
 
+/// Returns the application with a variant of the parameters; `None` if there is no such variant.
 fn set_parameters(variant: usize, application: Application) -> Option<Application> {
     match PARAMETERS.get(variant) {
         Some((name, value)) => Some(application.parameter(*name, *value)),
@@ -171,6 +172,7 @@ fn set_parameters(variant: usize, application: Application) -> Option<Applicatio
     }
 }
 
+/// Returns the application with a variant of the values; `None` if there is no such variant.
 fn set_values(variant: usize, application: Application) -> Option<Application> {
     let values = match variant {
         0 => json!({"text": "opgen-hidden-one", "count": 1, "list": ["a", {"b": true}]}),
@@ -184,6 +186,7 @@ fn set_values(variant: usize, application: Application) -> Option<Application> {
     Some(application.values(json!({"opgenValues": values})))
 }
 
+/// Returns the application with a variant of an ignored difference; `None` if there is no such variant.
 fn set_ignored_difference(variant: usize, application: Application) -> Option<Application> {
     let (group, kind, pointers): (&str, &str, &[&str]) = match variant {
         0 => ("apps", "Deployment", &["/spec/replicas"]),

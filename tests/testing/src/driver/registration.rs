@@ -234,7 +234,7 @@ fn check_registered(examination: &mut Examination, label: &str, accepted: &Accep
     }
     let kind = examination.driver.deploying_kind().filter(|kind| kind.namespaced);
     for id in deploying_objects(&accepted.objects, &accepted.spec, kind.as_ref()).keys() {
-        if id.1 != place {
+        if id.namespace != place {
             examination.report_object(28, label, id, format!("it is not in namespace {place:?}, where the Secret is"));
         }
     }

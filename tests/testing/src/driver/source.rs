@@ -1,4 +1,4 @@
-//! Sources of applications: those that the suite generates, and changes of their parts.
+//! Generates applications with each kind of source (chart or git) for the driver suite, and changes one part of a source.
 
 use opgen::cd::{Application, ApplicationSource, GitRevision};
 
@@ -88,6 +88,7 @@ pub(super) fn change_part(source: &ApplicationSource, part: &str) -> Option<Appl
     Some(changed)
 }
 
+/// Returns a part of a source, to change it; `None` if a source of this kind has no such part.
 fn part_mut<'a>(source: &'a mut ApplicationSource, part: &str) -> Option<&'a mut String> {
     use ApplicationSource::{Chart, GitChart, GitManifests};
     match (source, part) {

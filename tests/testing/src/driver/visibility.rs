@@ -1,4 +1,4 @@
-//! Checks that each option and each part of the source is in the objects or refused: statements 16 to 20.
+//! Checks that each option and each part of the source is in the objects or refused: statements 16 to 20 of the [suite](super).
 
 use opgen::testing::ApplicationHarness;
 
@@ -110,18 +110,19 @@ pub(super) fn check_source(examination: &mut Examination, base: &SourceBase, har
         if changed.objects == plain.objects {
             examination.report(20, &label, format!("the {part} has no effect: the objects are equal with another one"));
         } else if is_version(part) && check_identity(examination, &label, &plain, &changed) {
-            check_generation(examination, &label, &plain, &changed);
+            check_version_change(examination, &label, &plain, &changed);
         }
     }
 }
 
-/// Checks that the objects that deploy two versions are different. Statement 17.
-fn check_generation(examination: &mut Examination, label: &str, one: &Accepted, other: &Accepted) {
+/// Checks that another version changes each object that deploys the application: otherwise its readiness would still be that of the
+/// version before. Statement 17.
+fn check_version_change(examination: &mut Examination, label: &str, one: &Accepted, other: &Accepted) {
     let kind = examination.driver.deploying_kind();
     let before = deploying_objects(&one.objects, &one.spec, kind.as_ref());
     let after = deploying_objects(&other.objects, &other.spec, kind.as_ref());
-    let same = before.iter().find(|(id, object)| after.get(*id) == Some(*object));
-    if let Some((id, _)) = same {
+    let unchanged = before.iter().find(|(id, object)| after.get(*id) == Some(*object));
+    if let Some((id, _)) = unchanged {
         examination.report_object(17, label, id, "another version does not change it");
     }
 }

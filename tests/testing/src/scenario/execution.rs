@@ -10,7 +10,7 @@ use crate::{
     target::Target,
 };
 
-/// Runs a program, and before it its older release if the schedule has an upgrade.
+/// Runs a program by a schedule, and before it the older release if the schedule has an upgrade. Finds their footprints first.
 pub(crate) fn execute(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     [Some(target), older].into_iter().flatten().for_each(find_footprint);
     pool::block_on(run(target, older, schedule)).unwrap_or_else(|error| {

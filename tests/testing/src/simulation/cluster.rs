@@ -276,7 +276,7 @@ impl<'a> Cluster<'a> {
     /// Records the failures at the end of a phase in which the samples were edited.
     pub(crate) fn record_edit_failures(&self, now: &Snapshot, is_at_rest: bool, outcome: &mut Outcome) {
         let timeline = self.faults.timeline();
-        outcome.edit_failures.record(self.target, (&self.log, &timeline), (now, is_at_rest));
+        outcome.edit_failures.record(self.target, &self.log, &timeline, now, is_at_rest);
     }
 
     /// Records the children that were recreated in a phase, except for one that another client `deleted`.

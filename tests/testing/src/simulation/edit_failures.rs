@@ -20,7 +20,7 @@ const BLOCKED_REASONS: [&str; 4] = ["NotOwned", "Forbidden", "NamespaceTerminati
 /// The failures at the end of a phase in which the samples were edited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EditFailures {
-    /// The writes that the server rejected last and never accepted.
+    /// The invalid and the futile writes of the operator, by the last response to each.
     pub(crate) rejected: Vec<RepeatedWrite>,
     /// The samples whose last pass failed, each with the message of its condition.
     pub(crate) failing: Vec<String>,
@@ -38,20 +38,24 @@ pub(crate) struct StaleStatus {
 }
 
 impl EditFailures {
-    /// Adds the failures at the end of a phase. Futile writes count only if the program does not come to rest and no sample
-    /// reports that it waits.
+    /// Adds the failures at the end of a phase: rejected writes, samples whose last pass failed, and stale statuses.
+    ///
+    /// [Futile](RepeatedWrite::is_futile) writes, such as forbidden ones, count only while the operator still writes and no sample
+    /// reports that it is not ready: otherwise another client may resolve them.
     pub(super) fn record(
         &mut self,
         target: &Target,
-        (log, timeline): (&WriteLog, &Timeline),
-        (now, is_at_rest): (&Snapshot, bool),
+        log: &WriteLog,
+        timeline: &Timeline,
+        now: &Snapshot,
+        is_at_rest: bool,
     ) {
         let user = format!("system:serviceaccount:{}:{}", target.namespace, target.name);
         let samples = &target.manifests.samples;
-        let waits = samples.iter().filter_map(|sample| now.find(sample)).any(is_waiting);
-        let is_futile = |write: &RepeatedWrite| !is_at_rest && !waits && write.is_futile();
+        let is_any_waiting = samples.iter().filter_map(|sample| now.find(sample)).any(is_waiting);
+        let counts_as_futile = |write: &RepeatedWrite| !is_at_rest && !is_any_waiting && write.is_futile();
         let writes = log.current_phase().into_iter().filter(|write| write.user == user);
-        self.rejected.extend(writes.filter(|write| write.is_invalid() || is_futile(write)));
+        self.rejected.extend(writes.filter(|write| write.is_invalid() || counts_as_futile(write)));
         for sample in samples {
             let Some(object) = now.find(sample) else { continue };
             let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));

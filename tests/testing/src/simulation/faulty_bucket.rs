@@ -66,14 +66,17 @@ impl FaultyBucket {
         if key.is_empty() { name.to_owned() } else { format!("{name}/{key}") }
     }
 
+    /// Returns the error for a call without an answer.
     fn unavailable(&self, _: NoAnswer) -> BucketError {
         BucketError::unavailable(self.bucket.name(), "the trial injected a fault")
     }
 
+    /// Begins a call, which may fail or wait by the faults of the trial.
     async fn begin(&self, method: &str, key: &str) -> Result<OpenStoreCall, BucketError> {
         self.calls.begin(method, self.target(key)).await.map_err(|error| self.unavailable(error))
     }
 
+    /// Ends a call with its result, unless a fault of the trial loses the result.
     async fn end<T: Send>(&self, call: OpenStoreCall, result: Result<T, BucketError>) -> Result<T, BucketError> {
         let code = result.as_ref().map_or_else(code_of, |_| 200);
         call.end(code).await.map_err(|error| self.unavailable(error))?;
@@ -83,7 +86,8 @@ impl FaultyBucket {
     /// Makes a write: lets another client write the key before it, if the call has that fault, and logs it.
     async fn write(
         &self,
-        (method, key): (&str, &str),
+        method: &str,
+        key: &str,
         write: BoxFuture<'_, Result<u64, BucketError>>,
     ) -> Result<u64, BucketError> {
         let call = self.begin(method, key).await?;
@@ -147,12 +151,12 @@ impl Bucket for FaultyBucket {
 
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, expected: Expected) -> BoxFuture<'a, Result<u64, BucketError>> {
         let write = async move { self.bucket.put(key, value, expected).await }.boxed();
-        self.write(("put", key), write).boxed()
+        self.write("put", key, write).boxed()
     }
 
     fn remove<'a>(&'a self, key: &'a str, revision: u64) -> BoxFuture<'a, Result<u64, BucketError>> {
         let write = async move { self.bucket.remove(key, revision).await }.boxed();
-        self.write(("remove", key), write).boxed()
+        self.write("remove", key, write).boxed()
     }
 
     fn watch(&self) -> BoxStream<'static, Result<BucketEvent, BucketError>> {

@@ -19,6 +19,7 @@ impl HelmReleases {
         HelmProgram::simulated(move |call| releases.run(call))
     }
 
+    /// Handles a command of Helm: `upgrade` adds a revision, `uninstall` removes the release, and the others show its last revision.
     fn run(&self, call: &HelmCall<'_>) -> HelmOutput {
         let argument =
             |name: &str| call.arguments.iter().find_map(|argument| argument.strip_prefix(name)).unwrap_or_default();

@@ -48,6 +48,7 @@ impl RemoteClusters {
     }
 }
 
+/// Returns the response of an API server that refuses the credentials of a request.
 fn unauthorized() -> Response<ResponseBody> {
     let status = json!({
         "kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 401, "reason": "Unauthorized",

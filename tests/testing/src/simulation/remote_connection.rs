@@ -35,6 +35,7 @@ impl Credentials {
         format!("{}-{}", self.cluster, self.token)
     }
 
+    /// Returns a kubeconfig with these credentials for the API server at a host.
     pub(super) fn kubeconfig(self, host: &str) -> String {
         let authority = format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", self.number());
         let cluster = json!({"server": format!("https://{host}"), "certificate-authority-data": base64(&authority)});

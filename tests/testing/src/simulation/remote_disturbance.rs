@@ -33,6 +33,7 @@ impl RemoteClusters {
         }
     }
 
+    /// Replaces the credentials of all clusters at once, and publishes the new ones in their Secrets after [`ROTATION`].
     fn rotate_credentials(&self) {
         let mut clusters = self.lock();
         clusters.values_mut().for_each(|cluster| cluster.credentials = cluster.credentials.rotated());

@@ -86,16 +86,16 @@ impl WriteLog {
             return;
         }
         let path = record.uri.split('?').next().unwrap_or_default();
-        self.add(format!("{method} {path}"), path, &record.user, (record.code, record.message.clone()));
+        self.add(format!("{method} {path}"), path, &record.user, record.code, record.message.clone());
     }
 
     /// Adds a write to a bucket, such as `put units/shop.web`, with its outcome as an HTTP status code.
     pub(super) fn record_write(&self, call: String, user: &str, code: u16, message: String) {
-        self.add(call, "", user, (code, message));
+        self.add(call, "", user, code, message);
     }
 
     /// Adds a write. Reports a hot loop once the same write was repeated too often.
-    fn add(&self, call: String, path: &str, user: &str, (code, message): (u16, String)) {
+    fn add(&self, call: String, path: &str, user: &str, code: u16, message: String) {
         let mut phase = self.phase();
         let write = phase.entry(call.clone()).or_insert_with(|| RepeatedWrite {
             call,

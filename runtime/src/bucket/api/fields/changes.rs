@@ -108,11 +108,11 @@ impl FieldChanges {
         if old == new {
             return;
         }
-        let mut below = Self::default();
-        let change = below.compare(part, old, new);
-        self.added.insert(step, change == ValueChange::Added, below.added);
-        self.modified.insert(step, change == ValueChange::Modified, below.modified);
-        self.removed.insert(step, change == ValueChange::Removed, below.removed);
+        let mut nested = Self::default();
+        let change = nested.compare(part, old, new);
+        self.added.insert(step, change == ValueChange::Added, nested.added);
+        self.modified.insert(step, change == ValueChange::Modified, nested.modified);
+        self.removed.insert(step, change == ValueChange::Removed, nested.removed);
     }
 }
 

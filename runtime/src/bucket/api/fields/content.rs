@@ -19,19 +19,19 @@ fn collect(value_type: FieldType<'_>, value: &Value, set: &mut FieldSet) -> bool
         FieldStructure::Atomic => return true,
         FieldStructure::Items(list) => {
             for (step, item) in identified_items(list, Some(value)) {
-                let mut below = FieldSet::default();
-                collect(item_type(list), item, &mut below);
-                set.insert(&step, true, below);
+                let mut nested = FieldSet::default();
+                collect(item_type(list), item, &mut nested);
+                set.insert(&step, true, nested);
             }
         }
         FieldStructure::Fields => {
             for (name, value) in value.as_object().into_iter().flatten() {
                 let (field, is_named) = value_type.field(name);
-                let mut below = FieldSet::default();
-                let is_atomic = collect(field, value, &mut below);
+                let mut nested = FieldSet::default();
+                let is_atomic = collect(field, value, &mut nested);
                 let is_empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
                 // The keys of a map are members, and a field that the schema names is the sum of its parts.
-                set.insert(&field_step(name), is_atomic || is_empty || !is_named, below);
+                set.insert(&field_step(name), is_atomic || is_empty || !is_named, nested);
             }
         }
     }
@@ -43,8 +43,8 @@ pub(super) fn with_named_fields(value_type: FieldType<'_>, set: &FieldSet) -> Fi
     let mut result = FieldSet::default();
     for (step, node) in set.level() {
         let (part, is_named) = value_type.at_step(step);
-        let is_member = node.is_member || is_named && !node.below.is_empty();
-        result.insert(step, is_member, with_named_fields(part, &node.below));
+        let is_member = node.is_member || is_named && !node.nested.is_empty();
+        result.insert(step, is_member, with_named_fields(part, &node.nested));
     }
     result
 }
@@ -54,7 +54,7 @@ pub(super) fn without_fields(value_type: FieldType<'_>, value: &Value, removed: 
     let part = |step: &str, part_type: FieldType<'_>, part: &Value| match removed.get(step) {
         None => Some(part.clone()),
         Some(node) if node.is_member => None,
-        Some(node) => Some(without_fields(part_type, part, &node.below).unwrap_or_default()),
+        Some(node) => Some(without_fields(part_type, part, &node.nested).unwrap_or_default()),
     };
     match value_type.structure(Some(value)) {
         // The field that has a scalar removes it; an atomic list or map has no parts that could stay.

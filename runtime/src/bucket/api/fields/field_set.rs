@@ -15,12 +15,12 @@ pub(super) struct FieldSet {
 pub(super) struct FieldNode {
     /// Whether the field itself is in the set.
     pub(super) is_member: bool,
-    pub(super) below: FieldSet,
+    pub(super) nested: FieldSet,
 }
 
 impl FieldNode {
     fn is_empty(&self) -> bool {
-        !self.is_member && self.below.is_empty()
+        !self.is_member && self.nested.is_empty()
     }
 }
 
@@ -31,7 +31,7 @@ pub(super) fn field_step(name: &str) -> String {
 
 impl FieldSet {
     /// Returns the set with these paths of field names.
-    pub(super) fn of(paths: &[&[&str]]) -> Self {
+    pub(super) fn from_paths(paths: &[&[&str]]) -> Self {
         let mut set = Self::default();
         for path in paths {
             set.insert_path(path);
@@ -39,13 +39,14 @@ impl FieldSet {
         set
     }
 
+    /// Adds the field at a path of field names.
     fn insert_path(&mut self, path: &[&str]) {
         let [name, rest @ ..] = path else { return };
         let node = self.nodes.entry(field_step(name)).or_default();
         if rest.is_empty() {
             node.is_member = true;
         } else {
-            node.below.insert_path(rest);
+            node.nested.insert_path(rest);
         }
     }
 
@@ -54,14 +55,14 @@ impl FieldSet {
     }
 
     /// Adds a field, if it is a member or has members below it.
-    pub(super) fn insert(&mut self, step: &str, is_member: bool, below: Self) {
-        let node = FieldNode { is_member, below };
+    pub(super) fn insert(&mut self, step: &str, is_member: bool, nested: Self) {
+        let node = FieldNode { is_member, nested };
         if node.is_empty() {
             return;
         }
         let own = self.nodes.entry(step.to_owned()).or_default();
         own.is_member |= node.is_member;
-        own.below.extend(&node.below);
+        own.nested.extend(&node.nested);
     }
 
     /// Returns the field at a step.
@@ -79,11 +80,11 @@ impl FieldSet {
         for (step, node) in &other.nodes {
             let own = self.nodes.entry(step.clone()).or_default();
             own.is_member |= node.is_member;
-            own.below.extend(&node.below);
+            own.nested.extend(&node.nested);
         }
     }
 
-    /// Returns the fields that are in one of two sets.
+    /// Returns the fields that are in at least one of the sets.
     pub(super) fn union(&self, other: &Self) -> Self {
         let mut union = self.clone();
         union.extend(other);
@@ -95,7 +96,7 @@ impl FieldSet {
         for (step, removed) in &other.nodes {
             if let Some(own) = self.nodes.get_mut(step) {
                 own.is_member &= !removed.is_member;
-                own.below.subtract(&removed.below);
+                own.nested.subtract(&removed.nested);
                 if own.is_empty() {
                     self.nodes.remove(step);
                 }
@@ -115,9 +116,9 @@ impl FieldSet {
         let mut kept = Self::default();
         for (step, node) in &self.nodes {
             match other.nodes.get(step) {
-                None => kept.insert(step, node.is_member, node.below.clone()),
+                None => kept.insert(step, node.is_member, node.nested.clone()),
                 Some(removed) if removed.is_member => {}
-                Some(removed) => kept.insert(step, node.is_member, node.below.without(&removed.below)),
+                Some(removed) => kept.insert(step, node.is_member, node.nested.without(&removed.nested)),
             }
         }
         kept
@@ -129,7 +130,7 @@ impl FieldSet {
         for (step, node) in &self.nodes {
             if let Some(theirs) = other.nodes.get(step) {
                 let is_member = node.is_member && theirs.is_member;
-                shared.insert(step, is_member, node.below.intersection(&theirs.below));
+                shared.insert(step, is_member, node.nested.intersection(&theirs.nested));
             }
         }
         shared
@@ -142,6 +143,7 @@ impl FieldSet {
         paths
     }
 
+    /// Adds the paths of the fields of this level and of the levels below, each with a prefix.
     fn add_paths(&self, prefix: &str, paths: &mut Vec<String>) {
         for (step, node) in &self.nodes {
             let path = match step.strip_prefix("f:") {
@@ -151,7 +153,7 @@ impl FieldSet {
             if node.is_member {
                 paths.push(path.clone());
             }
-            node.below.add_paths(&path, paths);
+            node.nested.add_paths(&path, paths);
         }
     }
 
@@ -159,9 +161,9 @@ impl FieldSet {
     pub(super) fn decode(fields: &Value) -> Option<Self> {
         let mut set = Self::default();
         for (step, inner) in fields.as_object()?.iter().filter(|(step, _)| *step != ".") {
-            let below = Self::decode(inner)?;
-            let is_member = inner.get(".").is_some() || below.is_empty();
-            set.insert(step, is_member, below);
+            let nested = Self::decode(inner)?;
+            let is_member = inner.get(".").is_some() || nested.is_empty();
+            set.insert(step, is_member, nested);
         }
         Some(set)
     }
@@ -169,11 +171,11 @@ impl FieldSet {
     /// Encodes the set as `FieldsV1`. A member with members below it has a field `.`.
     pub(super) fn encode(&self) -> Value {
         let encode = |(step, node): (&String, &FieldNode)| {
-            let mut below = node.below.encode();
-            if let Some(fields) = below.as_object_mut().filter(|fields| node.is_member && !fields.is_empty()) {
+            let mut nested = node.nested.encode();
+            if let Some(fields) = nested.as_object_mut().filter(|fields| node.is_member && !fields.is_empty()) {
                 fields.insert(".".to_owned(), Value::Object(Map::new()));
             }
-            (step.clone(), below)
+            (step.clone(), nested)
         };
         Value::Object(self.nodes.iter().map(encode).collect())
     }
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn a_difference_keeps_what_is_below_a_removed_field() {
         let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
-        let some = FieldSet::of(&[&["spec", "a"], &["c"]]);
+        let some = FieldSet::from_paths(&[&["spec", "a"], &["c"]]);
         assert_eq!(all.difference(&some).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
         assert_eq!(all.without(&some).encode(), json!({"f:spec": {}}));
         assert_eq!(all.intersection(&some), some);

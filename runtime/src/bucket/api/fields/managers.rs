@@ -1,4 +1,4 @@
-//! `FieldManagers`: the entries of `metadata.managedFields`.
+//! `FieldManagers`: the entries of `metadata.managedFields`, with the fields that each manager owns.
 
 use super::field_set::FieldSet;
 use crate::bucket::api::object::{at, is_same_but_for, metadata_mut, set, text};
@@ -48,6 +48,7 @@ impl ManagerEntry {
         Self { operation, name, version, subresource }
     }
 
+    /// Decodes an entry of `managedFields`: the manager, and the fields that it owns. `None` if the entry is invalid.
     fn decode(entry: &Value) -> Option<(Self, OwnedFields)> {
         let field = |name: &str| text(entry, &[name]);
         let (operation, api_version) = (field("operation"), field("apiVersion"));
@@ -62,6 +63,7 @@ impl ManagerEntry {
         Some((manager, OwnedFields { api_version: api_version.to_owned(), time: field("time").to_owned(), set }))
     }
 
+    /// Encodes the manager and the fields that it owns as an entry of `managedFields`.
     fn encode(&self, owned: &OwnedFields) -> Value {
         let mut entry = Map::new();
         for (name, value) in [
@@ -180,7 +182,7 @@ mod tests {
         let mut managers = FieldManagers::default();
         for number in 10..22 {
             let manager = ManagerEntry::new(&format!("m{number}"), UPDATE, "v1", "");
-            let set = FieldSet::of(&[&["data", &format!("f{number}")]]);
+            let set = FieldSet::from_paths(&[&["data", &format!("f{number}")]]);
             let owned = OwnedFields { api_version: "v1".to_owned(), time: number.to_string(), set };
             managers.entries.insert(manager, owned);
         }

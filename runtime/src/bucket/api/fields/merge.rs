@@ -10,6 +10,8 @@ pub(super) fn merged(root: FieldType<'_>, live: &Value, applied: &Value) -> Valu
     merge(root, Some(live), Some(applied)).unwrap_or_default()
 }
 
+/// Merges an applied value into the live one: fields and identified items one by one; another applied value replaces the live
+/// one. `None` if there is neither.
 fn merge(value_type: FieldType<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
     let (Some(live), Some(applied)) = (live, applied) else { return applied.or(live).cloned() };
     match (value_type.structure(Some(live)), value_type.structure(Some(applied))) {

@@ -25,8 +25,8 @@ const UNOWNED_METADATA: [&str; 9] = [
 
 /// All fields that no manager owns.
 pub(super) static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
-    let mut unowned = FieldSet::of(&[&["apiVersion"], &["kind"], &["metadata"]]);
-    UNOWNED_METADATA.iter().for_each(|name| unowned.extend(&FieldSet::of(&[&["metadata", *name]])));
+    let mut unowned = FieldSet::from_paths(&[&["apiVersion"], &["kind"], &["metadata"]]);
+    UNOWNED_METADATA.iter().for_each(|name| unowned.extend(&FieldSet::from_paths(&[&["metadata", *name]])));
     unowned
 });
 
@@ -50,8 +50,8 @@ impl<'a> FieldWriter<'a> {
     /// Returns the fields that the write does not change, whatever it has for them.
     pub(super) fn ignored(&self) -> FieldSet {
         match self.subresource {
-            "status" => FieldSet::of(&[&["metadata"], &["spec"]]),
-            _ if self.kind.has_status => FieldSet::of(&[&["status"]]),
+            "status" => FieldSet::from_paths(&[&["metadata"], &["spec"]]),
+            _ if self.kind.has_status => FieldSet::from_paths(&[&["status"]]),
             _ => FieldSet::default(),
         }
     }

@@ -15,7 +15,7 @@ async fn claimed() -> (Harness, Value) {
 }
 
 /// Checks that the object is being deleted, and is otherwise the one before; returns it.
-async fn is_deleted(harness: &Harness, before: &Value) -> Value {
+async fn expect_deleting(harness: &Harness, before: &Value) -> Value {
     let object = harness.web().await;
     for field in ["uid", "finalizers", "creationTimestamp"] {
         assert_eq!(object["metadata"][field], before["metadata"][field], "{field}");
@@ -59,7 +59,7 @@ async fn an_object_that_is_created_with_a_finalizer_is_claimed() {
     object["metadata"]["finalizers"] = json!([FINALIZER]);
     let created = harness.create(&object).await;
     harness.bucket.delete_raw("shop.web");
-    is_deleted(&harness, &created).await;
+    expect_deleting(&harness, &created).await;
     finish(&harness).await;
 }
 
@@ -69,7 +69,7 @@ async fn a_deletion_waits_for_the_finalizers() {
     let (code, object) = harness.delete(WEB).await;
     assert_eq!((code, &object["kind"], &object["metadata"]["generation"]), (200, &json!("WebApp"), &json!(2)));
     assert_eq!(harness.stored(CLAIM).await["metadata"]["deletionTimestamp"], object["metadata"]["deletionTimestamp"]);
-    assert_eq!(is_deleted(&harness, &before).await, object);
+    assert_eq!(expect_deleting(&harness, &before).await, object);
     assert_eq!(harness.delete(WEB).await, (200, object.clone()), "a second deletion changes nothing");
     let added = harness.merge(WEB, json!({"metadata": {"finalizers": [FINALIZER, "demo.example.com/other"]}})).await;
     assert_eq!(added.0, 422, "{}", added.1);
@@ -82,7 +82,7 @@ async fn a_deletion_waits_for_the_finalizers() {
 async fn a_raw_delete_becomes_a_deletion() {
     let (harness, before) = claimed().await;
     harness.bucket.delete_raw("shop.web");
-    let object = is_deleted(&harness, &before).await;
+    let object = expect_deleting(&harness, &before).await;
     assert_eq!(harness.web().await, object, "the deletion timestamp is stable");
     // Reads, patches and status writes work on the claim.
     let (code, written) = harness.merge(&format!("{WEB}/status"), json!({"status": {"phase": "Gone"}})).await;
@@ -122,7 +122,7 @@ async fn a_raw_delete_while_the_operator_is_down_is_found_at_its_start() {
             (&event["type"], &event["object"]["metadata"]["uid"]),
             (&json!("ADDED"), &before["metadata"]["uid"])
         );
-        is_deleted(&harness, &before).await;
+        expect_deleting(&harness, &before).await;
         finish(&harness).await;
     }
 }
@@ -133,8 +133,8 @@ async fn a_soft_deleted_object_that_loses_its_entry_gets_a_later_version() {
     harness.delete(WEB).await;
     let (_, written) = harness.merge(&format!("{WEB}/status"), json!({"status": {"phase": "Ending"}})).await;
     harness.bucket.purge_raw("shop.web");
-    is_deleted(&harness, &before).await;
-    is_deleted(&harness, &written).await;
+    expect_deleting(&harness, &before).await;
+    expect_deleting(&harness, &written).await;
     finish(&harness).await;
 }
 
@@ -144,7 +144,7 @@ async fn watches_show_a_raw_delete_as_a_deletion() {
     let mut events = watch(&harness).await;
     harness.bucket.delete_raw("shop.web");
     let event = events.next().await.unwrap();
-    assert_eq!((&event["type"], &event["object"]), (&json!("MODIFIED"), &is_deleted(&harness, &before).await));
+    assert_eq!((&event["type"], &event["object"]), (&json!("MODIFIED"), &expect_deleting(&harness, &before).await));
     finish(&harness).await;
     let event = events.next().await.unwrap();
     let metadata = &event["object"]["metadata"];
@@ -209,7 +209,7 @@ async fn another_object_waits_for_the_end_of_the_claimed_one() {
     let mut events = watch(&harness).await;
     let value = json!({"metadata": {"uid": "another"}, "spec": {"image": "new"}});
     harness.bucket.put_raw("shop.web", value.to_string());
-    let old = is_deleted(&harness, &before).await;
+    let old = expect_deleting(&harness, &before).await;
     assert_eq!(events.next().await.unwrap()["object"], old);
     harness.set_finalizers(&[]).await;
     events.expect(&[("DELETED", "web"), ("ADDED", "web")]).await;
@@ -224,9 +224,9 @@ async fn another_object_waits_for_the_end_of_the_claimed_one() {
 async fn a_value_after_a_raw_delete_is_a_new_object() {
     let (harness, before) = claimed().await;
     harness.bucket.delete_raw("shop.web");
-    is_deleted(&harness, &before).await;
+    expect_deleting(&harness, &before).await;
     harness.bucket.put_raw("shop.web", r#"{"spec": {"image": "new"}}"#);
-    is_deleted(&harness, &before).await;
+    expect_deleting(&harness, &before).await;
     harness.set_finalizers(&[]).await;
     let new = harness.web().await;
     assert_eq!(new["spec"]["image"], "new");
@@ -239,9 +239,9 @@ async fn a_deletion_is_not_taken_back_by_an_old_copy() {
     let (harness, before) = claimed().await;
     let copy = harness.stored("shop.web").await;
     harness.bucket.delete_raw("shop.web");
-    is_deleted(&harness, &before).await;
+    expect_deleting(&harness, &before).await;
     harness.bucket.put_raw("shop.web", copy.to_string());
-    is_deleted(&harness, &before).await;
+    expect_deleting(&harness, &before).await;
     finish(&harness).await;
 }
 
@@ -284,7 +284,7 @@ async fn a_missing_claim_is_written_with_the_next_write() {
         harness.set_finalizers(&[FINALIZER]).await;
         assert_eq!(harness.revision("shop.web").await, revision, "nothing is left to write");
         harness.bucket.purge_raw("shop.web");
-        is_deleted(&harness, &before).await;
+        expect_deleting(&harness, &before).await;
     }
 }
 
@@ -315,14 +315,14 @@ async fn a_claim_that_protects_nothing_is_replaced_by_one_that_does() {
         harness.create(&web(json!({"image": "a"}))).await;
         let before = harness.set_finalizers(&[FINALIZER]).await;
         harness.bucket.delete_raw("shop.web");
-        is_deleted(&harness, &before).await;
+        expect_deleting(&harness, &before).await;
         finish(&harness).await;
         harness.bucket.put_raw(CLAIM, claim);
         let mut object = web(json!({}));
         object["metadata"]["finalizers"] = json!([FINALIZER]);
         let created = harness.create(&object).await;
         harness.bucket.delete_raw("shop.web");
-        is_deleted(&harness, &created).await;
+        expect_deleting(&harness, &created).await;
     }
 }
 
@@ -338,7 +338,7 @@ async fn a_value_without_finalizers_does_not_end_a_deletion() {
     let deleted = copy(harness.stored("shop.web").await);
     for value in [plain, deleted] {
         harness.bucket.put_raw("shop.web", value);
-        is_deleted(&harness, &before).await;
+        expect_deleting(&harness, &before).await;
         // The write of a status keeps the object, too.
         let (code, object) = harness.merge(&format!("{WEB}/status"), json!({"status": {"phase": "Ending"}})).await;
         assert_eq!((code, &object["metadata"]["finalizers"]), (200, &json!([FINALIZER])));
@@ -358,7 +358,7 @@ async fn an_invalid_value_ends_with_its_object() {
         harness.bucket.put_raw("shop.web", value.to_string());
         events.expect(&[("MODIFIED", "web")]).await;
         harness.delete(WEB).await;
-        is_deleted(&harness, &before).await;
+        expect_deleting(&harness, &before).await;
         harness.set_finalizers(&[]).await;
         while events.next_name().await.0 != "DELETED" {}
         assert_eq!((harness.get(WEB).await.0, harness.revision(CLAIM).await), (left, None));

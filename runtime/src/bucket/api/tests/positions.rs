@@ -6,6 +6,7 @@ use crate::bucket::{
     api::{
         BucketKind,
         kind_store::KindStore,
+        object_key::KeyedName,
         view::{BucketView, ViewRead},
     },
 };
@@ -22,9 +23,13 @@ fn view() -> BucketView {
     view
 }
 
+fn in_shop(name: &str) -> KeyedName {
+    KeyedName { namespace: "shop".to_owned(), name: name.to_owned() }
+}
+
 fn put(view: &BucketView, name: &str, revision: u64) {
     let object: Value = json!({"metadata": {"name": name, "uid": format!("u-{name}-{revision}")}});
-    view.show(("shop", name), &format!("shop.{name}"), Some((&object, revision)), revision);
+    view.show(&in_shop(name), &format!("shop.{name}"), Some((&object, revision)), revision);
     view.advance(revision);
 }
 
@@ -45,7 +50,7 @@ fn removals_without_a_message_come_after_the_last_version() {
     let version = view.position();
     for name in ["a", "b"] {
         // The comparison of the keys reports them with the last revision of the bucket.
-        view.show(("shop", name), &format!("shop.{name}"), None, 3);
+        view.show(&in_shop(name), &format!("shop.{name}"), None, 3);
         view.advance(3);
     }
     assert_eq!(changes_after(&view, version), Some(vec![("a".to_owned(), 4), ("b".to_owned(), 5)]));

@@ -30,7 +30,7 @@ fn with_managed_fields(request: ResourceRequest<'_>, mut review: Value) -> Value
     review
 }
 
-/// Returns the review with `apiVersion`, `kind` and `metadata`.
+/// Returns the review with the `apiVersion` and `kind` of the request, and an empty `metadata` if it has none.
 fn with_type_meta(request: ResourceRequest<'_>, mut review: Value) -> Value {
     if let Value::Object(map) = &mut review {
         map.insert("apiVersion".into(), request.kind.api_version().into());

@@ -211,7 +211,7 @@ impl Collector {
 
     /// Returns the existing dependents of an object, whose owner references still contain its uid.
     fn dependents<'a>(&'a self, item: &Candidate<'a>) -> Vec<Candidate<'a>> {
-        let members = self.graph.dependents(&item.stored.uid);
+        let identities = self.graph.dependents(&item.stored.uid);
         let dependent = |identity: &'a ObjectIdentity| {
             let stored = item.client.server.store.get(&identity.group_resource, &identity.namespace, &identity.name)?;
             let is_dependent = stored.owners.contains(&item.stored.uid);
@@ -222,7 +222,7 @@ impl Collector {
                 identity,
             })
         };
-        members.filter_map(dependent).collect()
+        identities.filter_map(dependent).collect()
     }
 }
 

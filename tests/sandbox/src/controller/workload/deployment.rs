@@ -112,7 +112,7 @@ async fn ensure_new_set(
             *set = client.replace(&sets, "", set).await?;
         }
     } else {
-        let set = build_new_set(kind, deployment, newest + 1);
+        let set = build_new_replica_set(kind, deployment, newest + 1);
         let size = rollout.new_set_size(deployment);
         let mut set = set;
         set["spec"]["replicas"] = size.into();
@@ -143,9 +143,10 @@ fn revision_of(set: &Value) -> Option<u64> {
     set["metadata"]["annotations"][REVISION].as_str()?.parse().ok()
 }
 
-/// Returns a ReplicaSet without Pods for the current template of a Deployment: with the hash of the template in its
-/// labels and selector, the annotations of the Deployment, and the revision.
-fn build_new_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
+/// Returns a ReplicaSet with zero replicas for the current template of a Deployment: with the hash of the template in
+/// its labels and selector, the revision, and the annotations of the Deployment, except those that the controller and
+/// kubectl manage.
+fn build_new_replica_set(kind: &Kind, deployment: &Value, revision: u64) -> Value {
     let spec = &deployment["spec"];
     let hash = revision::hash(&spec["template"]);
     let (mut template, mut selector) = (spec["template"].clone(), spec["selector"].clone());

@@ -1,5 +1,4 @@
-//! Simulates the kubelet of a single node: Pods run as soon as they are bound, unless an annotation sets another
-//! scenario.
+//! Simulates the kubelet of one node: bound Pods run at once, unless an annotation sets another sequence of statuses.
 
 use serde_json::{Value, json};
 

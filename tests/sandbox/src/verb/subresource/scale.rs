@@ -89,7 +89,7 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
             Patch::Apply(configuration) => apply(request, &stored, configuration).await,
             other => {
                 let old = scale_of(request.kind, &stored.object(request.kind));
-                let mut scale = other.applied_to(scale_request(request), &old)?;
+                let mut scale = other.apply_to(scale_request(request), &old)?;
                 scale_request(request).set_name_from_path(&mut scale)?;
                 write_replicas(request, &stored, &scale).await
             }

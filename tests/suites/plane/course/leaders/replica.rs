@@ -55,7 +55,7 @@ pub(in super::super) struct Replica {
 impl Replica {
     /// Starts a replica of this program in a first Pod. Its account exists.
     pub(super) async fn start(plane: &Plane, name: &str, operator: Operator, program: &Path) -> Self {
-        let access = plane.account(&operator.namespace(), name).await;
+        let access = plane.service_account(&operator.namespace(), name).await;
         let proxy = Proxy::start(access.server()).await.unwrap();
         let kubeconfig = access.kubeconfig_at(proxy.address());
         let [clock, log] = ["clock", "log"].map(|extension| plane.folder().join(format!("{name}.{extension}")));

@@ -34,7 +34,7 @@ pub(super) async fn connected(plane: Arc<Plane>) {
     });
     let bindings = Api::<ClusterRoleBinding>::all(second.client());
     bindings.create(&Default::default(), &serde_json::from_value(binding).unwrap()).await.unwrap();
-    let kubeconfig = second.account("default", "default").await.embedded_kubeconfig();
+    let kubeconfig = second.service_account("default", "default").await.embedded_kubeconfig();
     let secret = Secret {
         metadata: ObjectMeta { name: Some("blue".to_owned()), ..ObjectMeta::default() },
         string_data: Some([("value".to_owned(), kubeconfig)].into()),

@@ -27,7 +27,7 @@ pub(super) async fn the_annotation_is_protected(site: &Site) {
         "subjects": [{"kind": "ServiceAccount", "name": "user", "namespace": NAMESPACE}],
     });
     apply_quietly(&site.plane, &binding.to_string()).await;
-    let client = site.plane.account(NAMESPACE, "user").await.client();
+    let client = site.plane.service_account(NAMESPACE, "user").await.client();
     let (path, mut changes) = (url("v1", "/berth-0002"), 0);
     let annotation = |object: &Value| object["metadata"]["annotations"]["conversion.opgen.dev/data"].clone();
     // Reads the object and writes it back with a change.

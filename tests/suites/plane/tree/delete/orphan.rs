@@ -51,7 +51,7 @@ pub(super) async fn collected(plane: Arc<Plane>) {
     let (site, elsewhere) = (Site::new(&plane).await, plane.namespace("elsewhere").await);
     let operator = Operator::new(OPERATOR).namespace(&site.namespace).controls::<Attic, AtticTree>();
     site.install(&operator).await;
-    let client = plane.account(&site.namespace, OPERATOR).await.client();
+    let client = plane.service_account(&site.namespace, OPERATOR).await.client();
     let _running = Site::run_with(&operator, client, RunOptions::default());
     site.create(&Attic::new("old", AtticSpec { elsewhere: elsewhere.clone(), pause: false })).await;
     let is_done = |attic: &Attic| available(attic.status.as_ref()).is_some_and(|(truth, ..)| truth == "True");

@@ -67,7 +67,7 @@ pub(super) async fn second_fails(plane: Arc<Plane>) {
         let one_less = |left: usize| left.checked_sub(1);
         move || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok()
     };
-    let client = failing(plane.account(&site.namespace, OPERATOR).await.client(), "second", fails);
+    let client = failing(plane.service_account(&site.namespace, OPERATOR).await.client(), "second", fails);
     let _running = Site::run_with(&operator, client, RunOptions::default());
     site.create(&Cellar::new("old", CellarSpec { elsewhere: elsewhere.clone(), pause: false })).await;
     let is_done = |cellar: &Cellar| available(cellar.status.as_ref()).is_some_and(|(truth, ..)| truth == "True");

@@ -97,5 +97,5 @@ pub(crate) async fn define_type<K: kube::CustomResourceExt>(plane: &Plane, store
 
 async fn install(plane: &Plane, definition: &Value) {
     plane.apply(&definition.to_string()).await;
-    plane.is_established(definition["metadata"]["name"].as_str().unwrap()).await;
+    plane.until_established(definition["metadata"]["name"].as_str().unwrap()).await;
 }
