@@ -90,8 +90,8 @@ pub(super) struct Schedule {
 impl Schedule {
     pub(super) fn new(seed: u64, start: Instant) -> Self {
         let dice = Dice::new(seed, 0);
-        let wall_clock = |index| WallClock::new(&Dice::new(seed, 20 + index), start);
-        let candidates = (0..3).map(|index| CandidateFaults::new(&dice, wall_clock(index), start)).collect();
+        let wall_clocks = (20..23).map(|stream| WallClock::new(&Dice::new(seed, stream), start));
+        let candidates = wall_clocks.map(|clock| CandidateFaults::new(&dice, clock, start)).collect();
         Self { seed, end: start + LENGTH, candidates, delayed: dice.below(30), lost: dice.below(12) }
     }
 }
