@@ -247,7 +247,7 @@ mod tests {
         let stopping = provider.clone();
         let stop = async move { stopping.many_attempts.notified().await };
         operator.run_with(Client::disconnected().kube(), RunOptions::default(), stop).await.unwrap();
-        assert_eq!(provider.attempts.lock().len(), MANY_ATTEMPTS);
+        assert!(provider.attempts.lock().len() >= MANY_ATTEMPTS);
     }
 
     #[tokio::test]

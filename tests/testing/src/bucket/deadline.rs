@@ -55,6 +55,12 @@ impl Deadline {
         Self { end: Instant::now() + limit, limit }
     }
 
+    /// Returns the end of this deadline and a moment, in which a check on another thread returns its own result.
+    pub(super) fn with_grace(self) -> Self {
+        const GRACE: Duration = Duration::from_millis(500);
+        Self { end: self.end + GRACE, ..self }
+    }
+
     /// Returns whether the time is over.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.end

@@ -73,8 +73,8 @@ where
     Ok(results)
 }
 
-/// Waits for the result of a thread until the deadline.
+/// Waits for the result of a thread. The thread has the same deadline, and says more than that it did not end.
 async fn receive<T>(deadline: Deadline, receiver: oneshot::Receiver<CheckResult<T>>) -> CheckResult<T> {
-    let received = deadline.within("concurrent calls", receiver).await?;
+    let received = deadline.with_grace().within("concurrent calls", receiver).await?;
     received.unwrap_or_else(|_| failed("a concurrent call has no result"))
 }
