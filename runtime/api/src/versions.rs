@@ -78,8 +78,8 @@
 //!
 //! | attribute | meaning |
 //! |---|---|
-//! | `#[version(added(v1))]` | older versions don't have the field. `default = …` is its value for objects of older versions. It is required unless the field is an `Option` or has `#[serde(default)]` |
-//! | `#[version(removed(v1))]` | `v1` and newer versions don't have the field. `default = …` is its value in older versions for objects of newer ones. It is required as for `added` |
+//! | `#[version(added(v1))]` | older versions don't have the field. `default = …` is its value for objects of older versions. Without it, the value is the default of the type, and clients need not set the field, see below |
+//! | `#[version(removed(v1))]` | `v1` and newer versions don't have the field. `default = …` is its value in older versions for objects of newer ones. It is required unless the field is an `Option` or has a default |
 //! | `#[version(renamed(v1, from = size))]` | the field had another name before `v1` |
 //! | `#[version(retyped(v1, from = u32, up = f, down = g))]` | the field had another type before `v1`. Without functions, `TryFrom` converts in both directions |
 //! | `#[version(moved(v1, from = network.port))]` | the field was inside another field before `v1`. The type of that field has `removed(v1, moved)` |
@@ -87,6 +87,10 @@
 //!
 //! A function returns the value, or a `Result` whose error implements `Display`. A function for several fields takes them as arguments and
 //! returns them as a tuple, in the order of the attribute. `up` converts to the newer version, `down` to the older one.
+//!
+//! A field with `added(v1)` and no `default = …` gets `#[serde(default)]` in all versions that have it, so its type must implement
+//! `Default`. The attribute is not added to an `Option`, whose default is `None`, and not if the field or its struct has `#[serde(default)]`
+//! already.
 //!
 //! # History of an enum
 //!

@@ -20,6 +20,9 @@ pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType
                         field.ty = ty.clone();
                     }
                     field.ident = Some(member.name(version).clone());
+                    if versioned.needs_default(member, version) {
+                        field.attrs.push(syn::parse_quote! { #[serde(default)] });
+                    }
                     field
                 });
                 fields.named = of_version.collect();

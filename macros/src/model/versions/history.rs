@@ -10,7 +10,6 @@ use crate::{
     model::{
         json_name::{renamed_field, renamed_variant},
         kube::Kube,
-        type_path::last_segment,
     },
 };
 use proc_macro2::Ident;
@@ -203,12 +202,6 @@ impl VersionedType {
         let newest = |member: &&Member| self.json_name(member, member.until.saturating_sub(1)) == name;
         // The newest version may have a field with the name of one that is removed.
         self.members.iter().filter(newest).max_by_key(|member| member.until)
-    }
-
-    /// Returns whether JSON may lack a field: its type is an `Option`, or it has a default.
-    pub(crate) fn is_optional(&self, member: &Member, version: usize) -> bool {
-        let is_option = member.type_in(version).and_then(last_segment).is_some_and(|last| last.ident == "Option");
-        is_option || self.hints.default || member.hints.default || member.hints.skip || member.hints.flatten
     }
 }
 
