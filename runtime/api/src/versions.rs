@@ -102,6 +102,16 @@
 //!
 //! `instead` uses the names of the version that shows the value.
 //!
+//! # Optional fields
+//! An `Option` without a value is left out of JSON, as the Kubernetes API conventions want it, and not written as `null`: `#[versions]` adds
+//! `#[serde(skip_serializing_if = "Option::is_none")]` to each named field with the type `Option` in the structs and enums of the module that
+//! derive `Serialize`. It does not add the attribute
+//!
+//! - to a field that has it already, or has `skip`, `flatten`, `with`, `serialize_with` or `deserialize_with`,
+//! - to a field whose default may be another value than `None`: by `#[serde(default = "…")]` on the field or the struct, or by
+//!   `#[serde(default)]` on a struct that does not derive `Default`,
+//! - in a type with `untagged`, `content`, `transparent`, `from`, `try_from` or `into`.
+//!
 //! # Round trips
 //! An object is unchanged after a conversion to any other version and back. The conversion stores the values that a version can't hold in
 //! the annotation [`CONVERSION_DATA_ANNOTATION`], and restores them in the version that can. So a client of an old version that reads an

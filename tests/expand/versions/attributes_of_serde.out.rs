@@ -1,13 +1,58 @@
 mod database {
+    #[derive(Serialize, Deserialize)]
+    pub struct Limits {
+        #[serde(skip_serializing_if = "::core::option::Option::is_none")]
+        pub cpu: Option<String>,
+        #[serde(default)]
+        #[serde(skip_serializing_if = "::core::option::Option::is_none")]
+        pub memory: Option<String>,
+        #[serde(default = "three")]
+        pub replicas: Option<i32>,
+        #[serde(skip_serializing_if = "is_empty")]
+        pub zone: Option<String>,
+        #[serde(with = "text")]
+        pub disk: Option<i32>,
+        #[serde(flatten)]
+        pub others: Option<Others>,
+        pub names: Vec<Option<String>>,
+    }
+    #[derive(Serialize, Default)]
+    #[serde(default)]
+    pub struct Labels {
+        #[serde(skip_serializing_if = "::core::option::Option::is_none")]
+        pub team: Option<String>,
+    }
+    /// An absent field could have another default than `None`.
+    #[derive(Serialize)]
+    #[serde(default)]
+    pub struct Others {
+        pub tier: Option<String>,
+    }
+    #[derive(serde::Serialize)]
+    pub enum Source {
+        Empty,
+        Snapshot(Option<String>),
+        Copy {
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
+            region: Option<String>,
+        },
+    }
+    /// It is not in JSON.
+    pub struct Cache {
+        pub size: Option<i32>,
+    }
     /// The version `v1alpha1`.
     #[allow(dead_code)]
     pub mod v1alpha1 {
         #[allow(unused_imports)]
         use super::*;
-        #[derive(CustomResource, ::opgen::validation::Validated, Deserialize)]
+        #[derive(CustomResource, ::opgen::validation::Validated, Serialize, Deserialize)]
         #[kube(group = "demo.example.com", kind = "Database", status = "Status")]
         #[kube(version = "v1alpha1", storage = false, served = true)]
-        pub struct DatabaseSpec {}
+        pub struct DatabaseSpec {
+            /// An absent field is left out.
+            pub host: String,
+        }
         #[automatically_derived]
         impl ::opgen::versions::VersionedKind for Database {
             const VERSION: &'static ::core::primitive::str = "v1alpha1";
@@ -21,7 +66,7 @@ mod database {
     pub mod v1beta1 {
         #[allow(unused_imports)]
         use super::*;
-        #[derive(CustomResource, ::opgen::validation::Validated, Deserialize)]
+        #[derive(CustomResource, ::opgen::validation::Validated, Serialize, Deserialize)]
         #[kube(group = "demo.example.com", kind = "Database", status = "Status")]
         #[kube(version = "v1beta1", storage = false, served = true)]
         pub struct DatabaseSpec {
@@ -30,6 +75,8 @@ mod database {
             pub protected: bool,
             #[serde(default)]
             pub mode: String,
+            /// An absent field is left out.
+            pub host: String,
         }
         #[automatically_derived]
         impl ::opgen::versions::Versioned for DatabaseSpec {
@@ -63,7 +110,7 @@ mod database {
     pub mod v1 {
         #[allow(unused_imports)]
         use super::*;
-        #[derive(CustomResource, Managed, Deserialize)]
+        #[derive(CustomResource, Managed, Serialize, Deserialize)]
         #[kube(group = "demo.example.com", kind = "Database", status = "Status")]
         #[kube(version = "v1", storage = true, served = true)]
         #[managed(versions)]
@@ -73,6 +120,9 @@ mod database {
             pub protected: bool,
             #[serde(default = "three")]
             pub replicas: i32,
+            /// An absent field is left out.
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
+            pub host: Option<String>,
         }
         #[automatically_derived]
         impl ::opgen::versions::Versioned for DatabaseSpec {
@@ -88,6 +138,42 @@ mod database {
                         ::opgen::versions::FieldChange::added(
                             &[&["replicas"]],
                             ::core::option::Option::None,
+                        ),
+                        ::opgen::versions::FieldChange::replaced(
+                            &[&["host"]],
+                            &[&["host"]],
+                            |values| {
+                                let target_0 = ::opgen::__private::versions::Converted(
+                                        Some(
+                                            ::opgen::__private::versions::read::<
+                                                String,
+                                            >(values.get(0usize))?,
+                                        ),
+                                    )
+                                    .into_result()?;
+                                ::core::result::Result::Ok(
+                                    ::core::convert::Into::into([
+                                        ::opgen::__private::versions::write::<
+                                            Option<String>,
+                                        >(target_0)?,
+                                    ]),
+                                )
+                            },
+                            |values| {
+                                let target_0 = ::opgen::__private::versions::Converted(
+                                        text(
+                                            ::opgen::__private::versions::read::<
+                                                Option<String>,
+                                            >(values.get(0usize))?,
+                                        ),
+                                    )
+                                    .into_result()?;
+                                ::core::result::Result::Ok(
+                                    ::core::convert::Into::into([
+                                        ::opgen::__private::versions::write::<String>(target_0)?,
+                                    ]),
+                                )
+                            },
                         ),
                     ]),
                 )

@@ -35,6 +35,8 @@ pub(crate) struct Member {
     /// The type of a field, or of the only content of a variant.
     pub(crate) ty: Option<Type>,
     pub(crate) hints: SchemaHints,
+    /// The attributes of the fields of a variant, in their order.
+    pub(crate) fields: Vec<SchemaHints>,
     /// The position of the first version with it.
     pub(crate) since: usize,
     pub(crate) origin: Origin,
@@ -93,7 +95,8 @@ impl VersionedType {
         let mut members = Vec::new();
         for ((ident, ty), member) in members_of(&input.item).into_iter().zip(input.members) {
             let index = members.len();
-            let mut resolved = Member::new(ident, ty, member.hints, known.len());
+            let mut resolved = Member::new(ident, ty, known.len());
+            (resolved.hints, resolved.fields) = (member.hints, member.fields);
             for change in &member.changes {
                 if let Some(version) = position(&change.version) {
                     resolved.add(change, version);
@@ -226,11 +229,12 @@ fn members_of(item: &Item) -> Vec<(Ident, Option<Type>)> {
 }
 
 impl Member {
-    fn new(ident: Ident, ty: Option<Type>, hints: SchemaHints, versions: usize) -> Self {
+    fn new(ident: Ident, ty: Option<Type>, versions: usize) -> Self {
         Self {
             ident,
             ty,
-            hints,
+            hints: SchemaHints::default(),
+            fields: Vec::new(),
             since: 0,
             origin: Origin::First,
             until: versions,

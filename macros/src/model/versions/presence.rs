@@ -4,7 +4,7 @@ use super::{
     history::{Member, Origin, VersionedType},
     items::derives,
 };
-use crate::model::type_path::last_segment;
+use crate::{attrs::field::SchemaHints, model::type_path::last_segment};
 use syn::Type;
 
 impl VersionedType {
@@ -19,6 +19,19 @@ impl VersionedType {
     /// versions. An `Option` needs no attribute.
     pub(crate) fn needs_default(&self, member: &Member, version: usize) -> bool {
         self.has_default_of_type(member) && !member.type_in(version).is_some_and(is_option)
+    }
+
+    /// Returns whether a field needs `#[serde(skip_serializing_if = ...)]`, so that an absent `Option` is left out of JSON and not
+    /// written as `null`. It does not where an absent field would be read as another value.
+    pub(crate) fn needs_omission(&self, ty: &Type, hints: &SchemaHints) -> bool {
+        let has_function = hints.skip_if || hints.foreign_form || hints.skip || hints.flatten;
+        let is_read_as_none = if hints.default || !self.hints.default {
+            !hints.default_function
+        } else {
+            !self.hints.default_function && derives(self.attributes(), "Default")
+        };
+        let is_plain = self.hints.other_form.is_none() && derives(self.attributes(), "Serialize");
+        is_option(ty) && !has_function && is_read_as_none && is_plain
     }
 
     /// Returns whether a field is added without a value, and without a default of the user.
