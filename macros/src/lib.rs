@@ -60,6 +60,7 @@ pub fn validated(item: TokenStream) -> TokenStream {
 ///   `#[serde(default)]` to the field.
 /// - An `Option` field gets `#[serde(skip_serializing_if = "Option::is_none")]`, so that JSON has no `null` for it.
 /// - On a struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]`.
+/// - `up` and `down` take a function or a closure: `down = |b, c| format!("{b}:{c}")`.
 /// - On a variant: `added(v1, instead = Other)`, `removed(v1, instead = Other)`, `renamed(v1, from = Old)`.
 /// - `crate = "path"` among the versions: the path of opgen, if not `::opgen`.
 /// - What is private in the module is visible in the whole module, in all its versions, too.

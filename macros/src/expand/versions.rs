@@ -9,6 +9,7 @@ use quote::{format_ident, quote};
 use syn::{AttrStyle, Attribute};
 
 mod attribute;
+mod callee;
 mod conversion;
 mod qualified;
 mod rule;

@@ -8,15 +8,12 @@
 //! # extern crate opgen_api as opgen;
 //! #[opgen::versions(v1alpha1(deprecated), v1beta1, v1)]
 //! pub mod database {
-//!     use kube::CustomResource;
-//!     use opgen::Managed;
-//!     use schemars::JsonSchema;
-//!     use serde::{Deserialize, Serialize};
+//!     use opgen::prelude::*;
 //!
 //!     #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
-//!     #[kube(group = "demo.example.com", kind = "Database", namespaced, status = "opgen::Status")]
+//!     #[kube(group = "demo.example.com", kind = "Database", namespaced, status = "Status")]
 //!     #[serde(rename_all = "camelCase")]
-//!     #[version(replaced(v1beta1, from(endpoint), to(host, port), up = split, down = join))]
+//!     #[version(replaced(v1beta1, from(endpoint), to(host, port), up = split, down = |host, port| format!("{host}:{port}")))]
 //!     pub struct DatabaseSpec {
 //!         #[version(renamed(v1beta1, from = size))]
 //!         pub replicas: u32,
@@ -38,10 +35,6 @@
 //!     fn split(endpoint: String) -> Result<(String, u16), String> {
 //!         let (host, port) = endpoint.rsplit_once(':').ok_or("the endpoint has no port")?;
 //!         Ok((host.to_owned(), port.parse().map_err(|_| "the port is no number")?))
-//!     }
-//!
-//!     fn join(host: String, port: u16) -> String {
-//!         format!("{host}:{port}")
 //!     }
 //! }
 //!
@@ -85,8 +78,13 @@
 //! | `#[version(moved(v1, from = network.port))]` | the field was inside another field before `v1`. The type of that field has `removed(v1, moved)` |
 //! | on the struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]` | `v1` replaces some fields by others, for example to split a field or to merge several |
 //!
-//! A function returns the value, or a `Result` whose error implements `Display`. A function for several fields takes them as arguments and
-//! returns them as a tuple, in the order of the attribute. `up` converts to the newer version, `down` to the older one.
+//! `up` converts to the newer version, `down` to the older one. Both are the path of a function, or a closure such as
+//! `|host, port| format!("{host}:{port}")`. A function returns the value, or a `Result` whose error implements `Display`. A function for
+//! several fields takes them as arguments and returns them as a tuple, in the order of the attribute.
+//!
+//! The parameters of a closure have the types of the fields. If the compiler can't infer what the closure returns, for example with `?`,
+//! declare it: `|port| -> Result<u16, ParseIntError> { … }`. A closure is in the module of the newer version: it names the types of that
+//! version without a path, and those of the older one with its name, for example `v1beta1::Backup`.
 //!
 //! A field with `added(v1)` and no `default = …` gets `#[serde(default)]` in all versions that have it, so its type must implement
 //! `Default`. The attribute is not added to an `Option`, whose default is `None`, and not if the field or its struct has `#[serde(default)]`

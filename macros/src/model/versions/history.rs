@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use proc_macro2::Ident;
-use syn::{Attribute, Expr, ExprPath, Fields, Item, LitStr, Path, Type, ext::IdentExt};
+use syn::{Attribute, Expr, Fields, Item, LitStr, Path, Type, ext::IdentExt};
 
 /// A type with a history.
 pub(crate) struct VersionedType {
@@ -75,8 +75,8 @@ pub(crate) enum End {
 pub(crate) struct Retype {
     pub(crate) version: usize,
     pub(crate) from: Type,
-    pub(crate) up: Option<ExprPath>,
-    pub(crate) down: Option<ExprPath>,
+    pub(crate) up: Option<Expr>,
+    pub(crate) down: Option<Expr>,
 }
 
 /// Fields that others replace, by the positions of the members.
@@ -84,8 +84,8 @@ pub(crate) struct Replacement {
     pub(crate) version: usize,
     pub(crate) from: Vec<usize>,
     pub(crate) to: Vec<usize>,
-    pub(crate) up: ExprPath,
-    pub(crate) down: ExprPath,
+    pub(crate) up: Expr,
+    pub(crate) down: Expr,
 }
 
 impl VersionedType {
