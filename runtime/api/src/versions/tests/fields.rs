@@ -27,7 +27,7 @@ mod mirror {
         #[version(added(v1))]
         pub(crate) transfer: Transfer,
         pub(crate) proxy: Option<String>,
-        pub(crate) credentials: Option<Credentials>,
+        pub(crate) credentials: Credentials,
     }
 
     #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq)]
@@ -52,7 +52,7 @@ mod mirror {
 use mirror::{Credentials, Transfer, v1, v1beta1};
 
 fn old() -> v1beta1::Mirror {
-    let credentials = Some(Credentials::Password { secret: "s".to_owned(), user: None });
+    let credentials = Credentials::Password { secret: "s".to_owned(), user: None };
     let spec = v1beta1::MirrorSpec { address: "a:443".to_owned(), limit: 2, proxy: None, credentials };
     v1beta1::Mirror::new("a", spec)
 }
