@@ -56,8 +56,11 @@ pub fn validated(item: TokenStream) -> TokenStream {
 ///
 /// - A version takes `deprecated`, `deprecated = "use v1"`, `not_served` and `stored`.
 /// - On a field: `#[version(added(v1, default = 3))]`, `removed(v1, default = 3)`, `renamed(v1, from = size)`,
-///   `retyped(v1, from = u32, up = f, down = g)`, `moved(v1, from = network.port)`.
+///   `retyped(v1, from = u32, up = f, down = g)`, `moved(v1, from = network.port)`. `added(v1)` without a value adds
+///   `#[serde(default)]` to the field.
+/// - An `Option` field gets `#[serde(skip_serializing_if = "Option::is_none")]`, so that JSON has no `null` for it.
 /// - On a struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]`.
+/// - `up` and `down` take a function or a closure: `down = |b, c| format!("{b}:{c}")`.
 /// - On a variant: `added(v1, instead = Other)`, `removed(v1, instead = Other)`, `renamed(v1, from = Old)`.
 /// - `crate = "path"` among the versions: the path of opgen, if not `::opgen`.
 /// - What is private in the module is visible in the whole module, in all its versions, too.

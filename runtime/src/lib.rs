@@ -20,10 +20,7 @@
 //!
 //! ```
 //! use k8s_openapi::api::core::v1::ConfigMap;
-//! use kube::CustomResource;
 //! use opgen::prelude::*;
-//! use schemars::JsonSchema;
-//! use serde::{Deserialize, Serialize};
 //!
 //! // A web application.
 //! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
@@ -199,7 +196,9 @@ pub mod factory {
 }
 
 /// The names that nearly every file of an operator uses. It includes kube's `ResourceExt`, with which build functions read the
-/// name, the namespace and the uid of an object.
+/// name, the namespace and the uid of an object, and all names of [`opgen_api::prelude`]: the derives of a kind.
+///
+/// The derives of kube, schemars and serde expand to paths of these crates, so a crate that uses them depends on these crates, too.
 ///
 /// # Example
 ///
@@ -217,7 +216,9 @@ pub mod factory {
 /// # assert_eq!(settings(&team).metadata.name.as_deref(), Some("blue-settings"));
 /// ```
 pub mod prelude {
-    pub use kube::ResourceExt;
+    pub use kube::{CustomResource, ResourceExt};
+    pub use schemars::JsonSchema;
+    pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
         Context, Draft, Each, Error, EventType, For, Foreign, Keyed, Managed, Manifest, Operator, Output, Provision,

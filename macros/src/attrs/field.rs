@@ -28,6 +28,12 @@ pub(crate) struct SchemaHints {
     pub(crate) embedded: bool,
     /// `#[serde(default)]` with or without a function.
     pub(crate) default: bool,
+    /// `#[serde(default = "function")]`.
+    pub(crate) default_function: bool,
+    /// `#[serde(skip_serializing_if = "function")]`.
+    pub(crate) skip_if: bool,
+    /// Whether functions read or write the value: `with`, `serialize_with` or `deserialize_with` of serde.
+    pub(crate) foreign_form: bool,
     pub(crate) rules: ValidationRules,
 }
 
@@ -65,7 +71,11 @@ pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
                 hints.rules.add_merge_strategy(&meta);
             });
         } else if list.path.is_ident("serde") || list.path.is_ident("schemars") {
-            metas.for_each(|meta| hints.add(meta));
+            let is_serde = list.path.is_ident("serde");
+            metas.for_each(|meta| {
+                hints.foreign_form |= is_serde && meta.path().is_ident("with");
+                hints.add(meta);
+            });
         }
     }
     hints
@@ -86,7 +96,12 @@ impl SchemaHints {
             "skip" | "skip_serializing" => self.skip = true,
             "with" | "schema_with" => self.foreign_schema = true,
             "extend" => self.add_extensions(&meta),
-            "default" => self.default = true,
+            "default" => {
+                self.default = true;
+                self.default_function |= meta.require_name_value().is_ok();
+            }
+            "skip_serializing_if" => self.skip_if = true,
+            "serialize_with" | "deserialize_with" => self.foreign_form = true,
             key => self.rules.add(key, meta.path()),
         }
     }

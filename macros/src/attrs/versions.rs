@@ -59,6 +59,8 @@ pub(crate) struct TypeInput {
 pub(crate) struct MemberInput {
     pub(crate) hints: SchemaHints,
     pub(crate) changes: Vec<ChangeInput>,
+    /// The attributes of the fields of a variant, in their order.
+    pub(crate) fields: Vec<SchemaHints>,
 }
 
 impl VersionInput {
@@ -135,13 +137,17 @@ fn read_type(mut item: Item, diags: &mut Diags) -> TypeInput {
 }
 
 fn read_field(field: &mut Field, diags: &mut Diags) -> MemberInput {
-    MemberInput { changes: take_changes(&mut field.attrs, diags), hints: field::read(&field.attrs) }
+    MemberInput { changes: take_changes(&mut field.attrs, diags), hints: field::read(&field.attrs), fields: Vec::new() }
 }
 
 fn read_variant(variant: &mut Variant, diags: &mut Diags) -> MemberInput {
     let fix = "move the fields to a struct, and make that struct the content of the variant";
     variant.fields.iter_mut().for_each(|field| reject_changes(&mut field.attrs, fix, diags));
-    MemberInput { changes: take_changes(&mut variant.attrs, diags), hints: field::read(&variant.attrs) }
+    MemberInput {
+        changes: take_changes(&mut variant.attrs, diags),
+        hints: field::read(&variant.attrs),
+        fields: variant.fields.iter().map(|field| field::read(&field.attrs)).collect(),
+    }
 }
 
 /// Reports changes of a field of a tuple struct or of a variant.

@@ -4,6 +4,7 @@ use super::Checked;
 use crate::{diag::Diags, model::versions::VersionsModule};
 
 mod change;
+mod closure;
 mod dated;
 mod history;
 mod kinds;

@@ -9,6 +9,7 @@ use quote::{format_ident, quote};
 use syn::{AttrStyle, Attribute};
 
 mod attribute;
+mod callee;
 mod conversion;
 mod qualified;
 mod rule;
@@ -20,7 +21,7 @@ pub(crate) fn expand(module: &Checked<VersionsModule>) -> TokenStream {
     let (visibility, name) = (&module.visibility, &module.name);
     let is_inner = |attribute: &&Attribute| matches!(attribute.style, AttrStyle::Inner(_));
     let (inner, outer): (Vec<_>, Vec<_>) = module.attributes.iter().partition(is_inner);
-    let shared = module.shared_types.iter().map(|shared| &shared.item).chain(&module.others);
+    let (shared, others) = (module.shared_types.iter().map(attribute::shared_item), &module.others);
     let versions = (0..module.versions.len()).map(|version| expand_version(module, version));
     let kinds =
         module.types.iter().filter_map(|versioned| Some(expand_versions_of(module, versioned, &versioned.root()?)));
@@ -29,6 +30,7 @@ pub(crate) fn expand(module: &Checked<VersionsModule>) -> TokenStream {
         #visibility mod #name {
             #(#inner)*
             #(#shared)*
+            #(#others)*
             #(#versions)*
             #(#kinds)*
         }

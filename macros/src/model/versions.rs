@@ -14,9 +14,10 @@ use syn::{
 mod history;
 mod items;
 mod nesting;
+mod presence;
 
 pub(crate) use history::{End, Member, Origin, Replacement, VersionedType};
-pub(crate) use items::{attributes_of, type_name, type_text};
+pub(crate) use items::{attributes_of, derives, type_name, type_text};
 
 /// Types around a value that is one object in JSON.
 const WRAPPERS: [&str; 2] = ["Option", "Box"];

@@ -8,19 +8,18 @@
 //! opgen = { package = "opgen-api", version = "0.1" }
 //! ```
 //!
+//! The derives of a kind expand to paths of k8s-openapi, kube, schemars, serde and serde_json, so the crate depends on these as well.
+//!
 //! `opgen` re-exports all items under the same paths.
 //!
 //! # Example
 //!
 //! ```
 //! # extern crate opgen_api as opgen;
-//! use kube::CustomResource;
-//! use opgen::Managed;
-//! use schemars::JsonSchema;
-//! use serde::{Deserialize, Serialize};
+//! use opgen::prelude::*;
 //!
 //! #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-//! #[kube(group = "demo.example.com", version = "v1", kind = "Team", namespaced, status = "opgen::Status")]
+//! #[kube(group = "demo.example.com", version = "v1", kind = "Team", namespaced, status = "Status")]
 //! pub struct TeamSpec {
 //!     pub mail: String,
 //! }
@@ -46,6 +45,43 @@ pub use kind::{Kind, Typed};
 pub use managed::Managed;
 pub use opgen_macros::{Managed, versions};
 pub use reference::NamespacedName;
+
+/// The names that a crate of API types uses: the derives of a kind, their traits, [`Status`], and kube's `ResourceExt`.
+///
+/// The derives of kube, schemars and serde expand to paths of these crates, so a crate that uses them depends on these crates, too.
+/// `opgen::prelude` has the same names, and those of an operator.
+///
+/// # Example
+///
+/// ```
+/// # extern crate opgen_api as opgen;
+/// use opgen::prelude::*;
+///
+/// #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+/// #[kube(group = "demo.example.com", version = "v1", kind = "Team", namespaced, status = "Status")]
+/// pub struct TeamSpec {
+///     pub members: Members,
+/// }
+///
+/// #[derive(Validated, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+/// pub struct Members {
+///     #[valid(at_most(most))]
+///     pub least: i32,
+///     pub most: i32,
+/// }
+///
+/// let team = Team::new("blue", TeamSpec { members: Members { least: 3, most: 2 } });
+/// assert_eq!(team.name_any(), "blue");
+/// assert!(team.spec.members.validate(None).is_err());
+/// # fn main() {}
+/// ```
+pub mod prelude {
+    pub use kube::{CustomResource, ResourceExt};
+    pub use schemars::JsonSchema;
+    pub use serde::{Deserialize, Serialize};
+
+    pub use crate::{Managed, Status, validation::Validated};
+}
 
 /// Items for the expansions of macros and for `opgen`; not part of the public API.
 #[doc(hidden)]

@@ -8,15 +8,12 @@
 //! # extern crate opgen_api as opgen;
 //! #[opgen::versions(v1alpha1(deprecated), v1beta1, v1)]
 //! pub mod database {
-//!     use kube::CustomResource;
-//!     use opgen::Managed;
-//!     use schemars::JsonSchema;
-//!     use serde::{Deserialize, Serialize};
+//!     use opgen::prelude::*;
 //!
 //!     #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
-//!     #[kube(group = "demo.example.com", kind = "Database", namespaced, status = "opgen::Status")]
+//!     #[kube(group = "demo.example.com", kind = "Database", namespaced, status = "Status")]
 //!     #[serde(rename_all = "camelCase")]
-//!     #[version(replaced(v1beta1, from(endpoint), to(host, port), up = split, down = join))]
+//!     #[version(replaced(v1beta1, from(endpoint), to(host, port), up = split, down = |host, port| format!("{host}:{port}")))]
 //!     pub struct DatabaseSpec {
 //!         #[version(renamed(v1beta1, from = size))]
 //!         pub replicas: u32,
@@ -38,10 +35,6 @@
 //!     fn split(endpoint: String) -> Result<(String, u16), String> {
 //!         let (host, port) = endpoint.rsplit_once(':').ok_or("the endpoint has no port")?;
 //!         Ok((host.to_owned(), port.parse().map_err(|_| "the port is no number")?))
-//!     }
-//!
-//!     fn join(host: String, port: u16) -> String {
-//!         format!("{host}:{port}")
 //!     }
 //! }
 //!
@@ -78,15 +71,24 @@
 //!
 //! | attribute | meaning |
 //! |---|---|
-//! | `#[version(added(v1))]` | older versions don't have the field. `default = …` is its value for objects of older versions. It is required unless the field is an `Option` or has `#[serde(default)]` |
-//! | `#[version(removed(v1))]` | `v1` and newer versions don't have the field. `default = …` is its value in older versions for objects of newer ones. It is required as for `added` |
+//! | `#[version(added(v1))]` | older versions don't have the field. `default = …` is its value for objects of older versions. Without it, the value is the default of the type, and clients need not set the field, see below |
+//! | `#[version(removed(v1))]` | `v1` and newer versions don't have the field. `default = …` is its value in older versions for objects of newer ones. It is required unless the field is an `Option` or has a default |
 //! | `#[version(renamed(v1, from = size))]` | the field had another name before `v1` |
 //! | `#[version(retyped(v1, from = u32, up = f, down = g))]` | the field had another type before `v1`. Without functions, `TryFrom` converts in both directions |
 //! | `#[version(moved(v1, from = network.port))]` | the field was inside another field before `v1`. The type of that field has `removed(v1, moved)` |
 //! | on the struct: `#[version(replaced(v1, from(a), to(b, c), up = f, down = g))]` | `v1` replaces some fields by others, for example to split a field or to merge several |
 //!
-//! A function returns the value, or a `Result` whose error implements `Display`. A function for several fields takes them as arguments and
-//! returns them as a tuple, in the order of the attribute. `up` converts to the newer version, `down` to the older one.
+//! `up` converts to the newer version, `down` to the older one. Both are the path of a function, or a closure such as
+//! `|host, port| format!("{host}:{port}")`. A function returns the value, or a `Result` whose error implements `Display`. A function for
+//! several fields takes them as arguments and returns them as a tuple, in the order of the attribute.
+//!
+//! The parameters of a closure have the types of the fields. If the compiler can't infer what the closure returns, for example with `?`,
+//! declare it: `|port| -> Result<u16, ParseIntError> { … }`. A closure is in the module of the newer version: it names the types of that
+//! version without a path, and those of the older one with its name, for example `v1beta1::Backup`.
+//!
+//! A field with `added(v1)` and no `default = …` gets `#[serde(default)]` in all versions that have it, so its type must implement
+//! `Default`. The attribute is not added to an `Option`, whose default is `None`, and not if the field or its struct has `#[serde(default)]`
+//! already.
 //!
 //! # History of an enum
 //!
@@ -97,6 +99,16 @@
 //! | `#[version(renamed(v1, from = Old))]` | the variant had another name before `v1` |
 //!
 //! `instead` uses the names of the version that shows the value.
+//!
+//! # Optional fields
+//! An `Option` without a value is left out of JSON, as the Kubernetes API conventions want it, and not written as `null`: `#[versions]` adds
+//! `#[serde(skip_serializing_if = "Option::is_none")]` to each named field with the type `Option` in the structs and enums of the module that
+//! derive `Serialize`. It does not add the attribute
+//!
+//! - to a field that has it already, or has `skip`, `flatten`, `with`, `serialize_with` or `deserialize_with`,
+//! - to a field whose default may be another value than `None`: by `#[serde(default = "…")]` on the field or the struct, or by
+//!   `#[serde(default)]` on a struct that does not derive `Default`,
+//! - in a type with `untagged`, `content`, `transparent`, `from`, `try_from` or `into`.
 //!
 //! # Round trips
 //! An object is unchanged after a conversion to any other version and back. The conversion stores the values that a version can't hold in

@@ -169,7 +169,7 @@ mod database {
         pub limit: u32,
         #[version(removed(v1, moved = true))]
         pub size: u32,
-        #[version(retyped(v1, from = u8, up = |old| old + 1, down(g)))]
+        #[version(retyped(v1, from = u8, up = 3, down(g)))]
         pub class: u32,
         #[version(added(v1, default(max)))]
         pub other: u32,

@@ -96,7 +96,7 @@ mod database {
     }
 }
 
-//# no value for older objects
+//# no value for older objects, of a type that serde does not read
 #[versions(v1alpha1, v1beta1, v1)]
 mod database {
     #[derive(Managed)]

@@ -139,3 +139,43 @@ mod database {
         pub host: String,
     }
 }
+
+//# functions that are no functions
+#[versions(v1alpha1, v1beta1, v1)]
+mod database {
+    #[derive(Managed)]
+    #[kube(kind = "Database")]
+    #[version(replaced(v1, from(endpoint), to(host, port), up = split(3), down = "join"))]
+    pub struct DatabaseSpec {
+        pub endpoint: String,
+        pub host: String,
+        pub port: u32,
+    }
+}
+
+//# closures with another number of parameters
+#[versions(v1alpha1, v1beta1, v1)]
+mod database {
+    #[derive(Managed)]
+    #[kube(kind = "Database")]
+    #[version(replaced(v1, from(endpoint), to(host, port), up = |host, port| split(host, port), down = |host| host))]
+    pub struct DatabaseSpec {
+        pub endpoint: String,
+        pub host: String,
+        pub port: u32,
+        #[version(retyped(v1, from = u8, up = || 3, down = |limit, _| limit))]
+        pub limit: u32,
+    }
+}
+
+//# closures that return a future
+#[versions(v1alpha1, v1beta1, v1)]
+mod database {
+    #[derive(Managed)]
+    #[kube(kind = "Database")]
+    #[version(replaced(v1, from(endpoint), to(host), up = async |endpoint| endpoint, down = join))]
+    pub struct DatabaseSpec {
+        pub endpoint: String,
+        pub host: String,
+    }
+}

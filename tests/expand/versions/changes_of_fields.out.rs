@@ -30,6 +30,7 @@ pub(crate) mod database {
         )]
         pub struct DatabaseSpec {
             pub size: u32,
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub r#type: Option<String>,
             pub limit: OldLimit,
             #[schemars(
@@ -87,8 +88,10 @@ pub(crate) mod database {
         )]
         pub struct DatabaseSpec {
             pub replicas: u32,
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub r#type: Option<String>,
             pub backup: Backup,
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub memory: Option<u8>,
             pub limit: OldLimit,
             #[schemars(
@@ -234,7 +237,9 @@ pub(crate) mod database {
         pub struct DatabaseSpec {
             pub replica_count: u32,
             #[serde(rename = "class")]
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub database_class: Option<String>,
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub memory: Option<String>,
             pub limit: Limit,
             #[schemars(
@@ -253,6 +258,7 @@ pub(crate) mod database {
         }
         #[derive(Serialize, Deserialize, JsonSchema, Default)]
         pub struct DatabaseStatus {
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub ready: Option<bool>,
         }
         pub struct Backup {

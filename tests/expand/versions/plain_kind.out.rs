@@ -54,6 +54,7 @@ pub mod database {
         pub struct DatabaseSpec {
             /// The number of replicas.
             pub replica_count: u32,
+            #[serde(skip_serializing_if = "::core::option::Option::is_none")]
             pub image: Option<String>,
         }
         #[automatically_derived]

@@ -1,20 +1,11 @@
 //! The kind `ApplicationSet`: its spec and its schema.
 
 use crate::{ClusterManager, KubernetesCluster};
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// Applications of the catalog, in a Kubernetes cluster.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(
-    group = "cluster.example.com",
-    version = "v1alpha1",
-    kind = "ApplicationSet",
-    namespaced,
-    status = "opgen::Status"
-)]
+#[kube(group = "cluster.example.com", version = "v1alpha1", kind = "ApplicationSet", namespaced, status = "Status")]
 #[kube(printcolumn(name = "Cluster", type_ = "string", json_path = ".spec.cluster"))]
 #[kube(printcolumn(
     name = "Available",

@@ -1,19 +1,10 @@
 //! The kind `ClusterManager`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A virtual cluster with Cluster API, which manages Kubernetes clusters.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(
-    group = "cluster.example.com",
-    version = "v1alpha1",
-    kind = "ClusterManager",
-    namespaced,
-    status = "opgen::Status"
-)]
+#[kube(group = "cluster.example.com", version = "v1alpha1", kind = "ClusterManager", namespaced, status = "Status")]
 #[kube(printcolumn(
     name = "Available",
     type_ = "string",

@@ -1,20 +1,11 @@
 //! The kind `KubernetesCluster`: its spec and its schema.
 
 use crate::ClusterManager;
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A Kubernetes cluster on OpenStack, which a cluster manager makes.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(
-    group = "cluster.example.com",
-    version = "v1alpha1",
-    kind = "KubernetesCluster",
-    namespaced,
-    status = "opgen::Status"
-)]
+#[kube(group = "cluster.example.com", version = "v1alpha1", kind = "KubernetesCluster", namespaced, status = "Status")]
 #[kube(printcolumn(name = "Version", type_ = "string", json_path = ".spec.version"))]
 #[kube(printcolumn(
     name = "Available",

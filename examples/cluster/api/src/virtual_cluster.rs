@@ -1,19 +1,10 @@
 //! The kind `VirtualCluster`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A virtual cluster in a region.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(
-    group = "cluster.example.com",
-    version = "v1alpha1",
-    kind = "VirtualCluster",
-    namespaced,
-    status = "opgen::Status"
-)]
+#[kube(group = "cluster.example.com", version = "v1alpha1", kind = "VirtualCluster", namespaced, status = "Status")]
 #[kube(printcolumn(name = "Region", type_ = "string", json_path = ".spec.region"))]
 #[kube(printcolumn(
     name = "Available",

@@ -2,19 +2,15 @@
 
 #[opgen::versions(v1alpha1(deprecated), v1beta1, v1)]
 mod kinds {
-    use kube::CustomResource;
-    use opgen::Managed;
-    use schemars::JsonSchema;
-    use serde::{Deserialize, Serialize};
+    use opgen::prelude::*;
 
     /// A database with its replicas.
     #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
-    #[kube(group = "data.example.com", kind = "Database", namespaced, status = "opgen::Status")]
-    #[kube(shortname = "db")]
+    #[kube(group = "data.example.com", kind = "Database", namespaced, status = "Status", shortname = "db")]
     #[kube(printcolumn(name = "Engine", type_ = "string", json_path = ".spec.engine"))]
     #[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
-    #[serde(rename_all = "camelCase")]
-    #[version(replaced(v1beta1, from(image), to(engine, release), up = engine_of_image, down = image_of_engine))]
+    #[version(replaced(v1beta1, from(image), to(engine, release), up = engine_of_image,
+        down = |engine, release| format!("{engine}:{release}")))]
     pub struct DatabaseSpec {
         /// The image, for example `postgres:17`.
         pub image: String,
@@ -32,17 +28,14 @@ mod kinds {
         pub backup: Backup,
         /// The address of the old monitoring.
         #[version(removed(v1))]
-        #[serde(skip_serializing_if = "Option::is_none")]
         pub monitor: Option<String>,
         /// Whether the database may not be deleted.
         #[version(added(v1))]
-        #[serde(default)]
         pub protected: bool,
     }
 
     /// The backups of a database.
     #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
-    #[serde(rename_all = "camelCase")]
     pub struct Backup {
         /// When a backup begins.
         pub schedule: Schedule,
@@ -67,10 +60,6 @@ mod kinds {
     fn engine_of_image(image: String) -> (String, String) {
         let (engine, release) = image.rsplit_once(':').unwrap_or((&image, "latest"));
         (engine.to_owned(), release.to_owned())
-    }
-
-    fn image_of_engine(engine: String, release: String) -> String {
-        format!("{engine}:{release}")
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A range of addresses. The CNI plugin on each node writes the allocations; the operator frees those whose Pods are gone.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
@@ -51,7 +48,7 @@ pub struct IpAllocation {
 #[serde(rename_all = "camelCase")]
 pub struct IPPoolStatus {
     #[serde(flatten)]
-    pub standard: opgen::Status,
+    pub standard: Status,
     /// The first address that can be used.
     #[serde(rename = "firstIP", default, skip_serializing_if = "String::is_empty")]
     pub first_ip: String,

@@ -1,9 +1,6 @@
 //! The kind `NodeSlicePool`: a range of addresses that is divided among the nodes.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A range that is divided into slices of equal size, one per node.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
@@ -36,7 +33,7 @@ pub struct NodeSlicePoolSpec {
 #[serde(rename_all = "camelCase")]
 pub struct NodeSlicePoolStatus {
     #[serde(flatten)]
-    pub standard: opgen::Status,
+    pub standard: Status,
     /// The slices in the order of their addresses.
     #[schemars(extend("x-kubernetes-list-type" = "atomic"))]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

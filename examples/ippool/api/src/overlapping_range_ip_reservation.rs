@@ -1,9 +1,6 @@
 //! The kind `OverlappingRangeIPReservation`: an address that is reserved across all ranges that contain it.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// Reserves an address across all ranges that contain it. Its name is the address.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
@@ -14,7 +11,7 @@ use serde::{Deserialize, Serialize};
     plural = "overlappingrangeipreservations",
     shortname = "orip",
     namespaced,
-    status = "opgen::Status"
+    status = "Status"
 )]
 #[kube(printcolumn(name = "PodRef", type_ = "string", json_path = ".spec.podref"))]
 #[kube(printcolumn(name = "IfName", type_ = "string", json_path = ".spec.ifname"))]

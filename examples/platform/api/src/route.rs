@@ -1,13 +1,10 @@
 //! The kind `Route`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// Where the proxies of the platform send the requests for a host. The operator writes the routes, and the proxies watch their bucket.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "platform.example.com", version = "v1alpha1", kind = "Route", namespaced, status = "opgen::Status")]
+#[kube(group = "platform.example.com", version = "v1alpha1", kind = "Route", namespaced, status = "Status")]
 #[managed(nats(bucket = "routes"))]
 #[serde(rename_all = "camelCase")]
 pub struct RouteSpec {

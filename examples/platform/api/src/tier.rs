@@ -1,13 +1,10 @@
 //! The kind `Tier`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// What the workloads of a tier get. The owner of the platform writes the tiers; the operator reads them.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq)]
-#[kube(group = "platform.example.com", version = "v1alpha1", kind = "Tier", status = "opgen::Status")]
+#[kube(group = "platform.example.com", version = "v1alpha1", kind = "Tier", status = "Status")]
 #[managed(nats(bucket = "tiers"))]
 #[serde(rename_all = "camelCase")]
 pub struct TierSpec {

@@ -1,14 +1,11 @@
 //! The kind `Workload`: its spec and its schema.
 
 use crate::Tier;
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A program that the platform runs.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "platform.example.com", version = "v1alpha1", kind = "Workload", namespaced, status = "opgen::Status")]
+#[kube(group = "platform.example.com", version = "v1alpha1", kind = "Workload", namespaced, status = "Status")]
 #[managed(nats(bucket = "workloads", history = 10))]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadSpec {

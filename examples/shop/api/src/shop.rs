@@ -2,14 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A backend with its own database.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "shop.example.com", version = "v1alpha1", kind = "Shop", namespaced, status = "opgen::Status")]
+#[kube(group = "shop.example.com", version = "v1alpha1", kind = "Shop", namespaced, status = "Status")]
 #[kube(printcolumn(name = "Host", type_ = "string", json_path = ".spec.host"))]
 #[kube(printcolumn(
     name = "Available",

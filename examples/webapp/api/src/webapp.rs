@@ -1,13 +1,10 @@
 //! The kind `WebApp`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A web application that runs an image behind one Service.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "demo.example.com", version = "v1alpha1", kind = "WebApp", namespaced, status = "opgen::Status")]
+#[kube(group = "demo.example.com", version = "v1alpha1", kind = "WebApp", namespaced, status = "Status")]
 #[kube(shortname = "wa")]
 #[kube(printcolumn(name = "Image", type_ = "string", json_path = ".spec.image"))]
 #[kube(printcolumn(

@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, ExprPath, Token, Type,
+    Attribute, Expr, Token, Type,
     ext::IdentExt,
     parenthesized,
     parse::{Parse, ParseStream},
@@ -39,8 +39,8 @@ pub(crate) enum ChangeValue {
     Path(Vec<Ident>),
     /// `from = u32` of `retyped`.
     Type(Type),
-    /// `up = path` and `down = path`.
-    Function(ExprPath),
+    /// `up = path`, and `down = |value| value + 1`.
+    Function(Expr),
     /// `from(a)` and `to(b, c)` of `replaced`.
     Fields(Vec<Ident>),
     /// `moved` of `removed`.
@@ -142,7 +142,9 @@ impl ChangeArgument {
                 Ok(ChangeValue::Path(path.into_iter().collect()))
             }
             key => match input.parse()? {
-                Expr::Path(path) if matches!(key, "up" | "down") => Ok(ChangeValue::Function(path)),
+                function @ (Expr::Path(_) | Expr::Closure(_)) if matches!(key, "up" | "down") => {
+                    Ok(ChangeValue::Function(function))
+                }
                 value => Ok(ChangeValue::Expression(value)),
             },
         }
@@ -180,9 +182,9 @@ impl ChangeInput {
     }
 
     /// Returns the function in `up = ...` or `down = ...`.
-    pub(crate) fn function(&self, name: &str) -> Option<&ExprPath> {
+    pub(crate) fn function(&self, name: &str) -> Option<&Expr> {
         match &self.argument(name)?.value {
-            ChangeValue::Function(path) => Some(path),
+            ChangeValue::Function(function) => Some(function),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! Checks a change in `#[version(...)]`: its place, its version and its arguments.
 
+use super::closure;
 use crate::{
     attrs::versions::{ChangeArgument, ChangeInput, ChangeValue},
     diag::Diags,
@@ -28,10 +29,16 @@ pub(super) fn check(
     check_arguments(versioned, change, diags);
     if diags.error_count() == before {
         match change.key.to_string().as_str() {
-            "replaced" => check_replaced(versioned, change, diags),
+            "replaced" => {
+                check_replaced(versioned, change, diags);
+                closure::check(change, diags);
+            }
             "added" | "removed" if versioned.is_enum() => check_instead(model, versioned, change, version?, diags),
             "renamed" | "moved" => check_path(change, diags),
-            "retyped" => check_functions(change, diags),
+            "retyped" => {
+                check_functions(change, diags);
+                closure::check(change, diags);
+            }
             _ => {}
         }
     }
@@ -141,7 +148,7 @@ fn expected_value(change: &str, argument: &Ident) -> &'static str {
         ("from", "moved") => "the former place",
         ("from", "retyped") => "the former type",
         ("from" | "to", _) => "names of fields in parentheses",
-        ("up" | "down", _) => "the name of a function",
+        ("up" | "down", _) => "the name of a function or a closure",
         _ => "no value",
     }
 }

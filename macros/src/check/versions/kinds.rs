@@ -3,13 +3,12 @@
 use crate::{
     check::managed::check_kind,
     diag::Diags,
-    model::versions::{VersionedType, VersionsModule, local_name, type_name},
+    model::versions::{VersionedType, VersionsModule, derives, local_name, type_name},
 };
 use proc_macro2::Ident;
 use std::collections::BTreeSet;
 use syn::{
     Block, Expr, Fields, Item, ItemImpl, ItemMod, Path, TypePath, UseTree, Variant,
-    punctuated::Punctuated,
     visit::{self, Visit},
 };
 
@@ -58,11 +57,7 @@ fn check_settings(kind: &VersionedType, diags: &mut Diags) {
         );
     }
     check_kind(kube, diags);
-    let derives = kind.attributes().iter().filter(|attribute| attribute.path().is_ident("derive"));
-    let mut derives = derives
-        .filter_map(|attribute| attribute.parse_args_with(Punctuated::<Path, syn::Token![,]>::parse_terminated).ok());
-    let is_managed = |path: &Path| path.segments.last().is_some_and(|last| last.ident == "Managed");
-    if !derives.any(|derives| derives.iter().any(is_managed)) {
+    if !derives(kind.attributes(), "Managed") {
         let problem = format!("`{name}` does not derive `Managed`, so that no operator converts its objects");
         diags.error(name, problem, "add `Managed` to its derives");
     }

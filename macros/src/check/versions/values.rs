@@ -13,17 +13,17 @@ pub(super) fn check_needed(versioned: &VersionedType, member: &Member, dated: &[
         return;
     }
     let change = |key: &str| dated.iter().map(|dated| dated.change).find(|change| change.key == key);
-    let mut report = |key: &str, objects: &str| {
+    let mut report = |key: &str, objects: &str, other_fix: &str| {
         let Some(change) = change(key).filter(|change| !change.is_moved()) else { return };
         let problem = format!("objects of {objects} versions have no value for `{}`", member.ident);
-        let fix = format!("write `{key}({}, default = value)`, or make the field an `Option`", change.version);
+        let fix = format!("write `{key}({}, default = value)`, or {other_fix}", change.version);
         diags.error(&change.key, problem, fix);
     };
     if matches!(member.origin, Origin::Added(None)) && !versioned.is_optional(member, member.since) {
-        report("added", "older");
+        report("added", "older", "derive `Deserialize`, so that it is the default of the type");
     }
     if matches!(member.end, End::Removed(None)) && !versioned.is_optional(member, member.until.saturating_sub(1)) {
-        report("removed", "newer");
+        report("removed", "newer", "make the field an `Option`");
     }
 }
 

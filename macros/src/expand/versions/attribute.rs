@@ -3,7 +3,7 @@
 use crate::model::versions::{Member, VersionedType, VersionsModule};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Item, Path, Token, punctuated::Punctuated};
+use syn::{Attribute, Field, Fields, Item, Path, Token, punctuated::Punctuated};
 
 /// Returns the struct or enum of a version.
 pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType, version: usize) -> TokenStream {
@@ -12,7 +12,7 @@ pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType
     match &mut item {
         Item::Struct(item) => {
             item.attrs = rewrite.attributes(std::mem::take(&mut item.attrs));
-            if let syn::Fields::Named(fields) = &mut item.fields {
+            if let Fields::Named(fields) = &mut item.fields {
                 let named = std::mem::take(&mut fields.named).into_iter().zip(&versioned.members);
                 let of_version = named.filter(|(_, member)| member.is_in(version)).map(|(mut field, member)| {
                     field.attrs = rewrite.member_attributes(field.attrs, member);
@@ -20,6 +20,11 @@ pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType
                         field.ty = ty.clone();
                     }
                     field.ident = Some(member.name(version).clone());
+                    if versioned.needs_default(member, version) {
+                        field.attrs.push(syn::parse_quote! { #[serde(default)] });
+                    } else if versioned.needs_omission(&field.ty, &member.hints) {
+                        omit_none(&mut field);
+                    }
                     field
                 });
                 fields.named = of_version.collect();
@@ -31,6 +36,7 @@ pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType
             let of_version = variants.filter(|(_, member)| member.is_in(version)).map(|(mut variant, member)| {
                 variant.attrs = rewrite.member_attributes(variant.attrs, member);
                 variant.ident = member.name(version).clone();
+                omit_none_of_variant(versioned, member, &mut variant.fields);
                 variant
             });
             item.variants = of_version.collect();
@@ -38,6 +44,44 @@ pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType
         _ => {}
     }
     item.to_token_stream()
+}
+
+/// Returns a struct or enum that all versions share.
+pub(super) fn shared_item(shared: &VersionedType) -> TokenStream {
+    let mut item = shared.item.clone();
+    match &mut item {
+        Item::Struct(item) => {
+            if let Fields::Named(fields) = &mut item.fields {
+                for (field, member) in fields.named.iter_mut().zip(&shared.members) {
+                    if shared.needs_omission(&field.ty, &member.hints) {
+                        omit_none(field);
+                    }
+                }
+            }
+        }
+        Item::Enum(item) => {
+            for (variant, member) in item.variants.iter_mut().zip(&shared.members) {
+                omit_none_of_variant(shared, member, &mut variant.fields);
+            }
+        }
+        _ => {}
+    }
+    item.to_token_stream()
+}
+
+/// Adds the attribute that leaves an absent field out of JSON to the fields of a variant that need it.
+fn omit_none_of_variant(versioned: &VersionedType, member: &Member, fields: &mut Fields) {
+    let Fields::Named(fields) = fields else { return };
+    for (field, hints) in fields.named.iter_mut().zip(&member.fields) {
+        if versioned.needs_omission(&field.ty, hints) {
+            omit_none(field);
+        }
+    }
+}
+
+/// Adds the attribute that leaves an absent field out of JSON.
+fn omit_none(field: &mut Field) {
+    field.attrs.push(syn::parse_quote! { #[serde(skip_serializing_if = "::core::option::Option::is_none")] });
 }
 
 /// Rewrites the attributes of a type for one version.

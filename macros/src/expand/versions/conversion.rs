@@ -1,6 +1,9 @@
 //! Expands the conversion of a type from one version to the next.
 
-use super::qualified::{Qualify, qualified};
+use super::{
+    callee::callee,
+    qualified::{Qualify, qualified},
+};
 use crate::model::versions::{End, Member, Origin, Replacement, VersionedType, VersionsModule};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -114,10 +117,11 @@ impl Conversion<'_> {
         let krate = &self.module.paths.krate;
         let retype = member.retypes.iter().find(|retype| retype.version == self.new)?;
         let (old_type, new_type) = (self.at(self.old, &retype.from), member.type_in(self.new)?.to_token_stream());
-        let function = |given: &Option<syn::ExprPath>, source: &TokenStream, target: &TokenStream| {
+        let function = |given: &Option<Expr>, source: &TokenStream, target: &TokenStream| {
+            let (sources, targets) = (std::slice::from_ref(source), std::slice::from_ref(target));
             let conversion = || quote! { <#target as ::core::convert::TryFrom<#source>>::try_from };
-            let function = given.as_ref().map_or_else(conversion, ToTokens::to_token_stream);
-            self.function(&function, std::slice::from_ref(source), std::slice::from_ref(target))
+            let function = given.as_ref().map_or_else(conversion, |given| callee(given, sources));
+            self.function(&function, sources, targets)
         };
         let (up, down) = (function(&retype.up, &old_type, &new_type), function(&retype.down, &new_type, &old_type));
         let name = |version: usize| self.versioned.json_name(member, version);
@@ -150,8 +154,8 @@ impl Conversion<'_> {
         };
         let (old_names, old_types) = fields(&replaced.from, self.old);
         let (new_names, new_types) = fields(&replaced.to, self.new);
-        let up = self.function(&replaced.up.to_token_stream(), &old_types, &new_types);
-        let down = self.function(&replaced.down.to_token_stream(), &new_types, &old_types);
+        let up = self.function(&callee(&replaced.up, &old_types), &old_types, &new_types);
+        let down = self.function(&callee(&replaced.down, &new_types), &new_types, &old_types);
         quote! {
             #krate::versions::FieldChange::replaced(&[#(&[#old_names]),*], &[#(&[#new_names]),*], #up, #down)
         }

@@ -10,11 +10,10 @@ use crate::{
     model::{
         json_name::{renamed_field, renamed_variant},
         kube::Kube,
-        type_path::last_segment,
     },
 };
 use proc_macro2::Ident;
-use syn::{Attribute, Expr, ExprPath, Fields, Item, LitStr, Path, Type, ext::IdentExt};
+use syn::{Attribute, Expr, Fields, Item, LitStr, Path, Type, ext::IdentExt};
 
 /// A type with a history.
 pub(crate) struct VersionedType {
@@ -36,6 +35,8 @@ pub(crate) struct Member {
     /// The type of a field, or of the only content of a variant.
     pub(crate) ty: Option<Type>,
     pub(crate) hints: SchemaHints,
+    /// The attributes of the fields of a variant, in their order.
+    pub(crate) fields: Vec<SchemaHints>,
     /// The position of the first version with it.
     pub(crate) since: usize,
     pub(crate) origin: Origin,
@@ -74,8 +75,8 @@ pub(crate) enum End {
 pub(crate) struct Retype {
     pub(crate) version: usize,
     pub(crate) from: Type,
-    pub(crate) up: Option<ExprPath>,
-    pub(crate) down: Option<ExprPath>,
+    pub(crate) up: Option<Expr>,
+    pub(crate) down: Option<Expr>,
 }
 
 /// Fields that others replace, by the positions of the members.
@@ -83,8 +84,8 @@ pub(crate) struct Replacement {
     pub(crate) version: usize,
     pub(crate) from: Vec<usize>,
     pub(crate) to: Vec<usize>,
-    pub(crate) up: ExprPath,
-    pub(crate) down: ExprPath,
+    pub(crate) up: Expr,
+    pub(crate) down: Expr,
 }
 
 impl VersionedType {
@@ -94,7 +95,8 @@ impl VersionedType {
         let mut members = Vec::new();
         for ((ident, ty), member) in members_of(&input.item).into_iter().zip(input.members) {
             let index = members.len();
-            let mut resolved = Member::new(ident, ty, member.hints, known.len());
+            let mut resolved = Member::new(ident, ty, known.len());
+            (resolved.hints, resolved.fields) = (member.hints, member.fields);
             for change in &member.changes {
                 if let Some(version) = position(&change.version) {
                     resolved.add(change, version);
@@ -204,12 +206,6 @@ impl VersionedType {
         // The newest version may have a field with the name of one that is removed.
         self.members.iter().filter(newest).max_by_key(|member| member.until)
     }
-
-    /// Returns whether JSON may lack a field: its type is an `Option`, or it has a default.
-    pub(crate) fn is_optional(&self, member: &Member, version: usize) -> bool {
-        let is_option = member.type_in(version).and_then(last_segment).is_some_and(|last| last.ident == "Option");
-        is_option || self.hints.default || member.hints.default || member.hints.skip || member.hints.flatten
-    }
 }
 
 /// Returns the fields or variants of an item with their types.
@@ -233,11 +229,12 @@ fn members_of(item: &Item) -> Vec<(Ident, Option<Type>)> {
 }
 
 impl Member {
-    fn new(ident: Ident, ty: Option<Type>, hints: SchemaHints, versions: usize) -> Self {
+    fn new(ident: Ident, ty: Option<Type>, versions: usize) -> Self {
         Self {
             ident,
             ty,
-            hints,
+            hints: SchemaHints::default(),
+            fields: Vec::new(),
             since: 0,
             origin: Origin::First,
             until: versions,

@@ -2,7 +2,7 @@
 
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Attribute, Item, Type};
+use syn::{Attribute, Item, Path, Token, Type, punctuated::Punctuated};
 
 /// Returns the name of a struct or enum.
 pub(crate) fn type_name(item: &Item) -> Option<&Ident> {
@@ -20,6 +20,14 @@ pub(crate) fn attributes_of(item: &Item) -> &[Attribute] {
         Item::Enum(item) => &item.attrs,
         _ => &[],
     }
+}
+
+/// Returns whether the attributes derive a trait, by the last segment of its path.
+pub(crate) fn derives(attributes: &[Attribute], name: &str) -> bool {
+    let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    let paths =
+        derives.filter_map(|derive| derive.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
+    paths.flatten().any(|path| path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 /// Returns a type as text, for messages and comparisons.

@@ -45,9 +45,8 @@ fn expose(visibility: &mut Visibility, span: Span) {
 fn nest_change(change: &mut ChangeInput) {
     for argument in &mut change.arguments {
         match &mut argument.value {
-            ChangeValue::Expression(value) => Nesting.visit_expr_mut(value),
+            ChangeValue::Expression(value) | ChangeValue::Function(value) => Nesting.visit_expr_mut(value),
             ChangeValue::Type(ty) => Nesting.visit_type_mut(ty),
-            ChangeValue::Function(path) => Nesting.visit_expr_path_mut(path),
             ChangeValue::Path(_) | ChangeValue::Fields(_) | ChangeValue::Flag => {}
         }
     }

@@ -2,6 +2,7 @@
 
 extern crate self as opgen;
 
+mod fields;
 mod units;
 
 use super::*;

@@ -1,13 +1,10 @@
 //! The kind `HTTPShop`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A message that the operator stores in a ConfigMap.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "shop.example.com", version = "v1beta2", kind = "HTTPShop", status = "opgen::Status")]
+#[kube(group = "shop.example.com", version = "v1beta2", kind = "HTTPShop", status = "Status")]
 #[kube(printcolumn(
     name = "Available",
     type_ = "string",

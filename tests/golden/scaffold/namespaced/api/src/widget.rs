@@ -1,13 +1,10 @@
 //! The kind `Widget`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A message that the operator stores in a ConfigMap.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "demo.example.com", version = "v1alpha1", kind = "Widget", namespaced, status = "opgen::Status")]
+#[kube(group = "demo.example.com", version = "v1alpha1", kind = "Widget", namespaced, status = "Status")]
 #[kube(printcolumn(
     name = "Available",
     type_ = "string",

@@ -1,13 +1,10 @@
 //! The kind `Policy`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A message that the operator stores in a ConfigMap. Each Policy is an entry of a bucket in NATS.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "demo.example.com", version = "v1alpha1", kind = "Policy", status = "opgen::Status")]
+#[kube(group = "demo.example.com", version = "v1alpha1", kind = "Policy", status = "Status")]
 #[managed(nats(bucket = "policies"))]
 #[serde(rename_all = "camelCase")]
 pub struct PolicySpec {

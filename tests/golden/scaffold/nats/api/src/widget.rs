@@ -1,13 +1,10 @@
 //! The kind `Widget`: its spec and its schema.
 
-use kube::CustomResource;
-use opgen::Managed;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use opgen::prelude::*;
 
 /// A message that the operator stores in a ConfigMap. Each Widget is an entry of a bucket in NATS.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
-#[kube(group = "demo.example.com", version = "v1alpha1", kind = "Widget", namespaced, status = "opgen::Status")]
+#[kube(group = "demo.example.com", version = "v1alpha1", kind = "Widget", namespaced, status = "Status")]
 #[managed(nats(bucket = "widgets"))]
 #[serde(rename_all = "camelCase")]
 pub struct WidgetSpec {
