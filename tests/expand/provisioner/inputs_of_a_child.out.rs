@@ -122,10 +122,7 @@ impl ::opgen::Provision<WebApp> for Workload {
                             |draft| {
                                 let __value0 = __made0.get()?;
                                 let built = Self::note(draft, __value0);
-                                ::opgen::__private::desired_objects::<
-                                    ConfigMap,
-                                    _,
-                                >(built)
+                                ::opgen::__private::desired_objects::<ConfigMap, _>(built)
                             },
                         )
                         .await

@@ -104,10 +104,7 @@ impl ::opgen::Provision<WebApp> for WebAppTree {
                                     let __value0 = __made0.get()?;
                                     let __value1 = __made1.get()?;
                                     let built = Self::r#type(draft, __value0, __value1);
-                                    ::opgen::__private::desired_objects::<
-                                        ConfigMap,
-                                        _,
-                                    >(built)
+                                    ::opgen::__private::desired_objects::<ConfigMap, _>(built)
                                 },
                             )
                             .await

@@ -51,7 +51,9 @@ mod database {
                             &[&["backup"]],
                             |values| {
                                 let target_0 = ::opgen::__private::versions::Converted(
-                                        (move |backup: super::v1beta1::Backup| backup.old_name)(
+                                        (move |backup: super::v1beta1::Backup| {
+                                            backup.old_name
+                                        })(
                                             ::opgen::__private::versions::read::<
                                                 super::v1beta1::Backup,
                                             >(values.get(0usize))?,
@@ -107,7 +109,10 @@ mod database {
                             },
                             |values| {
                                 let target_0 = ::opgen::__private::versions::Converted(
-                                        (|host: String, mut port: u16| join(host, port))(
+                                        (|host: String, mut port: u16| join(
+                                            host,
+                                            port,
+                                        ))(
                                             ::opgen::__private::versions::read::<
                                                 String,
                                             >(values.get(0usize))?,
