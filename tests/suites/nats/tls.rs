@@ -7,7 +7,7 @@ use opgen::{
     nats::{NatsConnection, NatsError, NatsOptions},
 };
 use opgen_tests::{NatsServer, NatsServerOptions, wait};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use tempfile::TempDir;
 
 use crate::case::{BUCKET, connect, open, options};
@@ -19,8 +19,9 @@ const HOST: &str = "127.0.0.1";
 struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    fn new() -> Self {
+    fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key")).expect("an authority"))
     }
@@ -103,7 +104,7 @@ async fn works(options: NatsOptions) {
 }
 
 pub(crate) async fn own_authority() {
-    let (authority, other) = (Authority::new(), Authority::new());
+    let (authority, other) = (Authority::new("own"), Authority::new("other"));
     let files = TlsFiles::new(&authority, HOST);
     let server = files.serve("").await;
     works(files.trusting(&server)).await;
@@ -123,13 +124,13 @@ pub(crate) async fn own_authority() {
 }
 
 pub(crate) async fn handshake_first() {
-    let files = TlsFiles::new(&Authority::new(), HOST);
+    let files = TlsFiles::new(&Authority::new("own"), HOST);
     let server = files.serve("handshake_first: true").await;
     works(files.trusting(&server).tls_first(true)).await;
 }
 
 pub(crate) async fn client_certificate() {
-    let files = TlsFiles::new(&Authority::new(), HOST);
+    let files = TlsFiles::new(&Authority::new("own"), HOST);
     let server = files.serve("verify: true").await;
     works(files.with_client(&server)).await;
     // The server ends the connection after it has said why, and the end may come first.
@@ -138,7 +139,7 @@ pub(crate) async fn client_certificate() {
         if refused.contains("CertificateRequired") { Ok(()) } else { Err(refused) }
     })
     .await;
-    let strangers = TlsFiles::new(&Authority::new(), HOST);
+    let strangers = TlsFiles::new(&Authority::new("other"), HOST);
     let stranger =
         files.trusting(&server).client_certificate(strangers.path("client.pem"), strangers.path("client.key"));
     wait::until("the reason is named", wait::PATIENCE, async || {
@@ -150,13 +151,13 @@ pub(crate) async fn client_certificate() {
 
 /// The connection of a running operator: all files are replaced by those of another authority, and the server starts again with them.
 pub(crate) async fn replaced_certificates() {
-    let files = TlsFiles::new(&Authority::new(), HOST);
+    let files = TlsFiles::new(&Authority::new("own"), HOST);
     let mut server = files.serve("verify: true").await;
     let bucket = open(&connect(files.with_client(&server)).await, &BucketDefinition::new(BUCKET)).await;
     bucket.put("a", b"before".to_vec(), Expected::Absent).await.expect("a write");
     let earlier = TlsFiles(tempfile::tempdir().expect("a folder"));
     std::fs::copy(files.path("ca.pem"), earlier.path("ca.pem")).expect("a copy");
-    files.replace(&Authority::new(), HOST);
+    files.replace(&Authority::new("later"), HOST);
     server.start_again();
     server.until_healthy().await;
     wait::until("the next connection uses the new files", wait::PATIENCE, async || {
