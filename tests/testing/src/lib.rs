@@ -40,7 +40,7 @@
 //!
 //! # Services outside
 //! [`trial_with_world`] tries an operator with nodes of things that no API server stores, over a simulation of their service: see
-//! [`world`].
+//! [`external_service`].
 //!
 //! # Invariants
 //! Each run also checks these invariants; a finding names the object that violates one:
@@ -78,10 +78,10 @@ mod check;
 mod cluster_disturbance;
 mod diff;
 pub mod driver;
+pub mod external_service;
 mod footprint;
 mod object;
 mod oracle;
-mod outside_event;
 mod page;
 mod path;
 mod permission;
@@ -91,6 +91,7 @@ mod report;
 mod scenario;
 mod schedule;
 mod secret_data;
+mod service_event;
 mod simulation;
 mod snapshot;
 mod store_disturbance;
@@ -100,7 +101,6 @@ mod target;
 mod trial;
 mod variant;
 mod webhook_schedule;
-pub mod world;
 
 pub use check::Check;
 pub use opgen_sandbox::fault::{FaultClass, Faults, Timeline};

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use opgen_sandbox::fault::{Fault, FaultClass};
 
 use crate::{
-    cluster_disturbance::ClusterDisturbance, outside_event::OutsideEvent, store_disturbance::StoreDisturbance,
+    cluster_disturbance::ClusterDisturbance, service_event::OutsideEvent, store_disturbance::StoreDisturbance,
     webhook_schedule::WebhookSchedule,
 };
 

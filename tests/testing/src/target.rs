@@ -9,12 +9,12 @@ use opgen::bucket::OpenBuckets;
 use serde_json::{Value, json};
 
 use crate::{
+    external_service::WorldProgram,
     footprint::Footprint,
     object::{group, text},
     path::find_definition,
     program::{Manifests, Program},
     variant,
-    world::WorldProgram,
 };
 
 /// A program under test, with the data that all of its runs share.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::{
     check::Check,
+    external_service::{SimulatedWorld, World, WorldProgram, WorldSettings},
     page,
     program::{OpgenProgram, Program},
     report::{Finding, Report},
@@ -16,7 +17,6 @@ use crate::{
     schedule::{InvalidSchedule, Schedule},
     suite::{self, Bounds},
     target::{BucketLayer, Target},
-    world::{SimulatedWorld, World, WorldProgram, WorldSettings},
 };
 
 /// Creates a trial of an opgen operator. The function builds the operator for each process.
@@ -39,12 +39,12 @@ pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) ->
 /// another process.
 ///
 /// The calls to the service have the faults of the run, and its things are a part of the compared state: see
-/// [`world`](crate::world). Such a trial has no [`Check::Upgrade`], and [`Trial::upgrades_from`] is an error.
+/// [`external_service`](crate::external_service). Such a trial has no [`Check::Upgrade`], and [`Trial::upgrades_from`] is an error.
 ///
 /// # Examples
 /// ```no_run
-/// # fn operator(_: opgen_testing::world::World<String>) -> opgen::Operator { opgen::Operator::new("zones") }
-/// use opgen_testing::{trial_with_world, world::WorldSettings};
+/// # fn operator(_: opgen_testing::external_service::World<String>) -> opgen::Operator { opgen::Operator::new("zones") }
+/// use opgen_testing::{external_service::WorldSettings, trial_with_world};
 ///
 /// let settings = WorldSettings::<String>::new("DNS record").drift(|address| *address = "192.0.2.99".to_owned());
 /// let report = trial_with_world(settings, operator).run();

@@ -32,13 +32,13 @@ mod connection;
 mod error_response;
 mod event;
 #[cfg(feature = "client")]
+mod external_call;
+#[cfg(feature = "client")]
 mod faults;
 #[cfg(feature = "client")]
 mod idle;
 #[cfg(feature = "client")]
 mod inject;
-#[cfg(feature = "client")]
-mod outside;
 #[cfg(feature = "client")]
 mod pass;
 mod plan;
@@ -60,11 +60,11 @@ pub use body::FaultyBody;
 #[cfg(feature = "client")]
 pub use connection::ConnectionFault;
 #[cfg(feature = "client")]
+pub use external_call::{OutsideCalls, OutsideFault};
+#[cfg(feature = "client")]
 pub use faults::{FaultAction, Faults};
 #[cfg(feature = "client")]
 pub(crate) use inject::call;
-#[cfg(feature = "client")]
-pub use outside::{OutsideCalls, OutsideFault};
 pub use plan::{EventFault, Fault};
 #[cfg(feature = "client")]
 pub use random::FaultClass;

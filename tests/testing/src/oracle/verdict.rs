@@ -5,10 +5,10 @@ use super::{
     bucket,
     case::Case,
     comparison::{self, Comparison},
+    external_service::outside_problem,
     failure, invariant,
     leak::leaked_objects,
     orphan::orphaned_children,
-    outside::outside_problem,
     status, upgrade,
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};

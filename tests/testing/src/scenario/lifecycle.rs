@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{bucket, edit, finalizer, idle, isolation, loss, outside, recreate, remote, upgrade};
+use super::{bucket, edit, external_service, finalizer, idle, isolation, loss, recreate, remote, upgrade};
 use crate::{
     admin,
-    outside_event::OutsideEvent,
     schedule::Schedule,
+    service_event::OutsideEvent,
     simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
     snapshot::FOREIGN_FINALIZER,
     target::Target,
@@ -74,11 +74,11 @@ async fn run_phases<'a>(
         }
     }
     if is_over_quota {
-        outside::outlast_quota(cluster, outcome).await?;
+        external_service::outlast_quota(cluster, outcome).await?;
     }
     rest_after_create(cluster, schedule).await?;
     if cluster.world.as_ref().is_some_and(|world| world.unrepaired() > 0) {
-        outside::await_repair(cluster).await?;
+        external_service::await_repair(cluster).await?;
     }
     outcome.calls_to_create = cluster.faults.calls();
     let created = cluster.snapshot();
@@ -131,7 +131,7 @@ async fn disturb<'a>(
         bucket::run(cluster, disturbance, outcome).await?;
     }
     if let Some((0, event)) = schedule.outside.filter(|(_, event)| *event != OutsideEvent::Quota) {
-        outside::run(cluster, event, outcome).await?;
+        external_service::run(cluster, event, outcome).await?;
     }
     if let Some(index) = schedule.deleted_child {
         loss::run(cluster, index, schedule.hides_events, outcome).await?;

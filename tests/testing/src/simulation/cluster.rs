@@ -28,6 +28,7 @@ use super::{
 use crate::{
     admin::{self, ErrorResponse},
     api_server::ApiServer,
+    external_service::RunningWorld,
     object::{is_same_object, reduce_external_record},
     permission::deploys_applications,
     program::ProgramWebhooks,
@@ -37,7 +38,6 @@ use crate::{
     stored_kind::StoredKind,
     target::Target,
     webhook_schedule::WebhookSchedule,
-    world::RunningWorld,
 };
 
 /// How many of its pauses a program may need to come to rest with a value that it can't use.

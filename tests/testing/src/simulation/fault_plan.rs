@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{bucket_stores::BucketStores, remote_clusters::RemoteClusters};
 use crate::{
-    admin, api_server::ApiServer, path::object_path, program::Manifests, schedule::Schedule,
-    store_disturbance::StoreDisturbance, target::Target, webhook_schedule::WebhookSchedule, world::RunningWorld,
+    admin, api_server::ApiServer, external_service::RunningWorld, path::object_path, program::Manifests,
+    schedule::Schedule, store_disturbance::StoreDisturbance, target::Target, webhook_schedule::WebhookSchedule,
 };
 
 /// More calls in one run are an endless loop.

@@ -9,7 +9,7 @@ use opgen::{
     external::{DeletionPolicy, External, ExternalContext, ExternalKey, ExternalResource, Observed, UpdateOutcome},
     prelude::*,
 };
-use opgen_testing::world::{World, WorldError, WorldSettings};
+use opgen_testing::external_service::{World, WorldError, WorldSettings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -53,7 +53,7 @@ impl<T: Clone + Serialize + Send> World<T> {
     /// ```
     /// use std::time::Duration;
     ///
-    /// use opgen_testing::{FaultClass, Faults, world::{World, WorldSettings}};
+    /// use opgen_testing::{FaultClass, Faults, external_service::{World, WorldSettings}};
     ///
     /// let faults = Faults::by_chance(7, &[FaultClass::ServerError, FaultClass::Cut], Duration::from_secs(60));
     /// let world = World::with_faults(WorldSettings::<String>::new("DNS record"), &faults);

@@ -14,7 +14,7 @@ use super::{
     settings::WorldSettings,
     thing::{Thing, WorldCall},
 };
-use crate::{object::OUTSIDE_FIELD, outside_event::OutsideEvent};
+use crate::{object::OUTSIDE_FIELD, service_event::OutsideEvent};
 
 /// A thing with the times that decide who sees it.
 struct StoredThing<T> {

@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     object::is_waiting,
-    outside_event::OutsideEvent,
+    service_event::OutsideEvent,
     simulation::{Cluster, Failure, Outcome},
 };
 

@@ -15,8 +15,8 @@
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), opgen_testing::world::WorldError> {
-//! use opgen_testing::world::{World, WorldSettings};
+//! # async fn main() -> Result<(), opgen_testing::external_service::WorldError> {
+//! use opgen_testing::external_service::{World, WorldSettings};
 //!
 //! let world = World::new(WorldSettings::<String>::new("DNS record"));
 //! let id = world.create("5e1f", "192.0.2.7".to_owned()).await?;
@@ -27,15 +27,15 @@
 //! # }
 //! ```
 
-mod client;
 mod contents;
 mod error;
 mod running;
+mod service;
 mod settings;
 mod thing;
 
-pub use client::World;
 pub use error::WorldError;
 pub(crate) use running::{RunningWorld, SimulatedWorld, WorldProgram};
+pub use service::World;
 pub use settings::WorldSettings;
 pub use thing::{Thing, WorldCall};

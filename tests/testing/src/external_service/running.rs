@@ -8,10 +8,10 @@ use opgen_sandbox::fault::Faults;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{client::World, contents::WorldContents, settings::WorldSettings};
+use super::{contents::WorldContents, service::World, settings::WorldSettings};
 use crate::{
-    outside_event::OutsideEvent,
     program::{run_operator, watched_namespace},
+    service_event::OutsideEvent,
 };
 
 /// An operator that uses a service outside of the cluster, of which each run has a new one.

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use dns::{Entry, HostTree, ImportingTree, Mistake, PatientTree, RetainingTree, host, operator};
 use opgen_testing::{
-    Check, Report, Trial, trial_with_world,
-    world::{World, WorldSettings},
+    Check, Report, Trial,
+    external_service::{World, WorldSettings},
+    trial_with_world,
 };
 
 /// The time until a new record is visible, in a service that is not consistent at once.
