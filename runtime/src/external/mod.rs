@@ -118,7 +118,7 @@
 //! the record; specs and observed states are not. The record has a salted hash of the spec: whoever can read it can check a guess.
 //!
 //! # Tests
-//! `opgen_testing::trial_with_world` tries an operator over a simulation of the service, with a stop at each of its calls and with other
+//! `opgen_testing::trial_with_service` tries an operator over a simulation of the service, with a stop at each of its calls and with other
 //! faults. It finds mistakes of the functions: a thing that is created twice, left or not repaired.
 //!
 //! # Limits

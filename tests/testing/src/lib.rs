@@ -38,8 +38,8 @@
 //! have no generated samples, so [`Trial::sample`] adds some. [`Check::Buckets`] disturbs the buckets as clients do that know nothing of
 //! Kubernetes. Each bucket has entries of other clients, which must stay as they are.
 //!
-//! # Services outside
-//! [`trial_with_world`] tries an operator with nodes of things that no API server stores, over a simulation of their service: see
+//! # External services
+//! [`trial_with_service`] tries an operator with nodes of things that no API server stores, over a simulation of their service: see
 //! [`external_service`].
 //!
 //! # Invariants
@@ -108,4 +108,4 @@ pub use program::{Manifests, Program, ProgramWebhooks, Respond};
 pub use report::{CheckSummary, Finding, Report, TrialError};
 pub use schedule::{InvalidSchedule, Schedule};
 pub use stored_kind::{BUCKET_ANNOTATION, UNCONTROLLED_ANNOTATION};
-pub use trial::{Trial, trial, trial_of, trial_with_world};
+pub use trial::{Trial, trial, trial_of, trial_with_service};

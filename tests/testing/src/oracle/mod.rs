@@ -20,7 +20,7 @@ mod verdict;
 pub(crate) use baseline::Baseline;
 pub(crate) use case::Case;
 pub(crate) use convergence::convergence;
-pub(crate) use external_service::outside_problem;
+pub(crate) use external_service::service_problem;
 pub(crate) use failure::{program_panic, run_failure, runner_panicked};
 pub(crate) use leak::leaked_objects;
 pub(crate) use role::{missing_permissions, unused_permissions};

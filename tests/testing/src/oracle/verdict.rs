@@ -5,7 +5,7 @@ use super::{
     bucket,
     case::Case,
     comparison::{self, Comparison},
-    external_service::outside_problem,
+    external_service::service_problem,
     failure, invariant,
     leak::leaked_objects,
     orphan::orphaned_children,
@@ -45,7 +45,7 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
         findings.extend(orphaned_children(case, baseline));
     }
     findings.extend(leaked_objects(case));
-    findings.extend(outside_problem(case));
+    findings.extend(service_problem(case));
     findings
 }
 
