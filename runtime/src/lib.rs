@@ -77,7 +77,6 @@
 //! | [`scope`] | Nodes whose objects are in another cluster. |
 //! | [`bucket`] | Objects in key-value buckets, for example of NATS, instead of Kubernetes. |
 //! | [`external`] | Nodes that own external resources, such as DNS records. |
-//! | [`bucket`] | Stores of keys and values, where objects live that no API server knows. |
 //! | `nats` | Buckets in NATS JetStream, with the feature `nats`. |
 //! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 
