@@ -130,12 +130,12 @@
 //! - A record that somebody deletes within the grace period of a creation may lead to a second thing.
 //! - The functions get no outputs of other nodes.
 
-mod leftover;
 mod node;
+mod orphan;
 mod record;
 mod resource;
 mod thing;
 
-pub(crate) use leftover::report_remaining_records;
 pub use node::External;
+pub(crate) use orphan::report_remaining_records;
 pub use resource::{DeletionPolicy, ExternalContext, ExternalKey, ExternalResource, Observed, UpdateOutcome};

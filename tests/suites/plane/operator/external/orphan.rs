@@ -1,4 +1,4 @@
-//! Records of nodes that a later release of the operator does not have.
+//! Tests the records of nodes that a later release of the operator does not have.
 
 use std::sync::Arc;
 
