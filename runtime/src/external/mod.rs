@@ -124,7 +124,7 @@
 //! # Limits
 //! - Records and things of an owner that is deleted by force or with `kubectl delete --cascade=orphan`, and of a field that is removed from
 //!   the tree, are not collected. As long as the tree has another external node, the deletion of the owner reports each record of a
-//!   removed field by an event with the reason `ExternalThingLeft`.
+//!   removed field by an event with the reason `ExternalResourceOrphaned`.
 //! - An external node can't be below a remote node: that is an error at compile time. The cluster may end before the thing is deleted.
 //! - An imported thing whose record is deleted is not found by a removal, since it has no token.
 //! - A record that somebody deletes within the grace period of a creation may lead to a second thing.

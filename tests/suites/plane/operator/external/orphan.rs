@@ -36,7 +36,7 @@ pub(super) async fn removed_node(plane: Arc<Plane>) {
     );
     until("an event names the record", PATIENCE, async || {
         let events = scene.site.api::<Event>().list(&ListParams::default()).await.map_err(|error| error.to_string())?;
-        let left = events.items.iter().filter(|event| event.reason.as_deref() == Some("ExternalThingLeft"));
+        let left = events.items.iter().filter(|event| event.reason.as_deref() == Some("ExternalResourceOrphaned"));
         let notes: Vec<_> = left.filter_map(|event| event.note.as_deref()).collect();
         if notes == [expected.as_str()] { Ok(()) } else { Err(format!("{notes:?}")) }
     })
