@@ -43,7 +43,7 @@ async fn related(scene: &SiphonScene, name: &str, reason: &str) -> Event {
 /// The namespace of an event is that of the object it regards, and no object of Kubernetes is in the bucket.
 async fn in_kubernetes(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
-    scene.put("one", "a", Ending::Well).await;
+    scene.put("one", "a", Ending::Success).await;
     let event = related(&scene, "one", "Created").await;
     let (regarding, related) = (event.regarding.unwrap(), event.related.unwrap());
     assert_eq!(regarding.kind.as_deref(), Some("Pod"));
@@ -58,7 +58,7 @@ async fn reasons(plane: Arc<Plane>) {
     stranger.metadata.name = Some("taken".to_owned());
     scene.site.create(&stranger).await;
     for (name, reason) in [("one", "Created"), ("taken", "NotOwned")] {
-        scene.put(name, "a", Ending::Well).await;
+        scene.put(name, "a", Ending::Success).await;
         let note = related(&scene, name, reason).await.note.unwrap_or_default();
         assert!(note.contains("ConfigMap") && note.contains(name), "{note}");
     }

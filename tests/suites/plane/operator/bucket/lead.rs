@@ -134,7 +134,7 @@ async fn clock_jumps(plane: Arc<Plane>) {
 /// The pass counter of a kind in a bucket is counted, and its entry has the finalizer.
 async fn metrics(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
-    scene.put("one", "a", Ending::Well).await;
+    scene.put("one", "a", Ending::Success).await;
     scene.is_available("one", "True").await;
     let text = scene.operator.metrics().text().unwrap();
     let is_count = |line: &&str| {

@@ -88,7 +88,7 @@ async fn in_flight(plane: Arc<Plane>) {
     scene.put("one", "a", Ending::Gate).await;
     scene.visits.reach("one", 1).await;
     scene.running.signal();
-    scene.put("two", "a", Ending::Well).await;
+    scene.put("two", "a", Ending::Success).await;
     scene.visits.rest().await;
     assert!(!scene.running.has_ended());
     scene.visits.gate.add_permits(1);

@@ -38,9 +38,9 @@ pub(crate) struct SiphonSpec {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
     #[default]
-    Well,
+    Success,
     Failure,
-    // Well, when the gate lets it through.
+    // It succeeds once the gate lets it through.
     Gate,
 }
 
@@ -137,7 +137,7 @@ impl Provision<VisitedSiphon> for RecordVisit {
         let (siphon, visits) = (cx.object(), cx.options());
         visits.add(siphon);
         match siphon.spec.ending {
-            Ending::Well => Ok(()),
+            Ending::Success => Ok(()),
             Ending::Failure => Err(std::io::Error::other("the siphon is broken").into()),
             Ending::Gate => {
                 visits.gate.acquire().await.map(SemaphorePermit::forget)?;
