@@ -139,7 +139,7 @@ impl Scene {
     }
 
     fn key(&self, name: &str) -> String {
-        format!("{}.{name}", self.site.namespace)
+        self.site.bucket_key(name)
     }
 
     /// Writes a vat as a client that knows nothing but its spec.
@@ -207,7 +207,7 @@ async fn owner_in_kubernetes(plane: Arc<Plane>) {
     let operator = site.operator().buckets(buckets.link()).controls::<Note, PipeOfNote>().defines::<Pipe>();
     let running = site.start(&operator).await;
     site.create(&Note::new("one", NoteSpec { text: "a".to_owned(), ..NoteSpec::default() })).await;
-    let (pipes, key) = (buckets.bucket("pipes"), format!("{}.one", site.namespace));
+    let (pipes, key) = (buckets.bucket("pipes"), site.bucket_key("one"));
     has_text(&pipes, &key, "a").await;
     let pipe = object(&pipes, &key).await.unwrap();
     assert_eq!(pipe["metadata"].get("ownerReferences"), None, "{pipe}");

@@ -67,9 +67,9 @@ async fn input(plane: Arc<Plane>) {
         .await;
     };
     let (vats, pipes) = (buckets.bucket("vats"), buckets.bucket("pipes"));
-    vats.put_raw(&format!("{}.reader", site.namespace), json!({"spec": {"text": ""}}).to_string()).await;
+    vats.put_raw(&site.bucket_key("reader"), json!({"spec": {"text": ""}}).to_string()).await;
     reads("none").await;
-    let key = format!("{}.shared", site.namespace);
+    let key = site.bucket_key("shared");
     let mut revision = 0;
     for text in ["a", "b"] {
         revision = pipes.put_raw(&key, json!({"spec": {"text": text}}).to_string()).await;
@@ -169,7 +169,7 @@ async fn outside(plane: Arc<Plane>) {
     let operator = site.operator().buckets(buckets.link());
     let operator = operator.controls_with::<VatWithValves, ValveTree>(|controller| controller.options(of_nodes));
     let running = site.start(&operator).await;
-    let (vats, key) = (buckets.bucket("vats"), format!("{}.one", site.namespace));
+    let (vats, key) = (buckets.bucket("vats"), site.bucket_key("one"));
     vats.put_raw(&key, json!({"spec": {"text": "a"}}).to_string()).await;
     valves.have(&["a"]).await;
     until("the vat has a status", PATIENCE, async || {

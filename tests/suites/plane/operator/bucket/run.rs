@@ -60,7 +60,7 @@ async fn farewell(plane: Arc<Plane>) {
     })
     .await;
     running.end_now().await;
-    has_text(&buckets.bucket("pipes"), &format!("{}.farewell", site.namespace), "a").await;
+    has_text(&buckets.bucket("pipes"), &site.bucket_key("farewell"), "a").await;
 }
 
 /// The parts of a process need not exist when its operator is built.
@@ -79,7 +79,7 @@ async fn added(plane: Arc<Plane>) {
         }
     });
     runnables.add(late).unwrap();
-    has_text(&buckets.bucket("pipes"), &format!("{}.late", site.namespace), "a").await;
+    has_text(&buckets.bucket("pipes"), &site.bucket_key("late"), "a").await;
     running.end_now().await;
 }
 
@@ -95,7 +95,7 @@ async fn in_flight(plane: Arc<Plane>) {
     let SiphonScene { site, buckets, visits, running, .. } = scene;
     running.end().await.unwrap();
     let siphons = buckets.bucket("siphons");
-    let one = super::object(&siphons, &format!("{}.one", site.namespace)).await.unwrap();
+    let one = super::object(&siphons, &site.bucket_key("one")).await.unwrap();
     assert!(one["status"]["conditions"].is_array(), "{one}");
     assert_eq!(visits.count("two"), 0);
 }

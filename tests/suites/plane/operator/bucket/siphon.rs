@@ -184,7 +184,7 @@ impl SiphonScene {
     }
 
     pub(super) fn key(&self, name: &str) -> String {
-        format!("{}.{name}", self.site.namespace)
+        self.site.bucket_key(name)
     }
 
     /// Writes a siphon as a client that knows nothing but its spec.
