@@ -19,9 +19,10 @@ use opgen_tests::{
 
 use super::{
     super::site::Site,
-    Pipe, PipeSpec, Vat, VatTree, has_text,
+    Pipe, PipeSpec, Vat, VatTree,
     siphon::{Ending, SiphonScene},
     store::CaseBuckets,
+    stored::{has_text, object},
 };
 
 pub(super) fn cases() -> Vec<Trial> {
@@ -95,7 +96,7 @@ async fn in_flight(plane: Arc<Plane>) {
     let SiphonScene { site, buckets, visits, running, .. } = scene;
     running.end().await.unwrap();
     let siphons = buckets.bucket("siphons");
-    let one = super::object(&siphons, &site.bucket_key("one")).await.unwrap();
+    let one = object(&siphons, &site.bucket_key("one")).await.unwrap();
     assert!(one["status"]["conditions"].is_array(), "{one}");
     assert_eq!(visits.count("two"), 0);
 }

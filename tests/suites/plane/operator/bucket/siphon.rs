@@ -19,8 +19,8 @@ use tokio::{
 
 use super::{
     super::site::{Running, Site},
-    is_empty, object,
     store::{CaseBucket, CaseBuckets},
+    stored::{condition, is_empty, until_stored},
 };
 
 /// A siphon, whose passes are recorded.
@@ -195,14 +195,11 @@ impl SiphonScene {
 
     /// Waits until the condition `Available` of a siphon has this status, and returns the condition.
     pub(super) async fn is_available(&self, name: &str, status: &str) -> Value {
-        let (siphons, key) = (self.siphons(), self.key(name));
-        until(format!("{name} is available: {status}"), PATIENCE, async || {
-            let siphon = object(&siphons, &key).await.unwrap_or_default();
-            let conditions = siphon["status"]["conditions"].as_array().cloned().unwrap_or_default();
-            let available = conditions.into_iter().find(|condition| condition["type"] == "Available");
-            available.filter(|condition| condition["status"] == status).ok_or_else(|| siphon.to_string())
-        })
-        .await
+        let has_status =
+            |siphon: &Value| condition(siphon, "Available").is_some_and(|condition| condition["status"] == status);
+        let what = format!("is available: {status}");
+        let siphon = until_stored(&self.siphons(), &self.key(name), &what, has_status).await;
+        condition(&siphon, "Available").cloned().unwrap_or_default()
     }
 
     /// Waits until the bucket has no entry, and so no claim of the operator either.
