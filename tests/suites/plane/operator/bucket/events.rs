@@ -11,6 +11,7 @@ use opgen_tests::{
 use serde_json::Value;
 
 use super::{
+    super::event::until_event,
     alone::Alone,
     siphon::{Ending, SiphonScene},
     store::CaseBucket,
@@ -29,15 +30,11 @@ pub(super) fn cases() -> Vec<Trial> {
 
 /// Waits for an event of Kubernetes that is related to an entry.
 async fn related(scene: &SiphonScene, name: &str, reason: &str) -> Event {
-    until(format!("an event {reason} about {name}"), PATIENCE, async || {
-        let all = scene.site.api::<Event>().list(&Default::default()).await.map_err(|error| error.to_string())?;
-        let is_it = |event: &&Event| {
-            event.reason.as_deref() == Some(reason)
-                && event.related.as_ref().is_some_and(|object| object.name.as_deref() == Some(name))
-        };
-        all.items.iter().find(is_it).cloned().ok_or_else(|| format!("{} events", all.items.len()))
-    })
-    .await
+    let is_related = |event: &Event| {
+        let related = event.related.as_ref().and_then(|object| object.name.as_deref());
+        event.reason.as_deref() == Some(reason) && related == Some(name)
+    };
+    until_event(&scene.site.api(), format!("an event {reason} about {name}"), is_related).await
 }
 
 /// The namespace of an event is that of the object it regards, and no object of Kubernetes is in the bucket.
