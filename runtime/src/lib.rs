@@ -73,8 +73,7 @@
 //! | [`cd`] | Applications, which a tree deploys with Argo CD, Flux or Helm. |
 //! | [`scope`] | Nodes whose objects are in another cluster. |
 //! | [`bucket`] | Objects in key-value buckets, for example of NATS, instead of Kubernetes. |
-//! | [`external`] | Nodes that own things outside of Kubernetes. |
-//! | [`bucket`] | Stores of keys and values, where objects live that no API server knows. |
+//! | [`external`] | Nodes that own external resources, such as DNS records. |
 //! | `nats` | Buckets in NATS JetStream, with the feature `nats`. |
 //! | [`webhook`] | Admission webhooks: validation and defaults by functions. |
 

@@ -328,16 +328,16 @@ impl RunningController {
         let on_end = environment.begin_pass(self.control_loop.source.kind(), key.namespace(), key.name());
         let PassResult { next, earlier_failures, significance, trace } =
             shard.run(self.control_loop.reconcile(key, trigger)).await;
-        if next.next == Next::CatchUp {
+        if next.when == Next::CatchUp {
             self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain_length);
         }
         if let Some(on_end) = on_end {
-            on_end(next.next.description());
+            on_end(next.when.description());
         }
         // Before the backoff begins: a change that a user made during the pass ends it.
         self.enqueue_changed(key.clone(), significance, false);
         self.schedule_next(item, next, earlier_failures);
-        (next.next, trace)
+        (next.when, trace)
     }
 
     /// Returns what led to the pass that begins now. A request by a user starts a new chain of own writes.
@@ -353,7 +353,7 @@ impl RunningController {
         let Item { key, priority, trigger, .. } = item.clone();
         // A change by a user has high priority once: it had its pass.
         let repeated = priority.min(Priority::Normal);
-        let (after, priority) = match next.next {
+        let (after, priority) = match next.when {
             Next::AwaitChange | Next::Parked | Next::OtherShard => return,
             Next::Resync => match self.settings.resync_period.or(next.at_most) {
                 Some(period) => (self.backoff.spread(next.limit(period)), Priority::Low),

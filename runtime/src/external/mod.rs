@@ -118,24 +118,24 @@
 //! the record; specs and observed states are not. The record has a salted hash of the spec: whoever can read it can check a guess.
 //!
 //! # Tests
-//! `opgen_testing::trial_with_world` tries an operator over a simulation of the service, with a stop at each of its calls and with other
+//! `opgen_testing::trial_with_service` tries an operator over a simulation of the service, with a stop at each of its calls and with other
 //! faults. It finds mistakes of the functions: a thing that is created twice, left or not repaired.
 //!
 //! # Limits
 //! - Records and things of an owner that is deleted by force or with `kubectl delete --cascade=orphan`, and of a field that is removed from
 //!   the tree, are not collected. As long as the tree has another external node, the deletion of the owner reports each record of a
-//!   removed field by an event with the reason `ExternalThingLeft`.
+//!   removed field by an event with the reason `ExternalResourceOrphaned`.
 //! - An external node can't be below a remote node: that is an error at compile time. The cluster may end before the thing is deleted.
 //! - An imported thing whose record is deleted is not found by a removal, since it has no token.
 //! - A record that somebody deletes within the grace period of a creation may lead to a second thing.
 //! - The functions get no outputs of other nodes.
 
-mod leftover;
 mod node;
+mod orphan;
 mod record;
 mod resource;
 mod thing;
 
-pub(crate) use leftover::report_remaining_records;
 pub use node::External;
+pub(crate) use orphan::report_remaining_records;
 pub use resource::{DeletionPolicy, ExternalContext, ExternalKey, ExternalResource, Observed, UpdateOutcome};

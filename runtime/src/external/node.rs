@@ -1,4 +1,4 @@
-//! Implements `External`, the node of a thing outside of Kubernetes.
+//! Implements `External`, the node of an external resource.
 
 use super::{
     record::nodes_with_records,

@@ -1,4 +1,4 @@
-//! Defines `ExternalResource`, the functions by which a node manages a thing outside of Kubernetes, and their arguments.
+//! Defines `ExternalResource`, the functions by which a node manages an external resource, and their arguments.
 
 use crate::{
     context::{Calls, Context, Draft, Teardown},

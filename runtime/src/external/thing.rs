@@ -1,4 +1,4 @@
-//! Creates, observes, updates and deletes the thing outside of Kubernetes that an external node owns, such as a DNS record.
+//! Creates, observes, updates and deletes the external resource that an external node owns, such as a DNS record.
 //!
 //! # Flow
 //! 1. Between two observations, a pass with the same spec makes no call.

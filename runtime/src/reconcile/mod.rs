@@ -152,11 +152,11 @@ impl Loop {
         });
         // A pass over an uncached object may have learned its uid.
         let uid = if entry.is_some() { uid } else { last_uid() };
-        let earlier_failures = self.states.count_failures(key, &uid, next.next);
+        let earlier_failures = self.states.count_failures(key, &uid, next.when);
         let Some(header) = entry.as_ref().map(|entry| &entry.header) else {
             return PassResult { next, earlier_failures, significance: Significance::None, trace: None };
         };
-        let trace = self.end_span(traced, header, next.next);
+        let trace = self.end_span(traced, header, next.when);
         let version = &header.resource_version;
         let significance = self.shared.own_write_events.end_pass(key, &uid, version, Significance::OwnWrite);
         PassResult { next, earlier_failures, significance: self.apply_change(header, significance), trace }

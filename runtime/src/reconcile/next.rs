@@ -67,14 +67,14 @@ impl Next {
 /// When the next pass over an object runs, with a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NextPass {
-    pub(crate) next: Next,
+    pub(crate) when: Next,
     /// The pass runs after this time, if a period or a backoff is longer, or if there is no resync period. `None` is no limit.
     pub(crate) at_most: Option<Duration>,
 }
 
 impl From<Next> for NextPass {
-    fn from(next: Next) -> Self {
-        Self { next, at_most: None }
+    fn from(when: Next) -> Self {
+        Self { when, at_most: None }
     }
 }
 
@@ -89,17 +89,17 @@ impl RequeueRequest {
     /// Applies the request of the nodes to the next pass. A retry after an error or a conflict ignores it. After an error, the rest of
     /// a fight limits the backoff.
     pub(super) fn apply_to(self, next: Next, rest_of_fight: Option<Duration>) -> NextPass {
-        let next = match (next, self.after) {
+        let when = match (next, self.after) {
             (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(DEFAULT_REQUEUE)),
             (Next::Resync | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
             (next, _) => next,
         };
-        let at_most = match next {
+        let at_most = match when {
             Next::Resync | Next::Requeue | Next::After(_) => self.at_most,
             Next::Failed => rest_of_fight,
             _ => None,
         };
-        NextPass { next, at_most }
+        NextPass { when, at_most }
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
         let request = RequeueRequest::default();
         assert_eq!(
             request.apply_to(Next::Failed, Some(second)),
-            NextPass { next: Next::Failed, at_most: Some(second) }
+            NextPass { when: Next::Failed, at_most: Some(second) }
         );
         assert_eq!(request.apply_to(Next::Requeue, Some(second)), NextPass::from(Next::Requeue));
     }

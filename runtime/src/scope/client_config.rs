@@ -76,11 +76,11 @@ pub(super) fn check(
     found: &Secret,
     runner: &ExecRunner,
 ) -> Result<CheckedKubeconfig, UnusableKubeconfig> {
-    check_with(secret, found, &|exec| runner.check(exec).err())
+    read_kubeconfig(secret, found, &|exec| runner.check(exec).err())
 }
 
-/// Checks the kubeconfig in a Secret. `problem_of_program` returns why a program is not allowed.
-fn check_with(
+/// Reads and checks the kubeconfig in a Secret. `problem_of_program` returns why a program is not allowed.
+fn read_kubeconfig(
     secret: &KubeconfigSecret,
     found: &Secret,
     problem_of_program: &dyn Fn(&ExecConfig) -> ProgramProblem,
@@ -123,7 +123,7 @@ fn check_with(
 /// # Errors
 /// A yield if the kubeconfig can't be used, without any text of it.
 pub(crate) async fn read_credentials(secret: &KubeconfigSecret, found: &Secret) -> Result<ClusterCredentials, Error> {
-    let mut kubeconfig = check_with(secret, found, &|_| None).map_err(UnusableKubeconfig::into_yield)?;
+    let mut kubeconfig = read_kubeconfig(secret, found, &|_| None).map_err(UnusableKubeconfig::into_yield)?;
     if user_of(&mut kubeconfig.kubeconfig).is_some_and(|user| user.exec.is_some()) {
         return Err(no_credentials(secret, ISSUED_CREDENTIALS));
     }

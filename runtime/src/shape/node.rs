@@ -46,7 +46,7 @@ pub enum Node {
     Manifest(EmbeddedManifest),
     /// An application, which the node deploys with the CD system of this name.
     Application(&'static str),
-    /// A thing of this name outside of Kubernetes, such as a DNS record.
+    /// An external resource of this name, such as a DNS record.
     External(&'static str),
     /// A hand-written node.
     Custom,

@@ -1,5 +1,6 @@
 //! Operators at work: what they write and what they leave alone, how they start and how they end.
 
+pub(crate) mod event;
 pub(crate) mod example;
 pub(crate) mod install;
 pub(crate) mod kinds;

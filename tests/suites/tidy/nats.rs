@@ -7,7 +7,7 @@ const STATEMENTS: [Statement; 26] = [
     (1, "a primary is in a bucket, and its status is in its entry"),
     (2, "children are in Kubernetes or in buckets"),
     (3, "other objects and entries are inputs that are only read"),
-    (4, "changes outside are found by a period, not by events"),
+    (4, "changes of external resources are found by a period, not by events"),
     (5, "an operator names the kinds that it has, and no others"),
     (6, "a child names the kind and the key of its owner"),
     (7, "the mark has the true key, whatever its length, and labels are valid"),

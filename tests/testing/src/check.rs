@@ -45,11 +45,11 @@ pub enum Check {
     /// deletion neither children nor entries are left. Only for programs with
     /// [kinds in buckets](crate::Manifests::install).
     Buckets,
-    /// A failed call to a service outside of the cluster, and a change or a deletion of its things by another client, do not change the
-    /// final state: there is no second thing, none is left after the deletion, and a thing that differs is repaired. An exhausted quota
-    /// is reported in a condition and leads to no endless calls. Only for trials
-    /// [with a world](crate::trial_with_world). Stops before and after its calls are a part of [`Check::Stop`].
-    Outside,
+    /// A failed call to an external service, and a change or a deletion of its things by another client, do not change the final state:
+    /// there is no second thing, none is left after the deletion, and a thing that differs is repaired. An exhausted quota is reported in
+    /// a condition and leads to no endless calls. Only for trials [with a service](crate::trial_with_service). Stops before and after its
+    /// calls are a part of [`Check::Stop`].
+    ExternalService,
     /// An upgrade and a downgrade keep the objects that both releases want, and lead to the state of each release. It needs
     /// [`Trial::upgrades_from`](crate::Trial::upgrades_from).
     Upgrade,
@@ -74,7 +74,7 @@ impl Check {
         Self::Webhooks,
         Self::RemoteClusters,
         Self::Buckets,
-        Self::Outside,
+        Self::ExternalService,
         Self::Upgrade,
         Self::Role,
     ];
@@ -97,7 +97,7 @@ impl fmt::Display for Check {
             Self::Webhooks => "faults of webhooks",
             Self::RemoteClusters => "disturbances of other clusters",
             Self::Buckets => "disturbances of buckets",
-            Self::Outside => "services outside",
+            Self::ExternalService => "external services",
             Self::Upgrade => "upgrade and downgrade",
             Self::Role => "role",
         })

@@ -38,9 +38,9 @@
 //! have no generated samples, so [`Trial::sample`] adds some. [`Check::Buckets`] disturbs the buckets as clients do that know nothing of
 //! Kubernetes. Each bucket has entries of other clients, which must stay as they are.
 //!
-//! # Services outside
-//! [`trial_with_world`] tries an operator with nodes of things that no API server stores, over a simulation of their service: see
-//! [`world`].
+//! # External services
+//! [`trial_with_service`] tries an operator with nodes of things that no API server stores, over a simulation of their service: see
+//! [`external_service`].
 //!
 //! # Invariants
 //! Each run also checks these invariants; a finding names the object that violates one:
@@ -78,10 +78,10 @@ mod check;
 mod cluster_disturbance;
 mod diff;
 pub mod driver;
+pub mod external_service;
 mod footprint;
 mod object;
 mod oracle;
-mod outside_event;
 mod page;
 mod path;
 mod permission;
@@ -91,6 +91,7 @@ mod report;
 mod scenario;
 mod schedule;
 mod secret_data;
+mod service_event;
 mod simulation;
 mod snapshot;
 mod store_disturbance;
@@ -100,7 +101,6 @@ mod target;
 mod trial;
 mod variant;
 mod webhook_schedule;
-pub mod world;
 
 pub use check::Check;
 pub use opgen_sandbox::fault::{FaultClass, Faults, Timeline};
@@ -108,4 +108,4 @@ pub use program::{Manifests, Program, ProgramWebhooks, Respond};
 pub use report::{CheckSummary, Finding, Report, TrialError};
 pub use schedule::{InvalidSchedule, Schedule};
 pub use stored_kind::{BUCKET_ANNOTATION, UNCONTROLLED_ANNOTATION};
-pub use trial::{Trial, trial, trial_of, trial_with_world};
+pub use trial::{Trial, trial, trial_of, trial_with_service};

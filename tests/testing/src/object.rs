@@ -70,30 +70,30 @@ pub(crate) fn is_cluster_record(object: &Value) -> bool {
     object["metadata"]["annotations"].get(CLUSTER_RECORD).is_some()
 }
 
-/// The field of an object of a snapshot that stands for a thing outside of the cluster.
-pub(crate) const OUTSIDE_FIELD: &str = "opgenOutside";
+/// The field of an object of a snapshot that stands for a thing of an external service.
+pub(crate) const EXTERNAL_FIELD: &str = "opgenExternal";
 
-/// Returns whether an object of a snapshot stands for a thing outside of the cluster.
-pub(crate) fn is_outside(object: &Value) -> bool {
-    object.get(OUTSIDE_FIELD).is_some()
+/// Returns whether an object of a snapshot stands for a thing of an external service.
+pub(crate) fn is_external(object: &Value) -> bool {
+    object.get(EXTERNAL_FIELD).is_some()
 }
 
-/// Returns whether an object stands for a thing outside that may remain after the samples are deleted.
-pub(crate) fn may_stay_outside(object: &Value) -> bool {
-    object[OUTSIDE_FIELD]["mayStay"] == true
+/// Returns whether an object stands for a thing of an external service that may remain after the samples are deleted.
+pub(crate) fn may_remain(object: &Value) -> bool {
+    object[EXTERNAL_FIELD]["mayRemain"] == true
 }
 
-/// The label of an opgen operator's record of a thing outside of the cluster.
+/// The label of an opgen operator's record of a thing of an external service.
 const EXTERNAL_RECORD: &str = "opgen.dev/external-record";
 
-/// Returns whether an object is a record of a thing outside of the cluster. An operator reads its records live, watches none, and writes
+/// Returns whether an object is a record of a thing of an external service. An operator reads its records live, watches none, and writes
 /// a lost one again only when it has to do with the thing.
 pub(crate) fn is_external_record(object: &Value) -> bool {
     object["metadata"]["labels"].get(EXTERNAL_RECORD).is_some()
 }
 
-/// Reduces the record of a thing outside to what it is a record of: the token, the id and the UID of the owner may be those of an
-/// earlier object of the same name. Other objects stay as they are.
+/// Reduces the record of a thing of an external service to the node, the owner, the phase and the thing: the token, the id and the UID of
+/// the owner may be those of an earlier object of the same name. Other objects stay as they are.
 pub(crate) fn reduce_external_record(object: &mut Value) {
     if is_external_record(object)
         && let Some(data) = object["data"].as_object_mut()

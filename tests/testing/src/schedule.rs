@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use opgen_sandbox::fault::{Fault, FaultClass};
 
 use crate::{
-    cluster_disturbance::ClusterDisturbance, outside_event::OutsideEvent, store_disturbance::StoreDisturbance,
+    cluster_disturbance::ClusterDisturbance, service_event::ServiceEvent, store_disturbance::StoreDisturbance,
     webhook_schedule::WebhookSchedule,
 };
 
@@ -36,7 +36,7 @@ use crate::{
 /// | `webhooks:N` | random faults of the calls to webhooks from seed N |
 /// | `cluster:N=EVENT` | just before the N-th call, the clusters of remote nodes have a `partition`, new `credentials`, an `emptying` or a `replacement`; for 0 at rest, and then also a `restore` or a `restoreAhead` from a backup |
 /// | `bucket:N=EVENT` | just before the N-th call, another client puts the bare `spec` of the samples into their buckets, a `stale` or an `invalid` value, or another object in their place (`replacement`); it removes them (`deletion`, `purge`; `absence` while the program is stopped after that call) or the `children` in buckets; or there is an `interruption` of all watches; for 0 at rest |
-/// | `outside:N=EVENT` | the N-th call, to a service outside, is `refused`, `lost`, `timedOut`, `slow` or `throttled`; or just before the N-th call, for 0 at rest, another client causes a `loss`, a `drift` or a `foreignChange` of its things; `outside:0=quota` exhausts its quota for a while |
+/// | `service:N=EVENT` | the N-th call, to an external service, is `refused`, `lost`, `timedOut`, `slow` or `throttled`; or just before the N-th call, for 0 at rest, another client causes a `loss`, a `drift` or a `foreignChange` of its things; `service:0=quota` exhausts its quota for a while |
 /// | `dice:N` | the seed of names, UIDs and the program's random values; 1 by default |
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -78,8 +78,8 @@ pub struct Schedule {
     pub(crate) cluster: Option<(u64, ClusterDisturbance)>,
     /// The call before which the buckets are disturbed; 0 at rest.
     pub(crate) bucket: Option<(u64, StoreDisturbance)>,
-    /// The call to a service outside of the cluster that fails, or before which the things there are disturbed; 0 at rest.
-    pub(crate) outside: Option<(u64, OutsideEvent)>,
+    /// The call to an external service that fails, or before which its things are disturbed; 0 at rest.
+    pub(crate) service: Option<(u64, ServiceEvent)>,
 }
 
 /// The propagation policy of a deletion, as in `DeleteOptions`.
@@ -191,9 +191,9 @@ impl Schedule {
         Self { bucket: Some((call, disturbance)), ..Self::default() }
     }
 
-    /// Disturbs a service outside of the cluster at a call; at rest for 0.
-    pub(crate) fn outside_event(call: u64, event: OutsideEvent) -> Self {
-        Self { outside: Some((call, event)), ..Self::default() }
+    /// Disturbs an external service at a call; at rest for 0.
+    pub(crate) fn service_event(call: u64, event: ServiceEvent) -> Self {
+        Self { service: Some((call, event)), ..Self::default() }
     }
 
     /// Changes the samples to a variant and back.
@@ -254,7 +254,7 @@ impl fmt::Display for Schedule {
         words.extend(self.webhooks.map(|webhooks| webhooks.to_string()));
         words.extend(self.cluster.map(|(call, disturbance)| format!("cluster:{call}={disturbance}")));
         words.extend(self.bucket.map(|(call, disturbance)| format!("bucket:{call}={disturbance}")));
-        words.extend(self.outside.map(|(call, event)| format!("outside:{call}={event}")));
+        words.extend(self.service.map(|(call, event)| format!("service:{call}={event}")));
         words.extend(self.seed.map(|seed| format!("dice:{seed}")));
         f.write_str(&words.join(" "))
     }
@@ -298,10 +298,10 @@ impl FromStr for Schedule {
                     let disturbance = StoreDisturbance::parse(detail).ok_or_else(invalid)?;
                     schedule.bucket = Some((number, disturbance));
                 }
-                "outside" => {
-                    let event = OutsideEvent::parse(detail).filter(|event| event.can_happen_at(number));
+                "service" => {
+                    let event = ServiceEvent::parse(detail).filter(|event| event.can_happen_at(number));
                     let event = event.ok_or_else(invalid)?;
-                    schedule.outside = Some((number, event));
+                    schedule.service = Some((number, event));
                 }
                 "dice" => schedule.seed = Some(number),
                 "chance" => {
@@ -348,8 +348,8 @@ mod tests {
             "cluster:4=partition dice:2",
             "bucket:0=absence",
             "bucket:7=spec dice:2",
-            "change:8=1 outside:7=lost",
-            "outside:0=foreignChange",
+            "change:8=1 service:7=lost",
+            "service:0=foreignChange",
             "cluster:0=restoreAhead",
         ] {
             assert_eq!(text.parse::<Schedule>().map(|schedule| schedule.to_string()).as_deref(), Ok(text));
@@ -364,9 +364,9 @@ mod tests {
             "cluster:1=rain",
             "cluster:1=restore",
             "bucket:1=rain",
-            "outside:1=rain",
-            "outside:5=quota",
-            "outside:0=lost",
+            "service:1=rain",
+            "service:5=quota",
+            "service:0=lost",
         ] {
             assert!(text.parse::<Schedule>().is_err(), "{text}");
         }

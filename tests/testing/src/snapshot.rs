@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    object::{is_external_record, is_outside, is_same_object, label, may_stay_outside, owner_references},
+    object::{is_external, is_external_record, is_same_object, label, may_remain, owner_references},
     secret_data::digest_values,
 };
 
@@ -51,7 +51,7 @@ impl Entry {
         match self.raw["kind"].as_str() {
             Some("PersistentVolumeClaim") => self.is_unowned(),
             Some("PersistentVolume") => true,
-            _ => may_stay_outside(&self.raw),
+            _ => may_remain(&self.raw),
         }
     }
 }
@@ -95,11 +95,11 @@ impl Snapshot {
         Self { objects: objects.collect() }
     }
 
-    /// Returns the objects that a program has written, without its samples, things outside and their records.
+    /// Returns the objects that a program has written, without its samples, things of external services and their records.
     pub(crate) fn children<'a>(&'a self, program: &'a str, samples: &'a [Value]) -> impl Iterator<Item = &'a Entry> {
         let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
         self.objects.values().filter(move |entry| {
-            let is_child = !is_sample(entry) && !is_outside(&entry.raw) && !is_external_record(&entry.raw);
+            let is_child = !is_sample(entry) && !is_external(&entry.raw) && !is_external_record(&entry.raw);
             is_child && entry.managers.iter().any(|manager| is_manager_of(manager, program))
         })
     }

@@ -9,12 +9,12 @@ use opgen::bucket::OpenBuckets;
 use serde_json::{Value, json};
 
 use crate::{
+    external_service::ProgramWithService,
     footprint::Footprint,
     object::{group, text},
     path::find_definition,
     program::{Manifests, Program},
     variant,
-    world::WorldProgram,
 };
 
 /// A program under test, with the data that all of its runs share.
@@ -31,8 +31,8 @@ pub(crate) struct Target {
     pub(crate) footprint: OnceLock<Footprint>,
     /// The layer between the program and its buckets.
     pub(crate) bucket_layer: Option<BucketLayer>,
-    /// The program with its service outside of the cluster; `None` if it uses none.
-    pub(crate) world: Option<Arc<dyn WorldProgram>>,
+    /// The program with its external service; `None` if it uses none.
+    pub(crate) service: Option<Arc<dyn ProgramWithService>>,
 }
 
 /// A layer of a program between itself and its buckets.
@@ -63,13 +63,13 @@ impl Target {
             program,
             footprint: OnceLock::new(),
             bucket_layer: None,
-            world: None,
+            service: None,
         })
     }
 
-    /// Adds the service outside of the cluster that the program uses.
-    pub(crate) fn with_world(self, world: Option<Arc<dyn WorldProgram>>) -> Self {
-        Self { world, ..self }
+    /// Adds the external service that the program uses.
+    pub(crate) fn with_service(self, service: Option<Arc<dyn ProgramWithService>>) -> Self {
+        Self { service, ..self }
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::{
     check::Check,
+    external_service::{OperatorWithService, ProgramWithService, ServiceSettings, SimulatedService},
     page,
     program::{OpgenProgram, Program},
     report::{Finding, Report},
@@ -16,7 +17,6 @@ use crate::{
     schedule::{InvalidSchedule, Schedule},
     suite::{self, Bounds},
     target::{BucketLayer, Target},
-    world::{SimulatedWorld, World, WorldProgram, WorldSettings},
 };
 
 /// Creates a trial of an opgen operator. The function builds the operator for each process.
@@ -35,33 +35,33 @@ pub fn trial(operator: impl Fn() -> Operator + Clone + Send + Sync + 'static) ->
 }
 
 /// Creates a trial of an opgen operator with nodes of things that no API server stores ([`opgen::external`]). The function builds the
-/// operator for each process over the service of the run, such as with the options of its controller. It must not keep the [`World`] for
-/// another process.
+/// operator for each process over the service of the run, such as with the options of its controller. It must not keep the
+/// [`SimulatedService`] for another process.
 ///
 /// The calls to the service have the faults of the run, and its things are a part of the compared state: see
-/// [`world`](crate::world). Such a trial has no [`Check::Upgrade`], and [`Trial::upgrades_from`] is an error.
+/// [`external_service`](crate::external_service). Such a trial has no [`Check::Upgrade`], and [`Trial::upgrades_from`] is an error.
 ///
 /// # Examples
 /// ```no_run
-/// # fn operator(_: opgen_testing::world::World<String>) -> opgen::Operator { opgen::Operator::new("zones") }
-/// use opgen_testing::{trial_with_world, world::WorldSettings};
+/// # fn operator(_: opgen_testing::external_service::SimulatedService<String>) -> opgen::Operator { opgen::Operator::new("zones") }
+/// use opgen_testing::{external_service::ServiceSettings, trial_with_service};
 ///
-/// let settings = WorldSettings::<String>::new("DNS record").drift(|address| *address = "192.0.2.99".to_owned());
-/// let report = trial_with_world(settings, operator).run();
+/// let settings = ServiceSettings::<String>::new("DNS record").drift(|address| *address = "192.0.2.99".to_owned());
+/// let report = trial_with_service(settings, operator).run();
 /// assert!(report.is_clean(), "{report}");
 /// ```
-pub fn trial_with_world<T>(
-    settings: WorldSettings<T>,
-    operator: impl Fn(World<T>) -> Operator + Send + Sync + 'static,
+pub fn trial_with_service<T>(
+    settings: ServiceSettings<T>,
+    operator: impl Fn(SimulatedService<T>) -> Operator + Send + Sync + 'static,
 ) -> Trial
 where
     T: Clone + Serialize + Send + Sync + 'static,
 {
-    let operator: Arc<dyn Fn(World<T>) -> Operator + Send + Sync> = Arc::new(operator);
+    let operator: Arc<dyn Fn(SimulatedService<T>) -> Operator + Send + Sync> = Arc::new(operator);
     let (build, detached) = (operator.clone(), settings.clone());
-    // The manifests are those of an operator over any world.
-    let trial = trial(move || build(World::new(detached.clone())));
-    Trial { world: Some(Arc::new(SimulatedWorld::new(settings, operator))), ..trial }
+    // The manifests are those of an operator over any service.
+    let trial = trial(move || build(SimulatedService::new(detached.clone())));
+    Trial { service: Some(Arc::new(OperatorWithService::new(settings, operator))), ..trial }
 }
 
 /// Creates a trial of any other program, with all checks and the default bounds.
@@ -69,7 +69,7 @@ pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),
         with_policy: None,
-        world: None,
+        service: None,
         older_release: None,
         samples: Vec::new(),
         checks: Check::ALL.iter().copied().collect(),
@@ -88,7 +88,7 @@ const PAIRS: usize = 30;
 pub struct Trial {
     pub(crate) program: Arc<dyn Program>,
     with_policy: Option<Arc<dyn Program>>,
-    world: Option<Arc<dyn WorldProgram>>,
+    service: Option<Arc<dyn ProgramWithService>>,
     older_release: Option<Arc<dyn Program>>,
     samples: Vec<Value>,
     checks: BTreeSet<Check>,
@@ -123,7 +123,7 @@ impl Trial {
     /// generated Secret values, and is not deleted. The final state must be the same as without an older release.
     /// Default: no older release, and nothing is checked.
     ///
-    /// A trial of [`trial_with_world`] can't upgrade, since an older release would need the world of the run: its report has an error.
+    /// A trial of [`trial_with_service`] can't upgrade, since an older release would need the service of the run: its report has an error.
     ///
     /// ```no_run
     /// # mod v1 { pub fn operator() -> opgen::Operator { opgen::Operator::new("webapp") } }
@@ -245,17 +245,17 @@ impl Trial {
     /// Returns the program under test and its older release.
     ///
     /// # Errors
-    /// If the manifests of one of them can't be used, or if a trial with a world has an older release.
+    /// If the manifests of one of them can't be used, or if a trial with a service has an older release.
     fn targets(&self) -> Result<(Target, Option<Target>), String> {
         let target = |program| {
             let target = Target::new(program, &self.samples)?;
             Ok::<_, String>(Target { bucket_layer: self.bucket_layer.clone(), ..target })
         };
         let older = self.older_release.clone();
-        if older.is_some() && self.world.is_some() {
-            return Err("a trial with a world can't run an older release; remove `upgrades_from`".to_owned());
+        if older.is_some() && self.service.is_some() {
+            return Err("a trial with a service can't run an older release; remove `upgrades_from`".to_owned());
         }
-        let current = target(self.program.clone())?.with_world(self.world.clone());
+        let current = target(self.program.clone())?.with_service(self.service.clone());
         Ok((current, older.map(target).transpose()?))
     }
 

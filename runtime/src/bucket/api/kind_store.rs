@@ -4,9 +4,10 @@ use super::{
     claim::{BucketKeyState, ObjectLocation, ReadClaim, ResolvedObject, key_state},
     failure::{ApiFailure, RequestError},
     kind::BucketKind,
+    metadata::metadata_causes,
     object::{mark_deleted, uid},
     object_key::{KeyedName, claim_key, object_name},
-    object_schema::{complete, metadata_causes, schema_causes},
+    object_schema::{complete, schema_causes},
     stored::{InvalidValue, StoredObject, ValueForm, encode},
 };
 use crate::{

@@ -18,6 +18,7 @@ mod fields;
 mod kind;
 mod kind_store;
 mod list;
+mod metadata;
 mod object;
 mod object_key;
 mod object_request;

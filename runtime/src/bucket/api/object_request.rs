@@ -53,7 +53,7 @@ impl<'a> ObjectRequest<'a> {
             return Err(ApiFailure::bad_request("the body is no JSON object"));
         }
         self.check_type(&object)?;
-        match super::object_schema::metadata_type_error(&object) {
+        match super::metadata::metadata_type_error(&object) {
             None => Ok(object),
             Some(why) => Err(ApiFailure::bad_request(why)),
         }

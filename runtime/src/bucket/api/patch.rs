@@ -3,9 +3,9 @@
 use super::{
     failure::ApiFailure,
     fields::{AppliedFields, apply},
+    metadata::metadata_type_error,
     object::at,
     object_request::ObjectRequest,
-    object_schema::metadata_type_error,
     secret::encode_string_data,
 };
 use opgen_schema::Cause;

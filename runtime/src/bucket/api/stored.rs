@@ -76,7 +76,7 @@ impl StoredObject {
                 "it is a {written_kind} of {written_version}, and the bucket has objects of {name_of_kind}"
             ));
         }
-        if let Some(why) = super::object_schema::metadata_type_error(&object) {
+        if let Some(why) = super::metadata::metadata_type_error(&object) {
             return Err(why);
         }
         let metadata = metadata_mut(&mut object);

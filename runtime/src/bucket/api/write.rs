@@ -5,13 +5,14 @@ use super::{
     commit::Committed,
     failure::{ApiFailure, RequestError},
     fields,
+    metadata::metadata_causes,
     object::{
         at, finalizers, generation, has_same_desired_state, is_deleting, is_same_but_for, map_mut, metadata_mut, name,
         resource_version, set, uid,
     },
     object_key::KeyedName,
     object_request::ObjectRequest,
-    object_schema::{complete, metadata_causes, schema_causes},
+    object_schema::{complete, schema_causes},
     patch::PatchDocument,
     secret::encode_string_data,
 };

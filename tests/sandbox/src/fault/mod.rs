@@ -4,7 +4,7 @@
 //! Calls of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls,
 //! events and faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
 //!
-//! Calls of the client to services outside of the cluster can pass through the same faults: [`Faults::outside`].
+//! Calls of the client to external services can pass through the same faults: [`Faults::external_calls`].
 //!
 //! The calls of the server to webhooks can have a [`WebhookFault`], see
 //! [`Builder::webhook_faults`](crate::Builder::webhook_faults).
@@ -32,13 +32,13 @@ mod connection;
 mod error_response;
 mod event;
 #[cfg(feature = "client")]
+mod external_call;
+#[cfg(feature = "client")]
 mod faults;
 #[cfg(feature = "client")]
 mod idle;
 #[cfg(feature = "client")]
 mod inject;
-#[cfg(feature = "client")]
-mod outside;
 #[cfg(feature = "client")]
 mod pass;
 mod plan;
@@ -60,11 +60,11 @@ pub use body::FaultyBody;
 #[cfg(feature = "client")]
 pub use connection::ConnectionFault;
 #[cfg(feature = "client")]
+pub use external_call::{ExternalCalls, ExternalFault};
+#[cfg(feature = "client")]
 pub use faults::{FaultAction, Faults};
 #[cfg(feature = "client")]
 pub(crate) use inject::call;
-#[cfg(feature = "client")]
-pub use outside::{OutsideCalls, OutsideFault};
 pub use plan::{EventFault, Fault};
 #[cfg(feature = "client")]
 pub use random::FaultClass;

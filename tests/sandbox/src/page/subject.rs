@@ -28,8 +28,8 @@ impl Subject {
         let (group, rest) = match segments.as_slice() {
             ["api", _, rest @ ..] => ("", rest),
             ["apis", group, _, rest @ ..] => (*group, rest),
-            // A service outside of the cluster.
-            ["outside", service, rest @ ..] => {
+            // An external service.
+            ["external", service, rest @ ..] => {
                 let (resource, name) = ((*service).to_owned(), rest.first().copied().unwrap_or_default().to_owned());
                 return Self { resource, name, ..Self::default() };
             }

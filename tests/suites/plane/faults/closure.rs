@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
+use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{ResourceExt as _, api::ObjectMeta};
 use libtest_mimic::Trial;
 use opgen::{
@@ -17,6 +17,7 @@ use serde_json::json;
 use walkdir::WalkDir;
 
 use crate::operator::{
+    event::until_event_about,
     kinds::available,
     log,
     probe::{Counted, Passes, Probe, ProbeSpec, at_rest, operator, probe},
@@ -183,18 +184,8 @@ async fn is_reported(site: &Site, row: &Row, operator: &opgen::Operator) {
         wait::until_object(&site.api::<Probe>(), MAD, "has the error in its status", fits).await;
         (MAD, "an unexpected error occurred")
     } else {
-        wait::until("an event is on the object", PATIENCE, async || {
-            let events = site.api::<Event>().list(&Default::default()).await.map_err(|error| error.to_string())?;
-            let fits = |event: &&Event| {
-                event.reason.as_deref() == Some("Panicked")
-                    && event.regarding.as_ref().is_some_and(|object| object.name.as_deref() == Some(MAD))
-            };
-            let event = events.items.iter().find(fits).ok_or_else(|| format!("{} events", events.items.len()))?;
-            let note = event.note.as_deref().unwrap_or_default();
-            assert!(note.contains("panicked on this object") && !note.contains("secret"), "{note}");
-            Ok(())
-        })
-        .await;
+        let note = until_event_about(&site.api(), MAD, "Panicked").await.note.unwrap_or_default();
+        assert!(note.contains("panicked on this object") && !note.contains("secret"), "{note}");
         (if row.on == On::Probe { MAD } else { "sane" }, "panicked on this object")
     };
     let why = operator.why(site.plane.client(), "Probe", asked, Some(&site.namespace)).await.unwrap();

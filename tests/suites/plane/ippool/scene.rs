@@ -9,21 +9,19 @@ use std::{
 use futures::StreamExt as _;
 use ippool_api::{IPPool, IPPoolSpec, IpAllocation, OverlappingRangeIPReservation, OverlappingRangeIPReservationSpec};
 use ippool_controller::{Options, World, operator_for};
-use k8s_openapi::api::{core::v1::Pod, events::v1::Event};
+use k8s_openapi::api::core::v1::Pod;
 use kube::{
     Api, Client, ResourceExt as _,
     api::{DeleteParams, Patch, PatchParams, PostParams},
     runtime::{WatchStreamExt as _, watcher},
 };
 use opgen::{Managed, RunOptions};
-use opgen_tests::{
-    Access, Entries, Plane,
-    wait::{self, PATIENCE},
-};
+use opgen_tests::{Access, Entries, Plane, wait};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::operator::{
+    event::until_event_about,
     example::Example,
     install::apply_quietly,
     log,
@@ -164,14 +162,7 @@ impl Scene {
 
     /// Waits for an event about an object; gives its note.
     pub(super) async fn told(&self, name: &str, reason: &str) -> String {
-        let events = self.api::<Event>();
-        wait::until(format!("{name} is told of: {reason}"), PATIENCE, async || {
-            let all = events.list(&Default::default()).await.map_err(|error| error.to_string())?.items;
-            let is_about = |event: &Event| event.regarding.as_ref().and_then(|one| one.name.as_deref()) == Some(name);
-            let fits = |event: &&Event| is_about(event) && event.reason.as_deref() == Some(reason);
-            all.iter().find(fits).map(|event| event.note.clone().unwrap_or_default()).ok_or_else(|| format!("{all:?}"))
-        })
-        .await
+        until_event_about(&self.api(), name, reason).await.note.unwrap_or_default()
     }
 
     /// What the operator has asked for in the namespace.

@@ -11,6 +11,7 @@ mod run;
 mod shards;
 mod siphon;
 mod store;
+mod stored;
 
 use std::sync::Arc;
 
@@ -20,13 +21,16 @@ use libtest_mimic::Trial;
 use opgen::prelude::*;
 use opgen_tests::{
     Plane, case_with_buckets,
-    wait::{PATIENCE, until, until_gone, until_object},
+    wait::{until_gone, until_object},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use self::store::{CaseBucket, CaseBuckets};
+use self::{
+    store::{CaseBucket, CaseBuckets},
+    stored::{conditions, has_text, is_empty, object, until_stored},
+};
 use super::{
     kinds::{Note, NoteSpec, text},
     log,
@@ -139,7 +143,7 @@ impl Scene {
     }
 
     fn key(&self, name: &str) -> String {
-        format!("{}.{name}", self.site.namespace)
+        self.site.bucket_key(name)
     }
 
     /// Writes a vat as a client that knows nothing but its spec.
@@ -168,28 +172,6 @@ impl Scene {
     }
 }
 
-async fn object(bucket: &CaseBucket, key: &str) -> Option<Value> {
-    let entry = bucket.get(key).await?;
-    Some(serde_json::from_slice(&entry.value).unwrap())
-}
-
-async fn has_text(bucket: &CaseBucket, key: &str, text: &str) {
-    until(format!("{key} has the text {text}"), PATIENCE, async || match object(bucket, key).await {
-        Some(found) if found["spec"]["text"] == text => Ok(()),
-        found => Err(format!("{found:?}")),
-    })
-    .await;
-}
-
-/// Waits until a bucket has no entry, and so no claim of the operator either.
-async fn is_empty(bucket: &CaseBucket) {
-    until("the bucket is empty", PATIENCE, async || {
-        let entries = bucket.list().await;
-        if entries.is_empty() { Ok(()) } else { Err(format!("{entries:?}")) }
-    })
-    .await;
-}
-
 async fn lifecycle(plane: Arc<Plane>) {
     let scene = Scene::provisioned(&plane, "one").await;
     let config = scene.site.api::<ConfigMap>().get("one").await.unwrap();
@@ -207,7 +189,7 @@ async fn owner_in_kubernetes(plane: Arc<Plane>) {
     let operator = site.operator().buckets(buckets.link()).controls::<Note, PipeOfNote>().defines::<Pipe>();
     let running = site.start(&operator).await;
     site.create(&Note::new("one", NoteSpec { text: "a".to_owned(), ..NoteSpec::default() })).await;
-    let (pipes, key) = (buckets.bucket("pipes"), format!("{}.one", site.namespace));
+    let (pipes, key) = (buckets.bucket("pipes"), site.bucket_key("one"));
     has_text(&pipes, &key, "a").await;
     let pipe = object(&pipes, &key).await.unwrap();
     assert_eq!(pipe["metadata"].get("ownerReferences"), None, "{pipe}");
@@ -318,12 +300,8 @@ async fn foreign_object(plane: Arc<Plane>) {
     scene.site.create(&config).await;
     scene.put("one", "a").await;
     let (vats, key) = (scene.vats(), scene.key("one"));
-    until("the vat is blocked", PATIENCE, async || {
-        let vat = object(&vats, &key).await.unwrap_or_default();
-        let mut conditions = vat["status"]["conditions"].as_array().into_iter().flatten();
-        if conditions.any(|condition| condition["reason"] == "NotOwned") { Ok(()) } else { Err(vat.to_string()) }
-    })
-    .await;
+    let is_blocked = |vat: &Value| conditions(vat).any(|condition| condition["reason"] == "NotOwned");
+    until_stored(&vats, &key, "is blocked", is_blocked).await;
     assert_eq!(text(&scene.site.api::<ConfigMap>().get("one").await.unwrap()), "mine");
     vats.delete_raw(&key).await;
     is_empty(&vats).await;

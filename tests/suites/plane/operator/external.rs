@@ -3,10 +3,10 @@
 mod broken_connection;
 mod http_service;
 mod killed;
-mod leftover;
+mod orphan;
+mod revert;
 mod service;
 mod trees;
-mod turned_back;
 
 use std::{sync::Arc, time::Duration};
 
@@ -41,13 +41,13 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("external_a_retained_thing_stays_and_its_record_goes", retained),
         case("external_an_existing_thing_is_imported_and_none_is_created", imported),
         case("external_a_thing_that_can_not_be_changed_is_replaced_once_it_is_gone", replaced),
-        case("external_an_update_that_failed_after_its_work_is_undone_with_the_spec", turned_back::update),
-        case("external_a_node_that_is_wanted_again_during_its_deletion_has_one_thing", turned_back::deletion),
+        case("external_an_update_that_failed_after_its_work_is_undone_with_the_spec", revert::update),
+        case("external_a_node_that_is_wanted_again_during_its_deletion_has_one_thing", revert::deletion),
         case(
             "external_a_connection_that_breaks_at_each_byte_of_the_answer_to_create_leaves_one_record",
             broken_connection::at_each_byte,
         ),
-        case("external_the_record_of_a_removed_node_is_reported_at_the_deletion_of_its_owner", leftover::removed_node),
+        case("external_the_record_of_a_removed_node_is_reported_at_the_deletion_of_its_owner", orphan::removed_node),
         case("external_each_item_has_a_thing_until_the_item_is_gone", each),
     ]
 }

@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{
+    event::until_event_about,
     install, log, right,
     site::{Running, Site},
     tally::state_writes,
@@ -146,7 +147,9 @@ async fn namespaces(plane: Arc<Plane>) {
     until_object(&estate.policies(&ours), &ours, "is there", |_| true).await;
     let held = estate.spaces.get(&ours).await.unwrap();
     assert_eq!(held.finalizers(), [HELD]);
-    told(&plane, &ours, "Provisioned").await;
+    // The object has no namespace.
+    let events = Api::<Event>::namespaced(plane.client(), "default");
+    until_event_about(&events, &ours, "Provisioned").await;
     follows_what_is_wanted(&estate, &ours).await;
 
     estate.settled().await;
@@ -209,22 +212,6 @@ async fn is_let_go_with_its_label(estate: &Estate, ours: &str) {
     estate.quota_is(ours, "20").await;
 }
 
-/// Waits for an event about an object without a namespace.
-async fn told(plane: &Plane, name: &str, reason: &str) {
-    let events = Api::<Event>::namespaced(plane.client(), "default");
-    told_in(&events, name, reason).await;
-}
-
-async fn told_in(events: &Api<Event>, name: &str, reason: &str) {
-    wait::until(format!("{name} is told of: {reason}"), PATIENCE, async || {
-        let all = events.list(&Default::default()).await.map_err(|error| error.to_string())?;
-        let about = |event: &&Event| event.regarding.as_ref().and_then(|object| object.name.as_deref()) == Some(name);
-        let reasons: Vec<_> = all.items.iter().filter(about).filter_map(|event| event.reason.clone()).collect();
-        if reasons.iter().any(|said| said == reason) { Ok(()) } else { Err(format!("{reasons:?}")) }
-    })
-    .await;
-}
-
 /// Of another project: its definition, its status and its finalizers are not ours.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[kube(group = "gauge.example.org", version = "v1", kind = "Gauge", namespaced, status = "GaugeStatus")]
@@ -265,7 +252,7 @@ async fn gauges(plane: Arc<Plane>) {
     one.metadata = ObjectMeta { finalizers: Some(vec!["gauge.example.org/own".to_owned()]), ..one.metadata };
     gauges.create(&PostParams::default(), &one).await.unwrap();
     let events = Api::<Event>::namespaced(plane.client(), &site.namespace);
-    told_in(&events, "one", "LimitBelowZero").await;
+    until_event_about(&events, "one", "LimitBelowZero").await;
     let before = site.settled().await;
     let reading = Patch::Merge(json!({"status": {"reading": 7}}));
     gauges.patch_status("one", &PatchParams::default(), &reading).await.unwrap();
@@ -275,7 +262,7 @@ async fn gauges(plane: Arc<Plane>) {
     site.patch::<Gauge>("one", &json!({"spec": {"limit": 5}})).await;
     let five = |config: &ConfigMap| config.data.as_ref().is_some_and(|data| data["limit"] == "5");
     until_object(&configs, "one", "follows", five).await;
-    told_in(&events, "one", "Provisioned").await;
+    until_event_about(&events, "one", "Provisioned").await;
     let gauge = gauges.get("one").await.unwrap();
     assert_eq!(gauge.status.map(|status| status.reading), Some(7));
     assert_eq!(gauge.metadata.finalizers.unwrap(), ["gauge.example.org/own", "opgen.dev/live"]);

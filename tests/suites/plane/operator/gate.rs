@@ -5,11 +5,21 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
+use http::Request;
+use kube::{Client, client::Body};
+
 /// Lets a number of steps through. The next step never ends.
 #[derive(Debug)]
 pub(super) struct Gate {
     limit: usize,
     steps: AtomicUsize,
+}
+
+/// Whether a gate may stop an operator before a request, and after its response.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct GateStops {
+    pub(super) before: bool,
+    pub(super) after: bool,
 }
 
 impl Default for Gate {
@@ -28,6 +38,33 @@ impl Gate {
         if self.steps.fetch_add(1, Ordering::Relaxed) >= self.limit {
             std::future::pending::<()>().await;
         }
+    }
+
+    /// Returns a client whose requests pass the gate where `stops` says so. `sent` is called with each request that is let through.
+    pub(super) fn client(
+        self: &Arc<Self>,
+        client: Client,
+        stops: impl Fn(&Request<Body>) -> GateStops + Send + Sync + 'static,
+        sent: impl Fn(&Request<Body>) + Send + Sync + 'static,
+    ) -> Client {
+        let namespace = client.default_namespace().to_owned();
+        let (gate, stops, sent) = (self.clone(), Arc::new(stops), Arc::new(sent));
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let (gate, client, sent) = (gate.clone(), client.clone(), sent.clone());
+            let GateStops { before, after } = stops(&request);
+            async move {
+                if before {
+                    gate.pass().await;
+                }
+                sent(&request);
+                let response = client.send(request).await;
+                if after {
+                    gate.pass().await;
+                }
+                response
+            }
+        });
+        Client::new(service, namespace)
     }
 
     pub(super) fn has_stopped(&self) -> bool {

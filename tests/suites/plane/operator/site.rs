@@ -101,6 +101,11 @@ impl Site {
         Api::namespaced(self.plane.client(), &self.namespace)
     }
 
+    /// Returns the key of an object of the namespace in a bucket.
+    pub(crate) fn bucket_key(&self, name: &str) -> String {
+        format!("{}.{name}", self.namespace)
+    }
+
     pub(crate) async fn create<K>(&self, object: &K) -> K
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,

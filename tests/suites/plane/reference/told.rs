@@ -3,19 +3,21 @@
 use std::{sync::Arc, time::Duration};
 
 use k8s_openapi::api::{core::v1::ConfigMap, events::v1::Event};
-use kube::{Api, Client, CustomResource, ResourceExt as _, api::ListParams};
+use kube::{Client, CustomResource, ResourceExt as _, api::ListParams};
 use libtest_mimic::Trial;
 use opgen::{Backoff, RunOptions, prelude::*};
 use opgen_tests::{
     Plane, case,
-    wait::{self, PATIENCE, until_gone, until_object},
+    wait::{until_gone, until_object},
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::kinds::{Desk, DeskSpec, DeskTree, Net, NetSpec, NetTree, desk, held_by, net, operator, says, start};
-use crate::operator::{kinds::available, meddler::meddled_with, site::Site, tally::was_tried_again, why::cause};
+use crate::operator::{
+    event::until_event, kinds::available, meddler::meddled_with, site::Site, tally::was_tried_again, why::cause,
+};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
@@ -30,24 +32,21 @@ pub(crate) fn cases() -> Vec<Trial> {
     ]
 }
 
+/// Returns whether an event is about an object.
+fn is_about(event: &Event, kind: &str, name: &str) -> bool {
+    let regarding = event.regarding.clone().unwrap_or_default();
+    regarding.kind.as_deref() == Some(kind) && regarding.name.as_deref() == Some(name)
+}
+
 /// The events about an object.
 async fn events(site: &Site, kind: &str, name: &str) -> Vec<Event> {
-    let api = Api::<Event>::namespaced(site.plane.client(), &site.namespace);
-    let about = |event: &Event| {
-        let regarding = event.regarding.clone().unwrap_or_default();
-        regarding.kind.as_deref() == Some(kind) && regarding.name.as_deref() == Some(name)
-    };
-    let all = api.list(&ListParams::default()).await.unwrap().items;
-    all.into_iter().filter(about).collect()
+    let all = site.api::<Event>().list(&ListParams::default()).await.unwrap().items;
+    all.into_iter().filter(|event| is_about(event, kind, name)).collect()
 }
 
 async fn event(site: &Site, kind: &str, name: &str, reason: &str) -> Event {
-    wait::until(format!("an event {reason} about {kind} {name}"), PATIENCE, async || {
-        let all = events(site, kind, name).await;
-        let reasons: Vec<_> = all.iter().filter_map(|event| event.reason.clone()).collect();
-        all.into_iter().find(|event| event.reason.as_deref() == Some(reason)).ok_or_else(|| format!("{reasons:?}"))
-    })
-    .await
+    let is_wanted = |event: &Event| is_about(event, kind, name) && event.reason.as_deref() == Some(reason);
+    until_event(&site.api(), format!("an event {reason} about {kind} {name}"), is_wanted).await
 }
 
 async fn blocked(plane: Arc<Plane>) {

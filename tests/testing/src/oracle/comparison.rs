@@ -1,5 +1,5 @@
 //! Pairs expected with actual snapshots: after creation, an edit, an upgrade, a recreation, a disturbance of other clusters, of buckets or
-//! of services outside, or a deletion by another client.
+//! of external services, or a deletion by another client.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{schedule::Schedule, snapshot::Snapshot, target::Target};
@@ -22,7 +22,7 @@ pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
 }
 
 /// Returns the pairs of snapshots to compare in a run: after the creation and after a change during it, and then those of the
-/// one disturbance that the schedule contains (edit, upgrade, recreation, buckets, services outside, other clusters, or deletion of a
+/// one disturbance that the schedule contains (edit, upgrade, recreation, buckets, external services, other clusters, or deletion of a
 /// child). `older` is the target of the older release in an upgrade.
 pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
@@ -45,8 +45,8 @@ pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, base
             let problem = "the final state after a disturbance of the buckets differs from that of an undisturbed run";
             comparisons.push(Comparison { problem, expected, actual });
         }
-        (Schedule { outside: Some(_), .. }, Some(recovered)) => comparisons.push(compare_with_baseline(
-            "a thing outside that another client changed or deleted is not repaired",
+        (Schedule { service: Some(_), .. }, Some(recovered)) => comparisons.push(compare_with_baseline(
+            "a thing of an external service that another client changed or deleted is not repaired",
             case,
             baseline,
             recovered,

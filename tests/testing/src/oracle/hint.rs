@@ -59,10 +59,10 @@ pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -
         Check::Webhooks if !is_superfluous => {
             "retry a write that fails because the API server can't call a webhook (500), or because a webhook denies it: the webhook may respond, or allow it, the next time"
         }
-        Check::Outside if is_superfluous && !is_missing => {
+        Check::ExternalService if is_superfluous && !is_missing => {
             "a thing was created twice: find it by the token of its creation before another creation, and let nothing but the given token identify it"
         }
-        Check::Outside => {
+        Check::ExternalService => {
             "observe things from time to time, and compare all that the program manages and that an observation shows"
         }
         _ if is_superfluous => {

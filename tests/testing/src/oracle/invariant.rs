@@ -24,7 +24,7 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
         || schedule.webhooks.is_some()
         || schedule.cluster.is_some()
         || schedule.bucket.is_some()
-        || schedule.outside.is_some();
+        || schedule.service.is_some();
     if !has_faults && schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::case::Case;
 use crate::{
-    object::{finalizers, is_outside, is_same_object, text},
+    object::{finalizers, is_external, is_same_object, text},
     report::Finding,
     schedule::Propagation,
     snapshot::Entry,
@@ -41,7 +41,7 @@ pub(crate) fn leaked_objects(case: &Case<'_>) -> Option<Finding> {
     if leaked.is_empty() {
         return None;
     }
-    let has_things = leaked.iter().any(|(_, entry)| is_outside(&entry.raw));
+    let has_things = leaked.iter().any(|(_, entry)| is_external(&entry.raw));
     let stuck = samples.iter().filter_map(|sample| after_delete.find(sample)).find_map(|object| {
         let finalizers: Vec<&str> = finalizers(object).collect();
         let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
@@ -54,7 +54,7 @@ pub(crate) fn leaked_objects(case: &Case<'_>) -> Option<Finding> {
             "check what its teardown waits for; remove the finalizer as soon as the children are gone",
         ),
         None if has_things => (
-            format!("{} objects are left after the deletion, with things outside of the cluster", leaked.len()),
+            format!("{} objects are left after the deletion, with things of an external service", leaked.len()),
             "delete the thing unless it is to be retained, remember its id, and let an observation show it until it is gone",
         ),
         None => (

@@ -5,10 +5,10 @@ use super::{
     bucket,
     case::Case,
     comparison::{self, Comparison},
+    external_service::service_problem,
     failure, invariant,
     leak::leaked_objects,
     orphan::orphaned_children,
-    outside::outside_problem,
     status, upgrade,
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};
@@ -45,7 +45,7 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
         findings.extend(orphaned_children(case, baseline));
     }
     findings.extend(leaked_objects(case));
-    findings.extend(outside_problem(case));
+    findings.extend(service_problem(case));
     findings
 }
 

@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{bucket, edit, finalizer, idle, isolation, loss, outside, recreate, remote, upgrade};
+use super::{bucket, edit, external_service, finalizer, idle, isolation, loss, recreate, remote, upgrade};
 use crate::{
     admin,
-    outside_event::OutsideEvent,
     schedule::Schedule,
+    service_event::ServiceEvent,
     simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
     snapshot::FOREIGN_FINALIZER,
     target::Target,
@@ -53,9 +53,9 @@ async fn run_phases<'a>(
     if let Some(webhooks) = schedule.webhooks.filter(|_| !schedule.upgrade) {
         cluster.disturb_webhooks(webhooks);
     }
-    let is_over_quota = schedule.outside == Some((0, OutsideEvent::Quota));
-    if let Some(world) = cluster.world.as_ref().filter(|_| is_over_quota) {
-        world.disturb(OutsideEvent::Quota);
+    let is_over_quota = schedule.service == Some((0, ServiceEvent::Quota));
+    if let Some(service) = cluster.service.as_ref().filter(|_| is_over_quota) {
+        service.disturb(ServiceEvent::Quota);
     }
     for sample in &samples {
         let mut sample = sample.clone();
@@ -74,11 +74,11 @@ async fn run_phases<'a>(
         }
     }
     if is_over_quota {
-        outside::outlast_quota(cluster, outcome).await?;
+        external_service::outlast_quota(cluster, outcome).await?;
     }
     rest_after_create(cluster, schedule).await?;
-    if cluster.world.as_ref().is_some_and(|world| world.unrepaired() > 0) {
-        outside::await_repair(cluster).await?;
+    if cluster.service.as_ref().is_some_and(|service| service.unrepaired() > 0) {
+        external_service::await_repair(cluster).await?;
     }
     outcome.calls_to_create = cluster.faults.calls();
     let created = cluster.snapshot();
@@ -110,7 +110,7 @@ async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Re
     Ok(())
 }
 
-/// Runs the disturbances that the schedule has at rest, in this order: upgrade, idle time, other clusters, buckets, things outside,
+/// Runs the disturbances that the schedule has at rest, in this order: upgrade, idle time, other clusters, buckets, external services,
 /// deletion of a child, edit, recreation, second object.
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
@@ -130,8 +130,8 @@ async fn disturb<'a>(
     if let Some(disturbance) = schedule.bucket {
         bucket::run(cluster, disturbance, outcome).await?;
     }
-    if let Some((0, event)) = schedule.outside.filter(|(_, event)| *event != OutsideEvent::Quota) {
-        outside::run(cluster, event, outcome).await?;
+    if let Some((0, event)) = schedule.service.filter(|(_, event)| *event != ServiceEvent::Quota) {
+        external_service::run(cluster, event, outcome).await?;
     }
     if let Some(index) = schedule.deleted_child {
         loss::run(cluster, index, schedule.hides_events, outcome).await?;

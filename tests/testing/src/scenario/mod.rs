@@ -3,12 +3,12 @@
 mod bucket;
 mod edit;
 mod execution;
+mod external_service;
 mod finalizer;
 mod idle;
 mod isolation;
 mod lifecycle;
 mod loss;
-mod outside;
 mod recreate;
 mod remote;
 mod upgrade;

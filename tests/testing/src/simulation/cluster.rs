@@ -28,6 +28,7 @@ use super::{
 use crate::{
     admin::{self, ErrorResponse},
     api_server::ApiServer,
+    external_service::RunningService,
     object::{is_same_object, reduce_external_record},
     permission::deploys_applications,
     program::ProgramWebhooks,
@@ -37,7 +38,6 @@ use crate::{
     stored_kind::StoredKind,
     target::Target,
     webhook_schedule::WebhookSchedule,
-    world::RunningWorld,
 };
 
 /// How many of its pauses a program may need to come to rest with a value that it can't use.
@@ -64,8 +64,8 @@ pub(crate) struct Cluster<'a> {
     webhook_reads: Faults,
     pub(super) log: WriteLog,
     pub(crate) remote_clusters: RemoteClusters,
-    /// The service outside of the cluster; `None` if the program uses none.
-    pub(crate) world: Option<Arc<dyn RunningWorld>>,
+    /// The external service; `None` if the program uses none.
+    pub(crate) service: Option<Arc<dyn RunningService>>,
     pub(super) helm_releases: HelmReleases,
     pub(super) foreign_objects: ForeignObjects,
     pub(super) clock: RunClock,
@@ -131,12 +131,12 @@ impl<'a> Cluster<'a> {
         let remote_clusters = RemoteClusters::new(seed, log.clone(), may_end);
         let (clock, buckets) = (RunClock::new(), BucketStores::new(&target.manifests.install));
         let server = buckets.server(&sandbox, clock);
-        let world = target.world.as_ref().map(|world| world.start(seed));
+        let service = target.service.as_ref().map(|service| service.start(seed));
         let plan = PlanTargets {
             server: &server,
             buckets: &buckets,
             remote_clusters: &remote_clusters,
-            world: world.as_ref(),
+            service: service.as_ref(),
         };
         let faults = fault_plan::faults(target, &plan, schedule);
         *webhook_faults.lock().unwrap_or_else(PoisonError::into_inner) = Some(faults.clone());
@@ -153,7 +153,7 @@ impl<'a> Cluster<'a> {
             webhook_reads: Faults::none(),
             log,
             remote_clusters,
-            world,
+            service,
             helm_releases: HelmReleases::default(),
             foreign_objects,
             clock,
@@ -225,7 +225,7 @@ impl<'a> Cluster<'a> {
         objects.retain(|object| !self.installed.iter().any(|installed| is_same_object(installed, object)));
         objects.extend(self.remote_clusters.objects());
         objects.extend(self.buckets.objects());
-        objects.extend(self.world.iter().flat_map(|world| world.objects(&self.target.name)));
+        objects.extend(self.service.iter().flat_map(|service| service.objects(&self.target.name)));
         objects.retain(|object| !remote_clusters::is_kubeconfig(object));
         objects.iter_mut().for_each(reduce_external_record);
         Snapshot::of(objects)
@@ -296,7 +296,7 @@ impl<'a> Cluster<'a> {
         self.stop().await;
         outcome.failure = result.err();
         outcome.panics = panic_hook::stop_recording();
-        outcome.outside_problems.extend(self.world.iter().flat_map(|world| world.violations()));
+        outcome.service_problems.extend(self.service.iter().flat_map(|service| service.violations()));
         outcome.calls = self.faults.calls();
         outcome.timeline = self.faults.timeline();
         outcome.webhook_reads = self.webhook_reads.timeline();

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{bucket_stores::BucketStores, remote_clusters::RemoteClusters};
 use crate::{
-    admin, api_server::ApiServer, path::object_path, program::Manifests, schedule::Schedule,
-    store_disturbance::StoreDisturbance, target::Target, webhook_schedule::WebhookSchedule, world::RunningWorld,
+    admin, api_server::ApiServer, external_service::RunningService, path::object_path, program::Manifests,
+    schedule::Schedule, store_disturbance::StoreDisturbance, target::Target, webhook_schedule::WebhookSchedule,
 };
 
 /// More calls in one run are an endless loop.
@@ -40,12 +40,12 @@ pub(super) struct PlanTargets<'a> {
     pub(super) server: &'a ApiServer,
     pub(super) buckets: &'a BucketStores,
     pub(super) remote_clusters: &'a RemoteClusters,
-    /// The service outside of the cluster; `None` if the program uses none.
-    pub(super) world: Option<&'a Arc<dyn RunningWorld>>,
+    /// The external service; `None` if the program uses none.
+    pub(super) service: Option<&'a Arc<dyn RunningService>>,
 }
 
 /// Returns the faults of a schedule, and its actions before certain calls: deletion, recreation, and change of the samples, and
-/// disturbances of other clusters, of buckets and of services outside.
+/// disturbances of other clusters, of buckets and of external services.
 pub(super) fn faults(target: &Target, targets: &PlanTargets<'_>, schedule: &Schedule) -> Faults {
     let server = targets.server;
     let faults = match &schedule.random_faults {
@@ -82,7 +82,7 @@ pub(super) fn faults(target: &Target, targets: &PlanTargets<'_>, schedule: &Sche
         faults = faults.before_call(call, Box::new(action));
     }
     let faults = add_bucket_disturbance(faults, target, targets.buckets, schedule);
-    add_outside_event(faults, targets.world, schedule)
+    add_service_event(faults, targets.service, schedule)
 }
 
 /// Adds the disturbance of the buckets before a call. One that needs a stopped program comes after a stop instead.
@@ -98,16 +98,16 @@ fn add_bucket_disturbance(faults: Faults, target: &Target, buckets: &BucketStore
     }
 }
 
-/// Adds the event of a service outside at a call: the fault of the call, or a disturbance of the things before it.
-fn add_outside_event(faults: Faults, world: Option<&Arc<dyn RunningWorld>>, schedule: &Schedule) -> Faults {
-    let (Some((call, event)), Some(world)) = (schedule.outside.filter(|(call, _)| *call > 0), world) else {
+/// Adds the event of an external service at a call: the fault of the call, or a disturbance of the things before it.
+fn add_service_event(faults: Faults, service: Option<&Arc<dyn RunningService>>, schedule: &Schedule) -> Faults {
+    let (Some((call, event)), Some(service)) = (schedule.service.filter(|(call, _)| *call > 0), service) else {
         return faults;
     };
     if let Some(fault) = event.fault() {
         return faults.at_call(call, fault);
     }
-    let world = world.clone();
-    faults.before_call(call, Box::new(move || async move { world.disturb(event) }.boxed()))
+    let service = service.clone();
+    faults.before_call(call, Box::new(move || async move { service.disturb(event) }.boxed()))
 }
 
 /// Recreates the samples, and ignores a rejection: the final state shows it. A run may need fewer calls than the undisturbed one,

@@ -45,7 +45,7 @@ pub(crate) struct Outcome {
     /// After second objects were created.
     pub(crate) with_second: Option<Snapshot>,
     /// After the edit was undone, the deleted child was created again, the samples were recreated, the second objects were
-    /// deleted, the downgrade, or a disturbance of other clusters at rest, of the buckets, or of the things outside.
+    /// deleted, the downgrade, or a disturbance of other clusters at rest, of the buckets, or of an external service.
     pub(crate) after_recovery: Option<Snapshot>,
     /// After other clients removed the samples from their buckets, before they were put again.
     pub(crate) without_samples: Option<Snapshot>,
@@ -60,8 +60,8 @@ pub(crate) struct Outcome {
     /// The failures that persisted after an edit.
     pub(crate) edit_failures: EditFailures,
     pub(crate) panics: Vec<PanicRecord>,
-    /// What the program did wrong with the things of a service outside of the cluster.
-    pub(crate) outside_problems: Vec<String>,
+    /// What the program did wrong with the things of an external service.
+    pub(crate) service_problems: Vec<String>,
     pub(crate) failure: Option<Failure>,
     /// The number of calls to webhooks before the samples were created.
     pub(crate) webhook_calls_to_set_up: u64,

@@ -109,8 +109,8 @@ impl Cluster<'_> {
             .clusters(move |config| clusters.client(config, &process_faults))
             .helm(self.helm_releases.program());
         let buckets = self.faulty_buckets();
-        tokio::spawn(match (&self.world, buckets) {
-            (Some(world), buckets) => world.run(&self.faults, client, environment, buckets),
+        tokio::spawn(match (&self.service, buckets) {
+            (Some(service), buckets) => service.run(&self.faults, client, environment, buckets),
             (None, Some(buckets)) => self.target.program.run_with_buckets(client, environment, buckets),
             (None, None) => self.target.program.run(client, environment),
         })

@@ -10,9 +10,9 @@ use crate::{
     cluster_disturbance::ClusterDisturbance,
     object::cluster_of,
     oracle::Baseline,
-    outside_event::OutsideEvent,
     scenario::{execute, isolation_count},
     schedule::{Propagation, Schedule},
+    service_event::ServiceEvent,
     snapshot::Entry,
     store_disturbance::StoreDisturbance,
     stored_kind::StoredKind,
@@ -81,7 +81,7 @@ pub(super) fn schedules(
         }
         Check::RemoteClusters => cluster_disturbances(baseline),
         Check::Buckets => bucket_disturbances(target, baseline),
-        Check::Outside => outside_events(target, baseline),
+        Check::ExternalService => service_events(target, baseline),
         Check::Upgrade => older.map(|older| upgrades(target, older, bounds.seeds.clone())).unwrap_or_default(),
     }
 }
@@ -93,7 +93,7 @@ pub(super) fn check_of(schedule: &Schedule) -> Check {
         Schedule { webhooks: Some(_), .. } => Check::Webhooks,
         Schedule { cluster: Some(_), .. } => Check::RemoteClusters,
         Schedule { bucket: Some(_), .. } => Check::Buckets,
-        Schedule { outside: Some(_), .. } => Check::Outside,
+        Schedule { service: Some(_), .. } => Check::ExternalService,
         Schedule { foreign_finalizers: Some(_), .. } => Check::Finalizers,
         Schedule { upgrade: true, .. } => Check::Upgrade,
         Schedule { recreate_at: Some(_), .. } => Check::Deletion,
@@ -148,21 +148,21 @@ fn has_stored_samples(target: &Target) -> bool {
     target.manifests.samples.iter().any(|sample| kinds.iter().any(|kind| kind.is_kind_of(sample)))
 }
 
-/// Returns each event of each call to a service outside, a write whose response is lost together with a change or a deletion of the
+/// Returns each event of each call to an external service, a write whose response is lost together with a change or a deletion of the
 /// samples before the next call, a loss before each such call, and each other event at rest. None for a program without such a
 /// service.
-fn outside_events(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
-    let Some(world) = &target.world else { return Vec::new() };
-    let mut schedules: Vec<_> = world.events().into_iter().map(|event| Schedule::outside_event(0, event)).collect();
-    for call in baseline.timeline.calls().filter(|call| call.path().starts_with("/outside/")) {
+fn service_events(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
+    let Some(service) = &target.service else { return Vec::new() };
+    let mut schedules: Vec<_> = service.events().into_iter().map(|event| Schedule::service_event(0, event)).collect();
+    for call in baseline.timeline.calls().filter(|call| call.path().starts_with("/external/")) {
         let (number, is_creation) = (call.number, call.number <= baseline.calls_to_create);
-        let events = if call.is_write() { OutsideEvent::OF_WRITES } else { OutsideEvent::OF_READS };
-        schedules.extend(events.iter().map(|event| Schedule::outside_event(number, *event)));
+        let events = if call.is_write() { ServiceEvent::OF_WRITES } else { ServiceEvent::OF_READS };
+        schedules.extend(events.iter().map(|event| Schedule::service_event(number, *event)));
         if is_creation {
-            schedules.push(Schedule::outside_event(number, OutsideEvent::Loss));
+            schedules.push(Schedule::service_event(number, ServiceEvent::Loss));
         }
         if is_creation && call.is_write() {
-            let lost = Schedule::outside_event(number, OutsideEvent::Lost);
+            let lost = Schedule::service_event(number, ServiceEvent::Lost);
             schedules.push(Schedule { delete_at: Some(number + 1), ..lost.clone() });
             let variants = 0..target.variants.len();
             schedules.extend(variants.map(|variant| Schedule { change: Some((number + 1, variant)), ..lost.clone() }));

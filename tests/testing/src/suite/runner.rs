@@ -75,13 +75,13 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedul
 /// Runs a program twice, and its older release once, without disturbances.
 ///
 /// # Errors
-/// The finding, if a run fails, or if the program leaves objects behind or misuses a service outside.
+/// The finding, if a run fails, or if the program leaves objects behind or misuses an external service.
 fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
     let (first, second) = (run_undisturbed(target, 1)?, run_undisturbed(target, 2)?);
     let older = older.map(|older| run_undisturbed(older, 1)).transpose()?;
     let schedule = Schedule::undisturbed(1);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &first };
-    match oracle::leaked_objects(&case).or_else(|| oracle::outside_problem(&case)) {
+    match oracle::leaked_objects(&case).or_else(|| oracle::service_problem(&case)) {
         Some(finding) => Err(Box::new(finding)),
         None => Ok(Baseline::new(target, first, second, older)),
     }

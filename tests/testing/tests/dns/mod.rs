@@ -9,7 +9,7 @@ use opgen::{
     external::{DeletionPolicy, External, ExternalContext, ExternalKey, ExternalResource, Observed, UpdateOutcome},
     prelude::*,
 };
-use opgen_testing::world::{World, WorldError, WorldSettings};
+use opgen_testing::external_service::{ServiceError, ServiceSettings, SimulatedService};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,13 +68,13 @@ pub enum Mistake {
 /// The options of the controller: the client of the service.
 #[derive(Clone, Debug)]
 pub struct Options {
-    world: World<Entry>,
+    service: SimulatedService<Entry>,
     mistake: Mistake,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { world: World::new(WorldSettings::new("DNS record")), mistake: Mistake::None }
+        Self { service: SimulatedService::new(ServiceSettings::new("DNS record")), mistake: Mistake::None }
     }
 }
 
@@ -100,11 +100,11 @@ fn tag(mistake: Mistake, token: &str, spec: &HostSpec) -> String {
 }
 
 async fn observe(options: &Options, spec: &HostSpec, key: ExternalKey<'_>) -> Result<Option<Observed<Entry>>> {
-    let Options { world, mistake } = options;
+    let Options { service, mistake } = options;
     let found = match key.id() {
-        Some(id) => world.get(id).await?,
+        Some(id) => service.get(id).await?,
         None if *mistake == Mistake::IgnoresToken => None,
-        None => world.find(&tag(*mistake, key.token(), spec)).await?,
+        None => service.find(&tag(*mistake, key.token(), spec)).await?,
     };
     let is_hidden = |is_deleting: bool| is_deleting && *mistake == Mistake::HidesDeletion;
     let shown = found.filter(|thing| !is_hidden(thing.is_deleting));
@@ -123,14 +123,14 @@ fn is_up_to_date(wanted: &Wanted, observed: &Entry) -> bool {
 }
 
 async fn create(options: &Options, spec: &HostSpec, entry: &Entry, token: &str) -> Result<String> {
-    let Options { world, mistake } = options;
+    let Options { service, mistake } = options;
     let tag = match mistake {
-        Mistake::RandomToken => format!("{token}-{}", world.calls().len()),
+        Mistake::RandomToken => format!("{token}-{}", service.calls().len()),
         _ => tag(*mistake, token, spec),
     };
     let created = loop {
-        match world.create(&tag, entry.clone()).await {
-            Err(WorldError::QuotaExceeded) if *mistake == Mistake::SpinsOnQuota => {}
+        match service.create(&tag, entry.clone()).await {
+            Err(ServiceError::QuotaExceeded) if *mistake == Mistake::SpinsOnQuota => {}
             created => break created,
         }
     };
@@ -147,13 +147,13 @@ async fn update(options: &Options, id: &str, wanted: &Wanted) -> Result<UpdateOu
         let Entry { ttl, comment, .. } = stored.clone();
         *stored = if replaces_all { entry } else { Entry { ttl, comment, ..entry } };
     };
-    options.world.change(id, change).await?;
+    options.service.change(id, change).await?;
     Ok(UpdateOutcome::Updated)
 }
 
 async fn delete(options: &Options, id: &str) -> Result<()> {
-    match options.world.delete(id).await {
-        Err(WorldError::NotFound) if options.mistake != Mistake::DeletionOfAbsentFails => Ok(()),
+    match options.service.delete(id).await {
+        Err(ServiceError::NotFound) if options.mistake != Mistake::DeletionOfAbsentFails => Ok(()),
         deleted => Ok(deleted?),
     }
 }
@@ -235,11 +235,11 @@ pub fn host(name: &str) -> Host {
 }
 
 /// Returns an operator over a service, with the delay after a yield.
-pub fn operator<P>(world: World<Entry>, mistake: Mistake, delay: Duration) -> Operator
+pub fn operator<P>(service: SimulatedService<Entry>, mistake: Mistake, delay: Duration) -> Operator
 where
     P: Provision<HostWithOptions> + Provisioner<Inputs = ()>,
 {
-    let options = Options { world, mistake };
+    let options = Options { service, mistake };
     Operator::new("hosts")
         .controls_with::<HostWithOptions, P>(|controller| controller.options(options).requeue_after(delay))
 }

@@ -1,6 +1,6 @@
 //! `FieldType`: how server-side apply treats a value: as a whole, as a map of fields, or as a list of identified items.
 
-use crate::bucket::api::object_schema::metadata_schema;
+use crate::bucket::api::metadata::metadata_schema;
 use opgen_schema::{List, ListKind, OtherFields, Scalar, Schema, Shape};
 use serde_json::{Map, Value};
 

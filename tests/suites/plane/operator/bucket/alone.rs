@@ -24,9 +24,9 @@ use serde_json::{Value, json};
 use super::{
     super::site::{Running, Site},
     link::BucketLink,
-    object,
     siphon::{SiphonTree, VisitedSiphon, Visits},
     store::CaseBuckets,
+    stored::{is_observed, until_stored},
 };
 
 /// The buckets that the replicas share, and what they did.
@@ -81,8 +81,10 @@ impl Alone {
         self.buckets.bucket("siphons").put_raw(&format!("default.{name}"), value).await;
     }
 
-    pub(super) async fn siphon(&self, name: &str) -> Value {
-        object(&self.buckets.bucket("siphons"), &format!("default.{name}")).await.unwrap_or_default()
+    /// Waits until a siphon has the status of its current generation.
+    pub(super) async fn is_observed(&self, name: &str) {
+        let (siphons, key) = (self.buckets.bucket("siphons"), format!("default.{name}"));
+        until_stored(&siphons, &key, "has a current status", is_observed).await;
     }
 
     /// The holder of the Lease; empty if there is none.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt as _;
 use libtest_mimic::Trial;
-use opgen_tests::{
-    Plane, case_with_buckets,
-    wait::{PATIENCE, until},
-};
+use opgen_tests::{Plane, case_with_buckets};
+use serde_json::Value;
 
-use super::{Scene, has_text, object};
+use super::{
+    Scene,
+    stored::{condition, has_text, object, until_stored},
+};
 
 pub(super) fn cases() -> Vec<Trial> {
     vec![
@@ -23,14 +24,10 @@ pub(super) fn cases() -> Vec<Trial> {
 async fn status(plane: Arc<Plane>) {
     let scene = Scene::provisioned(&plane, "one").await;
     let (vats, key) = (scene.vats(), scene.key("one"));
-    until("the vat is available", PATIENCE, async || {
-        let vat = object(&vats, &key).await.unwrap_or_default();
-        let conditions = vat["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let is_available =
-            conditions.iter().any(|condition| condition["type"] == "Available" && condition["status"] == "True");
-        if is_available && vat["spec"]["text"] == "a" { Ok(()) } else { Err(vat.to_string()) }
-    })
-    .await;
+    let is_available = |vat: &Value| {
+        condition(vat, "Available").is_some_and(|condition| condition["status"] == "True") && vat["spec"]["text"] == "a"
+    };
+    until_stored(&vats, &key, "is available", is_available).await;
     scene.running.end_now().await;
 }
 

@@ -11,6 +11,7 @@ use opgen_tests::{
 use serde_json::Value;
 
 use super::{
+    super::event::until_event,
     alone::Alone,
     siphon::{Ending, SiphonScene},
     store::CaseBucket,
@@ -29,21 +30,17 @@ pub(super) fn cases() -> Vec<Trial> {
 
 /// Waits for an event of Kubernetes that is related to an entry.
 async fn related(scene: &SiphonScene, name: &str, reason: &str) -> Event {
-    until(format!("an event {reason} about {name}"), PATIENCE, async || {
-        let all = scene.site.api::<Event>().list(&Default::default()).await.map_err(|error| error.to_string())?;
-        let is_it = |event: &&Event| {
-            event.reason.as_deref() == Some(reason)
-                && event.related.as_ref().is_some_and(|object| object.name.as_deref() == Some(name))
-        };
-        all.items.iter().find(is_it).cloned().ok_or_else(|| format!("{} events", all.items.len()))
-    })
-    .await
+    let is_related = |event: &Event| {
+        let related = event.related.as_ref().and_then(|object| object.name.as_deref());
+        event.reason.as_deref() == Some(reason) && related == Some(name)
+    };
+    until_event(&scene.site.api(), format!("an event {reason} about {name}"), is_related).await
 }
 
 /// The namespace of an event is that of the object it regards, and no object of Kubernetes is in the bucket.
 async fn in_kubernetes(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
-    scene.put("one", "a", Ending::Well).await;
+    scene.put("one", "a", Ending::Success).await;
     let event = related(&scene, "one", "Created").await;
     let (regarding, related) = (event.regarding.unwrap(), event.related.unwrap());
     assert_eq!(regarding.kind.as_deref(), Some("Pod"));
@@ -58,7 +55,7 @@ async fn reasons(plane: Arc<Plane>) {
     stranger.metadata.name = Some("taken".to_owned());
     scene.site.create(&stranger).await;
     for (name, reason) in [("one", "Created"), ("taken", "NotOwned")] {
-        scene.put(name, "a", Ending::Well).await;
+        scene.put(name, "a", Ending::Success).await;
         let note = related(&scene, name, reason).await.note.unwrap_or_default();
         assert!(note.contains("ConfigMap") && note.contains(name), "{note}");
     }

@@ -18,12 +18,17 @@ use opgen_tests::{
 };
 use serde_json::json;
 
-use super::{super::site::Site, Pipe, Vat, is_empty, object, store::CaseBuckets};
+use super::{
+    super::site::Site,
+    Pipe, Vat,
+    store::CaseBuckets,
+    stored::{is_empty, until_stored},
+};
 
 pub(super) fn cases() -> Vec<Trial> {
     vec![
         case_with_buckets("nats_u3_an_entry_of_another_operator_is_an_input_that_is_only_read", input),
-        case_with_buckets("nats_u4_a_change_outside_is_found_after_the_period", outside),
+        case_with_buckets("nats_u4_a_change_of_an_external_resource_is_found_after_the_period", external_change),
     ]
 }
 
@@ -67,9 +72,9 @@ async fn input(plane: Arc<Plane>) {
         .await;
     };
     let (vats, pipes) = (buckets.bucket("vats"), buckets.bucket("pipes"));
-    vats.put_raw(&format!("{}.reader", site.namespace), json!({"spec": {"text": ""}}).to_string()).await;
+    vats.put_raw(&site.bucket_key("reader"), json!({"spec": {"text": ""}}).to_string()).await;
     reads("none").await;
-    let key = format!("{}.shared", site.namespace);
+    let key = site.bucket_key("shared");
     let mut revision = 0;
     for text in ["a", "b"] {
         revision = pipes.put_raw(&key, json!({"spec": {"text": text}}).to_string()).await;
@@ -85,7 +90,7 @@ async fn input(plane: Arc<Plane>) {
 /// The period after which a valve is observed again.
 const PERIOD: Duration = Duration::from_secs(3);
 
-/// Valves outside of all stores: their tokens and their texts by their ids.
+/// A service with valves, which no store has: their tokens and their texts by their ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Valves(Arc<Mutex<BTreeMap<String, (String, String)>>>);
 
@@ -163,20 +168,16 @@ pub(crate) struct ValveTree {
     valve: External<Valve>,
 }
 
-async fn outside(plane: Arc<Plane>) {
+async fn external_change(plane: Arc<Plane>) {
     let (site, buckets, valves) = (Site::new(&plane).await, CaseBuckets::new(&plane).await, Valves::default());
     let of_nodes = valves.clone();
     let operator = site.operator().buckets(buckets.link());
     let operator = operator.controls_with::<VatWithValves, ValveTree>(|controller| controller.options(of_nodes));
     let running = site.start(&operator).await;
-    let (vats, key) = (buckets.bucket("vats"), format!("{}.one", site.namespace));
+    let (vats, key) = (buckets.bucket("vats"), site.bucket_key("one"));
     vats.put_raw(&key, json!({"spec": {"text": "a"}}).to_string()).await;
     valves.have(&["a"]).await;
-    until("the vat has a status", PATIENCE, async || {
-        let vat = object(&vats, &key).await.unwrap_or_default();
-        if vat["status"].is_object() { Ok(()) } else { Err(vat.to_string()) }
-    })
-    .await;
+    until_stored(&vats, &key, "has a status", |vat| vat["status"].is_object()).await;
     site.settled().await;
     let changed = tokio::time::Instant::now();
     for (_, text) in valves.lock().values_mut() {

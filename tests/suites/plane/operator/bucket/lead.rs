@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::{
     alone::{Alone, LEASE_DURATION},
     siphon::{Ending, SiphonScene},
+    stored::object,
 };
 
 pub(super) fn cases() -> Vec<Trial> {
@@ -64,27 +65,11 @@ async fn cut_off(plane: Arc<Plane>) {
     first.cut(false);
     alone.put("one", "b").await;
     second.visits.reach("one", 1).await;
-    until("the entry has the status of the second replica", PATIENCE, async || {
-        let siphon = alone.siphon("one").await;
-        let is_observed = siphon["status"]["observedGeneration"] == siphon["metadata"]["generation"];
-        if siphon["metadata"]["generation"].is_u64() && is_observed { Ok(()) } else { Err(siphon.to_string()) }
-    })
-    .await;
+    alone.is_observed("one").await;
     assert_eq!(first.visits.count("one"), passes);
     let end = first.running.end().await;
     assert!(matches!(&end, Err(RunError::LeadLost(_))), "{end:?}");
     second.running.end_now().await;
-}
-
-/// Waits until the operator has written the status of a siphon.
-async fn is_observed(alone: &Alone, name: &str) {
-    until(format!("{name} has a status"), PATIENCE, async || {
-        let siphon = alone.siphon(name).await;
-        let generation = &siphon["metadata"]["generation"];
-        let is_observed = generation.is_u64() && siphon["status"]["observedGeneration"] == *generation;
-        if is_observed { Ok(()) } else { Err(siphon.to_string()) }
-    })
-    .await;
 }
 
 /// No wall clock decides who leads: those of two replicas are set forward and back by hours and days.
@@ -100,7 +85,7 @@ async fn clock_jumps(plane: Arc<Plane>) {
         first.clock.jump(seconds);
         second.clock.jump(-seconds);
         alone.put(name, "a").await;
-        is_observed(&alone, name).await;
+        alone.is_observed(name).await;
         // Longer than the lease duration.
         alone.until_renewed(9).await;
         assert_eq!(alone.holder().await, holder, "after {seconds} s");
@@ -127,14 +112,14 @@ async fn clock_jumps(plane: Arc<Plane>) {
         text => Err(format!("{text:?}")),
     })
     .await;
-    is_observed(&alone, &names[1]).await;
+    alone.is_observed(&names[1]).await;
     second.running.end_now().await;
 }
 
 /// The pass counter of a kind in a bucket is counted, and its entry has the finalizer.
 async fn metrics(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
-    scene.put("one", "a", Ending::Well).await;
+    scene.put("one", "a", Ending::Success).await;
     scene.is_available("one", "True").await;
     let text = scene.operator.metrics().text().unwrap();
     let is_count = |line: &&str| {
@@ -143,7 +128,7 @@ async fn metrics(plane: Arc<Plane>) {
     };
     let count = text.lines().find(is_count).and_then(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
     assert!(count.is_some_and(|count| count >= 1.0), "{text}");
-    let siphon = super::object(&scene.siphons(), &scene.key("one")).await.unwrap();
+    let siphon = object(&scene.siphons(), &scene.key("one")).await.unwrap();
     assert!(siphon["metadata"]["finalizers"][0].is_string(), "{siphon}");
     scene.siphons().delete_raw(&scene.key("one")).await;
     scene.is_empty().await;

@@ -50,7 +50,7 @@ async fn success(plane: Arc<Plane>) {
     let scene = SiphonScene::started_with(&plane, |controller| controller.backoff(GROWING)).await;
     scene.put("one", "a", Ending::Failure).await;
     scene.visits.reach("one", 4).await;
-    scene.put("one", "b", Ending::Well).await;
+    scene.put("one", "b", Ending::Success).await;
     scene.is_available("one", "True").await;
     scene.visits.rest().await;
     let before = scene.visits.count("one");
@@ -65,7 +65,7 @@ async fn success(plane: Arc<Plane>) {
 async fn child_change(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
     for name in ["one", "two"] {
-        scene.put(name, "a", Ending::Well).await;
+        scene.put(name, "a", Ending::Success).await;
         scene.is_available(name, "True").await;
     }
     scene.visits.rest().await;
@@ -86,10 +86,10 @@ async fn burst(plane: Arc<Plane>) {
     scene.put("one", "first", Ending::Gate).await;
     scene.visits.reach("one", 1).await;
     for number in 0..50 {
-        scene.put("one", &number.to_string(), Ending::Well).await;
+        scene.put("one", &number.to_string(), Ending::Success).await;
     }
     // The operator has seen all values of `one` when it passes over an entry that is written later.
-    scene.put("two", "a", Ending::Well).await;
+    scene.put("two", "a", Ending::Success).await;
     scene.visits.reach("two", 1).await;
     assert_eq!(scene.visits.count("one"), 1);
     scene.visits.gate.add_permits(1);
@@ -106,7 +106,7 @@ async fn resync(plane: Arc<Plane>) {
     let period = Duration::from_secs(1);
     let scene = SiphonScene::started_with(&plane, |controller| controller.resync_period(period)).await;
     for name in ["one", "two"] {
-        scene.put(name, "a", Ending::Well).await;
+        scene.put(name, "a", Ending::Success).await;
         scene.is_available(name, "True").await;
     }
     let passes_again = async || {

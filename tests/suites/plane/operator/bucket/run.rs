@@ -19,9 +19,10 @@ use opgen_tests::{
 
 use super::{
     super::site::Site,
-    Pipe, PipeSpec, Vat, VatTree, has_text,
+    Pipe, PipeSpec, Vat, VatTree,
     siphon::{Ending, SiphonScene},
     store::CaseBuckets,
+    stored::{has_text, object},
 };
 
 pub(super) fn cases() -> Vec<Trial> {
@@ -60,7 +61,7 @@ async fn farewell(plane: Arc<Plane>) {
     })
     .await;
     running.end_now().await;
-    has_text(&buckets.bucket("pipes"), &format!("{}.farewell", site.namespace), "a").await;
+    has_text(&buckets.bucket("pipes"), &site.bucket_key("farewell"), "a").await;
 }
 
 /// The parts of a process need not exist when its operator is built.
@@ -79,7 +80,7 @@ async fn added(plane: Arc<Plane>) {
         }
     });
     runnables.add(late).unwrap();
-    has_text(&buckets.bucket("pipes"), &format!("{}.late", site.namespace), "a").await;
+    has_text(&buckets.bucket("pipes"), &site.bucket_key("late"), "a").await;
     running.end_now().await;
 }
 
@@ -88,14 +89,14 @@ async fn in_flight(plane: Arc<Plane>) {
     scene.put("one", "a", Ending::Gate).await;
     scene.visits.reach("one", 1).await;
     scene.running.signal();
-    scene.put("two", "a", Ending::Well).await;
+    scene.put("two", "a", Ending::Success).await;
     scene.visits.rest().await;
     assert!(!scene.running.has_ended());
     scene.visits.gate.add_permits(1);
     let SiphonScene { site, buckets, visits, running, .. } = scene;
     running.end().await.unwrap();
     let siphons = buckets.bucket("siphons");
-    let one = super::object(&siphons, &format!("{}.one", site.namespace)).await.unwrap();
+    let one = object(&siphons, &site.bucket_key("one")).await.unwrap();
     assert!(one["status"]["conditions"].is_array(), "{one}");
     assert_eq!(visits.count("two"), 0);
 }

@@ -12,14 +12,14 @@ use opgen_tests::{
     Plane, case_with_buckets,
     wait::{PATIENCE, until},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     super::site::{NAME, Running, Site},
     alone::{Alone, election_of_members},
-    object,
     siphon::{SiphonTree, VisitedSiphon, Visits},
     store::{CaseBucket, CaseBuckets},
+    stored::{is_observed, object, until_stored},
 };
 
 pub(super) fn cases() -> Vec<Trial> {
@@ -73,13 +73,8 @@ impl SiphonTeam {
             self.siphons.put_raw(&self.key(&name), json!({"spec": {"text": text}}).to_string()).await;
         }
         for name in names() {
-            until(format!("{name} has the status of {text}"), PATIENCE, async || {
-                let siphon = object(&self.siphons, &self.key(&name)).await.unwrap_or_default();
-                let generation = &siphon["metadata"]["generation"];
-                let is_observed = generation.is_u64() && siphon["status"]["observedGeneration"] == *generation;
-                if is_observed && siphon["spec"]["text"] == text { Ok(()) } else { Err(siphon.to_string()) }
-            })
-            .await;
+            let has_status = |siphon: &Value| is_observed(siphon) && siphon["spec"]["text"] == text;
+            until_stored(&self.siphons, &self.key(&name), &format!("has the status of {text}"), has_status).await;
         }
     }
 

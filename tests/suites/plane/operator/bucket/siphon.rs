@@ -19,8 +19,8 @@ use tokio::{
 
 use super::{
     super::site::{Running, Site},
-    is_empty, object,
     store::{CaseBucket, CaseBuckets},
+    stored::{condition, is_empty, until_stored},
 };
 
 /// A siphon, whose passes are recorded.
@@ -38,9 +38,9 @@ pub(crate) struct SiphonSpec {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
     #[default]
-    Well,
+    Success,
     Failure,
-    // Well, when the gate lets it through.
+    // It succeeds once the gate lets it through.
     Gate,
 }
 
@@ -137,7 +137,7 @@ impl Provision<VisitedSiphon> for RecordVisit {
         let (siphon, visits) = (cx.object(), cx.options());
         visits.add(siphon);
         match siphon.spec.ending {
-            Ending::Well => Ok(()),
+            Ending::Success => Ok(()),
             Ending::Failure => Err(std::io::Error::other("the siphon is broken").into()),
             Ending::Gate => {
                 visits.gate.acquire().await.map(SemaphorePermit::forget)?;
@@ -184,7 +184,7 @@ impl SiphonScene {
     }
 
     pub(super) fn key(&self, name: &str) -> String {
-        format!("{}.{name}", self.site.namespace)
+        self.site.bucket_key(name)
     }
 
     /// Writes a siphon as a client that knows nothing but its spec.
@@ -195,14 +195,11 @@ impl SiphonScene {
 
     /// Waits until the condition `Available` of a siphon has this status, and returns the condition.
     pub(super) async fn is_available(&self, name: &str, status: &str) -> Value {
-        let (siphons, key) = (self.siphons(), self.key(name));
-        until(format!("{name} is available: {status}"), PATIENCE, async || {
-            let siphon = object(&siphons, &key).await.unwrap_or_default();
-            let conditions = siphon["status"]["conditions"].as_array().cloned().unwrap_or_default();
-            let available = conditions.into_iter().find(|condition| condition["type"] == "Available");
-            available.filter(|condition| condition["status"] == status).ok_or_else(|| siphon.to_string())
-        })
-        .await
+        let has_status =
+            |siphon: &Value| condition(siphon, "Available").is_some_and(|condition| condition["status"] == status);
+        let what = format!("is available: {status}");
+        let siphon = until_stored(&self.siphons(), &self.key(name), &what, has_status).await;
+        condition(&siphon, "Available").cloned().unwrap_or_default()
     }
 
     /// Waits until the bucket has no entry, and so no claim of the operator either.

@@ -18,7 +18,7 @@ use crate::operator::{mirror::Mirror, owners::is_available};
 
 use super::{
     Note, NoteSpec, Site,
-    http_service::{Cut, HttpClient, HttpService, length_of_creation},
+    http_service::{CutPosition, HttpClient, HttpService, length_of_creation},
     records,
 };
 
@@ -96,8 +96,8 @@ pub(super) struct HttpTree {
 fn plan_cuts(service: &HttpService) -> Vec<String> {
     let name = |at: &str, number: usize| format!("{at}-{number:04}");
     let length = length_of_creation(&name("response", 0), &"0".repeat(32));
-    let of_responses = (0..=length).map(|number| (name("response", number), Cut::Response(number)));
-    let of_requests = PREFIXES.into_iter().map(|number| (name("request", number), Cut::Request(number)));
+    let of_responses = (0..=length).map(|number| (name("response", number), CutPosition::Response(number)));
+    let of_requests = PREFIXES.into_iter().map(|number| (name("request", number), CutPosition::Request(number)));
     let cuts: Vec<_> = of_responses.chain(of_requests).collect();
     cuts.iter().for_each(|(text, cut)| service.cut(text, *cut));
     cuts.into_iter().map(|(text, _)| text).collect()

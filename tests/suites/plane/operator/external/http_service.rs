@@ -37,7 +37,7 @@ const MAX_REQUEST: usize = 4096;
 
 /// Where the service cuts the connection of the first creation of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum CutPosition {
     /// After it has read this number of bytes of the request. It creates nothing.
     Request(usize),
     /// After it has created the record and sent this number of bytes of the response.
@@ -56,7 +56,7 @@ struct Records {
     by_id: BTreeMap<String, StoredRecord>,
     created: usize,
     /// By the text of the record.
-    cuts: BTreeMap<String, Cut>,
+    cuts: BTreeMap<String, CutPosition>,
 }
 
 /// The running service.
@@ -95,7 +95,7 @@ impl HttpService {
     }
 
     /// Cuts the connection of the first creation of a record with a text.
-    pub(super) fn cut(&self, text: &str, cut: Cut) {
+    pub(super) fn cut(&self, text: &str, cut: CutPosition) {
         lock(&self.records).cuts.insert(text.to_owned(), cut);
     }
 
@@ -181,7 +181,7 @@ async fn respond(mut stream: TcpStream, records: Arc<Mutex<Records>>) -> io::Res
         _ => None,
     };
     let mut bytes = vec![0; request.length];
-    if let Some(Cut::Request(length)) = cut {
+    if let Some(CutPosition::Request(length)) = cut {
         // The drop of a connection with unread bytes resets it.
         stream.read_exact(&mut bytes[..length]).await?;
         return Ok(());
@@ -189,7 +189,7 @@ async fn respond(mut stream: TcpStream, records: Arc<Mutex<Records>>) -> io::Res
     stream.read_exact(&mut bytes).await?;
     let response = lock(&records).respond(&request);
     let length = match cut {
-        Some(Cut::Response(length)) => length,
+        Some(CutPosition::Response(length)) => length,
         _ => response.len(),
     };
     stream.write_all(&response[..length]).await?;

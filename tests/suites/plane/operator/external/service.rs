@@ -6,8 +6,6 @@ use std::{
     time::Duration,
 };
 
-use http::{Method, Request};
-use kube::{Client, client::Body};
 use opgen::{
     external::{ExternalKey, Observed, UpdateOutcome},
     prelude::*,
@@ -204,25 +202,4 @@ impl Service {
     pub(super) fn clear(&self) {
         self.contents().entries.clear();
     }
-}
-
-/// Returns a client whose writes, before and after them, and reads of records are steps. Lists, watches and most reads always pass.
-pub(super) fn behind_gate(gate: &Arc<Gate>, client: Client) -> Client {
-    let gate = gate.clone();
-    let namespace = client.default_namespace().to_owned();
-    let service = tower::service_fn(move |request: Request<Body>| {
-        let (gate, client) = (gate.clone(), client.clone());
-        async move {
-            let is_write = request.method() != Method::GET;
-            if is_write || request.uri().path().contains("/opgen-external-") {
-                gate.pass().await;
-            }
-            let response = client.send(request).await;
-            if is_write {
-                gate.pass().await;
-            }
-            response
-        }
-    });
-    Client::new(service, namespace)
 }

@@ -11,7 +11,7 @@ use opgen_tests::{
 };
 
 use super::{Note, SecondCluster, Site, is_gone, nested::NestedTree, note, note_says, records};
-use crate::operator::gate::Gate;
+use crate::operator::gate::{Gate, GateStops};
 
 /// The calls of a teardown behind a gate. Lists and watches always pass.
 struct GatedCalls {
@@ -28,20 +28,16 @@ impl GatedCalls {
 
     fn wrap(self: &Arc<Self>, cluster: &'static str, client: Client) -> Client {
         let calls = self.clone();
-        let namespace = client.default_namespace().to_owned();
-        let service = tower::service_fn(move |request: Request<Body>| {
-            let (calls, client) = (calls.clone(), client.clone());
-            async move {
-                if request.method() != Method::GET || request.uri().path().contains("/secrets/") {
-                    calls.gate.pass().await;
-                }
-                if request.method() == Method::DELETE {
-                    calls.deletions.lock().unwrap_or_else(PoisonError::into_inner).push(cluster);
-                }
-                client.send(request).await
+        let stops = |request: &Request<Body>| GateStops {
+            before: request.method() != Method::GET || request.uri().path().contains("/secrets/"),
+            after: false,
+        };
+        let record = move |request: &Request<Body>| {
+            if request.method() == Method::DELETE {
+                calls.deletions.lock().unwrap_or_else(PoisonError::into_inner).push(cluster);
             }
-        });
-        Client::new(service, namespace)
+        };
+        self.gate.client(client, stops, record)
     }
 
     fn deletions(&self) -> Vec<&'static str> {

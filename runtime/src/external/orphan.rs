@@ -1,10 +1,10 @@
-//! Reports the records of things whose node is no longer in the tree.
+//! Reports orphaned external resources: their records exist, and the tree no longer has their nodes.
 
 use super::record::remaining_records;
 use crate::{engine::pass::PassCore, event::EventType};
 
-/// The reason of the event about a thing that no node manages.
-const REASON: &str = "ExternalThingLeft";
+/// The reason of the event about an external resource that no node manages.
+const REASON: &str = "ExternalResourceOrphaned";
 
 /// Reports the records that an owner still has after the teardown of its tree, by events and in the log. They are those of nodes of an
 /// earlier release, whose code is gone, so that nothing can delete their things. A failed list is only logged: the deletion of the owner
@@ -14,7 +14,7 @@ pub(crate) async fn report_remaining_records(core: &PassCore<'_>) {
     let notes = match remaining_records(core).await {
         Ok(notes) => notes,
         Err(error) => {
-            tracing::warn!(owner = %owner.key, %error, "failed to list the records of external things");
+            tracing::warn!(owner = %owner.key, %error, "failed to list the records of external resources");
             return;
         }
     };

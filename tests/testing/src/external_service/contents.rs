@@ -1,4 +1,4 @@
-//! `WorldContents`: the things of a simulated service, and what its clients did to them.
+//! `ServiceContents`: the things of a simulated service, and what its clients did to them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
-    error::WorldError,
-    settings::WorldSettings,
-    thing::{Thing, WorldCall},
+    error::ServiceError,
+    settings::ServiceSettings,
+    thing::{ServiceCall, Thing},
 };
-use crate::{object::OUTSIDE_FIELD, outside_event::OutsideEvent};
+use crate::{object::EXTERNAL_FIELD, service_event::ServiceEvent};
 
 /// A thing with the times that decide who sees it.
 struct StoredThing<T> {
@@ -30,16 +30,16 @@ struct StoredThing<T> {
     has_foreign_change: bool,
 }
 
-/// The things of a [`World`](super::World), the log of its calls, and the violations of its rules.
-pub(super) struct WorldContents<T> {
-    settings: WorldSettings<T>,
+/// The things of a [`SimulatedService`](super::SimulatedService), the log of its calls, and the violations of its rules.
+pub(super) struct ServiceContents<T> {
+    settings: ServiceSettings<T>,
     /// The seed of the ids.
     seed: u64,
     /// The number of things that were created.
     created: u64,
     things: BTreeMap<String, StoredThing<T>>,
     creations: BTreeMap<String, usize>,
-    pub(super) calls: Vec<WorldCall>,
+    pub(super) calls: Vec<ServiceCall>,
     violations: Vec<String>,
     pub(super) quota: Option<usize>,
     /// The number of creations that the quota has rejected.
@@ -50,8 +50,8 @@ pub(super) struct WorldContents<T> {
     lost: usize,
 }
 
-impl<T: Clone + Serialize> WorldContents<T> {
-    pub(super) fn new(settings: WorldSettings<T>, seed: u64) -> Self {
+impl<T: Clone + Serialize> ServiceContents<T> {
+    pub(super) fn new(settings: ServiceSettings<T>, seed: u64) -> Self {
         let mut contents = Self {
             quota: settings.quota,
             seed,
@@ -86,11 +86,11 @@ impl<T: Clone + Serialize> WorldContents<T> {
     }
 
     /// Creates a thing and returns its id. A second thing with the token of one that exists is a violation.
-    pub(super) fn create(&mut self, token: &str, mut value: T) -> Result<String, WorldError> {
+    pub(super) fn create(&mut self, token: &str, mut value: T) -> Result<String, ServiceError> {
         self.expire();
         if self.quota.is_some_and(|most| self.things.len() >= most) {
             self.refused_creations += 1;
-            return Err(WorldError::QuotaExceeded);
+            return Err(ServiceError::QuotaExceeded);
         }
         self.created += 1;
         let mut hasher = DefaultHasher::new();
@@ -118,10 +118,10 @@ impl<T: Clone + Serialize> WorldContents<T> {
     }
 
     /// Changes a thing as the program. One that loses the change of another client is a violation.
-    pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) -> Result<(), WorldError> {
+    pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) -> Result<(), ServiceError> {
         self.expire();
         let now = Instant::now();
-        let stored = self.things.get(id).filter(|stored| stored.visible_at <= now).ok_or(WorldError::NotFound)?;
+        let stored = self.things.get(id).filter(|stored| stored.visible_at <= now).ok_or(ServiceError::NotFound)?;
         let (mut value, has_foreign_change) = (stored.value.clone(), stored.has_foreign_change);
         change(&mut value);
         self.complete(&mut value);
@@ -137,11 +137,11 @@ impl<T: Clone + Serialize> WorldContents<T> {
     }
 
     /// Begins the deletion of a thing. It succeeds if the deletion has begun already.
-    pub(super) fn delete(&mut self, id: &str) -> Result<(), WorldError> {
+    pub(super) fn delete(&mut self, id: &str) -> Result<(), ServiceError> {
         self.expire();
         let now = Instant::now();
         let deletion_time = self.settings.deletion_time;
-        let stored = self.things.get_mut(id).filter(|stored| stored.visible_at <= now).ok_or(WorldError::NotFound)?;
+        let stored = self.things.get_mut(id).filter(|stored| stored.visible_at <= now).ok_or(ServiceError::NotFound)?;
         stored.gone_at.get_or_insert(now + deletion_time);
         self.drifted.remove(id);
         self.expire();
@@ -190,16 +190,16 @@ impl<T: Clone + Serialize> WorldContents<T> {
     }
 
     /// Applies an event that does not concern a single call.
-    pub(super) fn disturb(&mut self, event: OutsideEvent) {
+    pub(super) fn disturb(&mut self, event: ServiceEvent) {
         self.expire();
         match event {
-            OutsideEvent::Loss => {
+            ServiceEvent::Loss => {
                 let before = self.things.len();
                 self.things.retain(|_, stored| stored.is_existing || stored.gone_at.is_some());
                 self.lost += before - self.things.len();
             }
-            OutsideEvent::Drift | OutsideEvent::ForeignChange => self.change_all(event == OutsideEvent::ForeignChange),
-            OutsideEvent::Quota => self.quota = Some(0),
+            ServiceEvent::Drift | ServiceEvent::ForeignChange => self.change_all(event == ServiceEvent::ForeignChange),
+            ServiceEvent::Quota => self.quota = Some(0),
             _ => {}
         }
     }
@@ -221,7 +221,7 @@ impl<T: Clone + Serialize> WorldContents<T> {
                 "kind": name,
                 "metadata": {"name": value.to_string(), "managedFields": managers},
                 "isDeleting": stored.gone_at.is_some(),
-                OUTSIDE_FIELD: {"mayStay": is_retained || stored.is_existing},
+                EXTERNAL_FIELD: {"mayRemain": is_retained || stored.is_existing},
             })
         });
         objects.collect()

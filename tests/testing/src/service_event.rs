@@ -1,12 +1,12 @@
-//! `OutsideEvent`: what happens to a service outside of the cluster in one run, and its text form.
+//! `ServiceEvent`: what happens to an external service in one run, and its text form.
 
 use std::fmt;
 
 use opgen_sandbox::fault::Fault;
 
-/// What happens to a service outside of the cluster, or to one call to it.
+/// What happens to an external service, or to one call to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OutsideEvent {
+pub(crate) enum ServiceEvent {
     /// The call fails and is not executed.
     Refused,
     /// The call is executed, and its connection breaks before the response.
@@ -36,7 +36,7 @@ const TIMEOUT: u32 = 30;
 /// The seconds in the `Retry-After` header of a response to too many requests.
 const RETRY_AFTER: u32 = 5;
 
-impl OutsideEvent {
+impl ServiceEvent {
     const ALL: [Self; 9] = [
         Self::Refused,
         Self::Lost,
@@ -98,7 +98,7 @@ impl OutsideEvent {
     }
 }
 
-impl fmt::Display for OutsideEvent {
+impl fmt::Display for ServiceEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

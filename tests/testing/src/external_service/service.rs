@@ -1,4 +1,4 @@
-//! `World`: a handle of a simulated service, as the client of a program and for the test.
+//! `SimulatedService`: a handle of a simulated service, as the client of a program and for the test.
 
 use std::{
     fmt,
@@ -6,76 +6,76 @@ use std::{
 };
 
 use http::Method;
-use opgen_sandbox::fault::{Faults, OutsideCalls};
+use opgen_sandbox::fault::{ExternalCalls, Faults};
 use serde::Serialize;
 
 use super::{
-    contents::WorldContents,
-    error::WorldError,
-    settings::WorldSettings,
-    thing::{Thing, WorldCall},
+    contents::ServiceContents,
+    error::ServiceError,
+    settings::ServiceSettings,
+    thing::{ServiceCall, Thing},
 };
 
-/// A simulated service outside of the cluster. Clones share its things. See the [module](super) for an example.
+/// A simulated external service. Clones share its things. See the [module](super) for an example.
 ///
 /// The functions [`get`](Self::get), [`find`](Self::find), [`create`](Self::create), [`change`](Self::change) and
 /// [`delete`](Self::delete) are calls of the program: they have the faults of the run and are logged. All others are the view of the test
 /// and of other clients: they have no faults.
-pub struct World<T> {
-    contents: Arc<Mutex<WorldContents<T>>>,
+pub struct SimulatedService<T> {
+    contents: Arc<Mutex<ServiceContents<T>>>,
     /// The name of the service in paths.
     path: Arc<str>,
-    calls: OutsideCalls,
+    calls: ExternalCalls,
 }
 
-impl<T> Clone for World<T> {
+impl<T> Clone for SimulatedService<T> {
     fn clone(&self) -> Self {
         Self { contents: self.contents.clone(), path: self.path.clone(), calls: self.calls.clone() }
     }
 }
 
-impl<T> fmt::Debug for World<T> {
+impl<T> fmt::Debug for SimulatedService<T> {
     // The state of a thing may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("SimulatedService").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
-impl<T: Clone + Serialize + Send> World<T> {
-    /// Returns a new world without faults.
+impl<T: Clone + Serialize + Send> SimulatedService<T> {
+    /// Returns a new service without faults.
     #[must_use]
-    pub fn new(settings: WorldSettings<T>) -> Self {
+    pub fn new(settings: ServiceSettings<T>) -> Self {
         Self::with_faults(settings, &Faults::none())
     }
 
-    /// Returns a new world whose calls have the faults of a plan, chosen or by a seed.
+    /// Returns a new service whose calls have the faults of a plan, chosen or by a seed.
     ///
     /// ```
     /// use std::time::Duration;
     ///
-    /// use opgen_testing::{FaultClass, Faults, world::{World, WorldSettings}};
+    /// use opgen_testing::{FaultClass, Faults, external_service::{ServiceSettings, SimulatedService}};
     ///
     /// let faults = Faults::by_chance(7, &[FaultClass::ServerError, FaultClass::Cut], Duration::from_secs(60));
-    /// let world = World::with_faults(WorldSettings::<String>::new("DNS record"), &faults);
-    /// assert!(world.things().is_empty());
+    /// let service = SimulatedService::with_faults(ServiceSettings::<String>::new("DNS record"), &faults);
+    /// assert!(service.things().is_empty());
     /// ```
     #[must_use]
-    pub fn with_faults(settings: WorldSettings<T>, faults: &Faults) -> Self {
+    pub fn with_faults(settings: ServiceSettings<T>, faults: &Faults) -> Self {
         let path = settings.path().into();
-        let contents = Arc::new(Mutex::new(WorldContents::new(settings, 0)));
+        let contents = Arc::new(Mutex::new(ServiceContents::new(settings, 0)));
         Self::attached((contents, path), faults)
     }
 
     /// Returns a handle for the current life of a client.
-    pub(super) fn attached((contents, path): (Arc<Mutex<WorldContents<T>>>, Arc<str>), faults: &Faults) -> Self {
-        Self { contents, path, calls: faults.outside() }
+    pub(super) fn attached((contents, path): (Arc<Mutex<ServiceContents<T>>>, Arc<str>), faults: &Faults) -> Self {
+        Self { contents, path, calls: faults.external_calls() }
     }
 
     /// Reads the thing with an id; `None` if there is none, or if it is not visible yet.
     ///
     /// # Errors
     /// The error of a fault.
-    pub async fn get(&self, id: &str) -> Result<Option<Thing<T>>, WorldError> {
+    pub async fn get(&self, id: &str) -> Result<Option<Thing<T>>, ServiceError> {
         let path = id.to_owned();
         self.call(("get", Method::GET), (id, path), |contents| Ok(contents.find(|other, _| other == id))).await
     }
@@ -85,7 +85,7 @@ impl<T: Clone + Serialize + Send> World<T> {
     ///
     /// # Errors
     /// The error of a fault.
-    pub async fn find(&self, token: &str) -> Result<Option<Thing<T>>, WorldError> {
+    pub async fn find(&self, token: &str) -> Result<Option<Thing<T>>, ServiceError> {
         let path = format!("?token={token}");
         self.call(("find", Method::GET), (token, path), |contents| Ok(contents.find(|_, other| other == token))).await
     }
@@ -94,8 +94,8 @@ impl<T: Clone + Serialize + Send> World<T> {
     /// trial: a program has to look for the token first.
     ///
     /// # Errors
-    /// [`WorldError::QuotaExceeded`]. The error of a fault; the thing may exist nevertheless.
-    pub async fn create(&self, token: &str, value: T) -> Result<String, WorldError> {
+    /// [`ServiceError::QuotaExceeded`]. The error of a fault; the thing may exist nevertheless.
+    pub async fn create(&self, token: &str, value: T) -> Result<String, ServiceError> {
         let path = format!("?token={token}");
         self.call(("create", Method::POST), (token, path), |contents| contents.create(token, value)).await
     }
@@ -103,8 +103,8 @@ impl<T: Clone + Serialize + Send> World<T> {
     /// Changes the thing with an id.
     ///
     /// # Errors
-    /// [`WorldError::NotFound`]. The error of a fault; the thing may be changed nevertheless.
-    pub async fn change(&self, id: &str, change: impl FnOnce(&mut T) + Send) -> Result<(), WorldError> {
+    /// [`ServiceError::NotFound`]. The error of a fault; the thing may be changed nevertheless.
+    pub async fn change(&self, id: &str, change: impl FnOnce(&mut T) + Send) -> Result<(), ServiceError> {
         let path = id.to_owned();
         self.call(("change", Method::PATCH), (id, path), |contents| contents.change(id, change)).await
     }
@@ -112,8 +112,8 @@ impl<T: Clone + Serialize + Send> World<T> {
     /// Begins the deletion of the thing with an id. It succeeds if the deletion has begun already.
     ///
     /// # Errors
-    /// [`WorldError::NotFound`]. The error of a fault; the thing may be deleted nevertheless.
-    pub async fn delete(&self, id: &str) -> Result<(), WorldError> {
+    /// [`ServiceError::NotFound`]. The error of a fault; the thing may be deleted nevertheless.
+    pub async fn delete(&self, id: &str) -> Result<(), ServiceError> {
         let path = id.to_owned();
         self.call(("delete", Method::DELETE), (id, path), |contents| contents.delete(id)).await
     }
@@ -147,7 +147,7 @@ impl<T: Clone + Serialize + Send> World<T> {
 
     /// Returns the calls of the program so far. A call that was stopped is not among them.
     #[must_use]
-    pub fn calls(&self) -> Vec<WorldCall> {
+    pub fn calls(&self) -> Vec<ServiceCall> {
         self.contents().calls.clone()
     }
 
@@ -163,11 +163,11 @@ impl<T: Clone + Serialize + Send> World<T> {
         &self,
         (function, method): (&'static str, Method),
         (key, path): (&str, String),
-        work: impl FnOnce(&mut WorldContents<T>) -> Result<R, WorldError>,
-    ) -> Result<R, WorldError> {
+        work: impl FnOnce(&mut ServiceContents<T>) -> Result<R, ServiceError>,
+    ) -> Result<R, ServiceError> {
         let called = self.calls.call(&method, (&*self.path, path.as_str()), || {
             let result = work(&mut self.contents());
-            let code = result.as_ref().map_or_else(WorldError::code, |_| 200);
+            let code = result.as_ref().map_or_else(ServiceError::code, |_| 200);
             (code, result)
         });
         let result = match called.await {
@@ -175,11 +175,11 @@ impl<T: Clone + Serialize + Send> World<T> {
             Err(fault) => Err(fault.into()),
         };
         let error = result.as_ref().err().cloned();
-        self.contents().calls.push(WorldCall { function, key: key.to_owned(), error });
+        self.contents().calls.push(ServiceCall { function, key: key.to_owned(), error });
         result
     }
 
-    fn contents(&self) -> MutexGuard<'_, WorldContents<T>> {
+    fn contents(&self) -> MutexGuard<'_, ServiceContents<T>> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -195,52 +195,52 @@ mod tests {
 
     const LAG: Duration = Duration::from_secs(5);
 
-    fn world(settings: WorldSettings<u32>) -> World<u32> {
-        World::new(settings)
+    fn service(settings: ServiceSettings<u32>) -> SimulatedService<u32> {
+        SimulatedService::new(settings)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_new_thing_is_visible_after_the_lag_and_a_deleted_one_until_it_is_gone() {
-        let world = world(WorldSettings::new("disk").visible_after(LAG).deletion_time(LAG));
-        let id = world.create("a", 1).await.unwrap();
-        assert_eq!((world.get(&id).await.unwrap(), world.find("a").await.unwrap()), (None, None));
-        assert_eq!(world.delete(&id).await, Err(WorldError::NotFound));
+        let service = service(ServiceSettings::new("disk").visible_after(LAG).deletion_time(LAG));
+        let id = service.create("a", 1).await.unwrap();
+        assert_eq!((service.get(&id).await.unwrap(), service.find("a").await.unwrap()), (None, None));
+        assert_eq!(service.delete(&id).await, Err(ServiceError::NotFound));
         tokio::time::advance(LAG).await;
-        assert_eq!(world.find("a").await.unwrap().unwrap().value, 1);
-        world.delete(&id).await.unwrap();
-        assert!(world.get(&id).await.unwrap().unwrap().is_deleting);
+        assert_eq!(service.find("a").await.unwrap().unwrap().value, 1);
+        service.delete(&id).await.unwrap();
+        assert!(service.get(&id).await.unwrap().unwrap().is_deleting);
         tokio::time::advance(LAG).await;
-        assert_eq!(world.get(&id).await.unwrap(), None);
-        assert!(world.things().is_empty());
+        assert_eq!(service.get(&id).await.unwrap(), None);
+        assert!(service.things().is_empty());
     }
 
     #[tokio::test]
     async fn a_second_thing_with_a_token_is_a_violation_unless_the_first_was_deleted() {
-        let world = world(WorldSettings::new("disk"));
-        let first = world.create("a", 1).await.unwrap();
-        world.delete(&first).await.unwrap();
-        world.create("a", 1).await.unwrap();
-        assert_eq!((world.creations("a"), world.violations().len()), (2, 0));
-        world.create("a", 1).await.unwrap();
-        assert_eq!(world.violations().len(), 1);
+        let service = service(ServiceSettings::new("disk"));
+        let first = service.create("a", 1).await.unwrap();
+        service.delete(&first).await.unwrap();
+        service.create("a", 1).await.unwrap();
+        assert_eq!((service.creations("a"), service.violations().len()), (2, 0));
+        service.create("a", 1).await.unwrap();
+        assert_eq!(service.violations().len(), 1);
     }
 
     #[tokio::test]
     async fn the_calls_have_the_faults_of_the_plan() {
         let faults = Faults::none().at_call(1, Fault::CutAfter);
-        let world = World::with_faults(WorldSettings::new("disk").quota(1), &faults);
-        assert_eq!(world.create("a", 1).await, Err(WorldError::Disconnected));
-        assert_eq!(world.create("b", 1).await, Err(WorldError::QuotaExceeded));
-        let errors: Vec<_> = world.calls().into_iter().map(|call| call.error.unwrap()).collect();
-        assert_eq!(errors, [WorldError::Disconnected, WorldError::QuotaExceeded]);
-        assert_eq!(world.things().len(), 1);
+        let service = SimulatedService::with_faults(ServiceSettings::new("disk").quota(1), &faults);
+        assert_eq!(service.create("a", 1).await, Err(ServiceError::Disconnected));
+        assert_eq!(service.create("b", 1).await, Err(ServiceError::QuotaExceeded));
+        let errors: Vec<_> = service.calls().into_iter().map(|call| call.error.unwrap()).collect();
+        assert_eq!(errors, [ServiceError::Disconnected, ServiceError::QuotaExceeded]);
+        assert_eq!(service.things().len(), 1);
     }
 
     #[tokio::test]
     async fn the_service_completes_what_it_stores() {
-        let world = world(WorldSettings::<u32>::new("disk").completes(|size| *size = (*size).max(10)));
-        let id = world.create("a", 1).await.unwrap();
-        world.change(&id, |size| *size += 5).await.unwrap();
-        assert_eq!(world.get(&id).await.unwrap().unwrap().value, 15);
+        let service = service(ServiceSettings::<u32>::new("disk").completes(|size| *size = (*size).max(10)));
+        let id = service.create("a", 1).await.unwrap();
+        service.change(&id, |size| *size += 5).await.unwrap();
+        assert_eq!(service.get(&id).await.unwrap().unwrap().value, 15);
     }
 }

@@ -1,19 +1,15 @@
-//! Records of nodes that a later release of the operator does not have.
+//! Tests the records of nodes that a later release of the operator does not have.
 
 use std::sync::Arc;
 
-use k8s_openapi::api::events::v1::Event;
-use kube::api::ListParams;
 use opgen::prelude::*;
-use opgen_tests::{
-    Plane,
-    wait::{PATIENCE, until},
-};
+use opgen_tests::Plane;
 
 use super::{
     Scene, field, note_says, operator, records,
     trees::{CalmTree, TwoRecordsTree},
 };
+use crate::operator::event::until_event_about;
 
 pub(super) async fn removed_node(plane: Arc<Plane>) {
     let Scene { site, service, running, .. } = Scene::provisioned::<TwoRecordsTree>(&plane, "a").await;
@@ -34,11 +30,6 @@ pub(super) async fn removed_node(plane: Arc<Plane>) {
         scene.site.namespace,
         left[0].name_any(),
     );
-    until("an event names the record", PATIENCE, async || {
-        let events = scene.site.api::<Event>().list(&ListParams::default()).await.map_err(|error| error.to_string())?;
-        let left = events.items.iter().filter(|event| event.reason.as_deref() == Some("ExternalThingLeft"));
-        let notes: Vec<_> = left.filter_map(|event| event.note.as_deref()).collect();
-        if notes == [expected.as_str()] { Ok(()) } else { Err(format!("{notes:?}")) }
-    })
-    .await;
+    let event = until_event_about(&scene.site.api(), "one", "ExternalResourceOrphaned").await;
+    assert_eq!(event.note, Some(expected));
 }

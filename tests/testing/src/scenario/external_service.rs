@@ -1,4 +1,4 @@
-//! Disturbs the things of a service outside of the cluster, and waits until the program has repaired them.
+//! Disturbs the things of an external service, and waits until the program has repaired them.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use tokio::time::{Instant, sleep};
 
 use crate::{
     object::is_waiting,
-    outside_event::OutsideEvent,
+    service_event::ServiceEvent,
     simulation::{Cluster, Failure, Outcome},
 };
 
-const DISTURBED: &str = "another client disturbed the things outside";
-const QUOTA_EXHAUSTED: &str = "the samples were created while the quota outside was exhausted";
+const DISTURBED: &str = "another client disturbed the things of the external service";
+const QUOTA_EXHAUSTED: &str = "the samples were created while the quota of the external service was exhausted";
 
 /// How long a program may take to notice what another client did: it observes things from time to time.
 const MAX_REPAIR_TIME: Duration = Duration::from_secs(3600);
@@ -27,11 +27,11 @@ const MAX_REFUSED_CREATIONS: usize = 600;
 
 /// Disturbs all things as another client, and waits until the program has repaired them and is at rest. Records the state then, unless
 /// it has the changes of the other client.
-pub(super) async fn run(cluster: &mut Cluster<'_>, event: OutsideEvent, outcome: &mut Outcome) -> Result<(), Failure> {
-    let Some(world) = cluster.world.clone() else { return Ok(()) };
-    world.disturb(event);
+pub(super) async fn run(cluster: &mut Cluster<'_>, event: ServiceEvent, outcome: &mut Outcome) -> Result<(), Failure> {
+    let Some(service) = cluster.service.clone() else { return Ok(()) };
+    service.disturb(event);
     await_repair(cluster).await?;
-    if event != OutsideEvent::ForeignChange {
+    if event != ServiceEvent::ForeignChange {
         outcome.after_recovery = Some(cluster.snapshot());
     }
     Ok(())
@@ -39,9 +39,9 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, event: OutsideEvent, outcome:
 
 /// Waits until the program has repaired what another client did, or for the time that it has for that, and then until it is at rest.
 pub(super) async fn await_repair(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
-    let Some(world) = cluster.world.clone() else { return Ok(()) };
+    let Some(service) = cluster.service.clone() else { return Ok(()) };
     let deadline = Instant::now() + MAX_REPAIR_TIME;
-    while world.unrepaired() > 0 && Instant::now() < deadline {
+    while service.unrepaired() > 0 && Instant::now() < deadline {
         sleep(INTERVAL).await;
     }
     cluster.rest(DISTURBED).await
@@ -50,23 +50,23 @@ pub(super) async fn await_repair(cluster: &mut Cluster<'_>) -> Result<(), Failur
 /// Runs the program over an exhausted quota, and restores the quota. Records a problem if no sample reports that it waits, or if the
 /// program tries too often.
 pub(super) async fn outlast_quota(cluster: &mut Cluster<'_>, outcome: &mut Outcome) -> Result<(), Failure> {
-    let Some(world) = cluster.world.clone() else { return Ok(()) };
+    let Some(service) = cluster.service.clone() else { return Ok(()) };
     let begun = Instant::now();
     cluster.rests_within(QUOTA_TIME, QUOTA_EXHAUSTED).await?;
     let elapsed = begun.elapsed();
-    let (refused, now) = (world.refused_creations(), cluster.snapshot());
+    let (refused, now) = (service.refused_creations(), cluster.snapshot());
     let samples = &cluster.target.manifests.samples;
     let is_reported = samples.iter().filter_map(|sample| now.find(sample)).any(is_waiting);
     if refused > 0 && !is_reported {
         let problem = "no condition of a sample reports that its thing can't be created while the quota is exhausted";
-        outcome.outside_problems.push(problem.to_owned());
+        outcome.service_problems.push(problem.to_owned());
     }
     if refused > MAX_REFUSED_CREATIONS {
         let seconds = elapsed.as_secs();
         let problem =
             format!("it repeated the creation of a thing {refused} times in {seconds} s over an exhausted quota");
-        outcome.outside_problems.push(problem);
+        outcome.service_problems.push(problem);
     }
-    world.restore_quota();
+    service.restore_quota();
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Notes whose wanted state returns to the earlier one while the operator brings about the other.
+//! Tests notes whose spec is reverted while the operator applies the edit.
 
 use std::{sync::Arc, time::Duration};
 

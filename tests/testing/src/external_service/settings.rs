@@ -1,14 +1,14 @@
-//! `WorldSettings`: how a simulated service behaves.
+//! `ServiceSettings`: how a simulated service behaves.
 
 use std::{fmt, sync::Arc, time::Duration};
 
 /// A function that changes the state of a thing.
 pub(super) type Change<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
 
-/// How a [`World`](super::World) behaves. By default it shows a new thing at once, deletes at once, has no quota and changes nothing by
-/// itself.
+/// How a [`SimulatedService`](super::SimulatedService) behaves. By default it shows a new thing at once, deletes at once, has no quota and
+/// changes nothing by itself.
 #[derive(Clone)]
-pub struct WorldSettings<T> {
+pub struct ServiceSettings<T> {
     pub(super) name: String,
     pub(super) visible_after: Duration,
     pub(super) deletion_time: Duration,
@@ -20,7 +20,7 @@ pub struct WorldSettings<T> {
     pub(super) foreign_change: Option<Change<T>>,
 }
 
-impl<T> WorldSettings<T> {
+impl<T> ServiceSettings<T> {
     /// Returns the settings of a service; the name says what its things are, such as `DNS record`.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl<T> WorldSettings<T> {
     }
 
     /// Sets how another client changes a part of things that the program does not manage, such as a comment. An update has to keep that.
-    /// It is used together with [`WorldSettings::drift`]. A second call of the function must change nothing. Default: no such client.
+    /// It is used together with [`ServiceSettings::drift`]. A second call of the function must change nothing. Default: no such client.
     #[must_use]
     pub fn foreign_change(mut self, change: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.foreign_change = Some(Arc::new(change));
@@ -103,9 +103,9 @@ impl<T> WorldSettings<T> {
     }
 }
 
-impl<T> fmt::Debug for WorldSettings<T> {
+impl<T> fmt::Debug for ServiceSettings<T> {
     // The state of a thing may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WorldSettings").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("ServiceSettings").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-//! Defines `OutsideCalls`: calls of a client to services outside of the cluster, with the faults of its plan.
+//! Defines `ExternalCalls`: calls of a client to external services, with the faults of its plan.
 
 use std::{future::pending, time::Duration};
 
@@ -7,24 +7,24 @@ use tokio::time::sleep;
 
 use super::{Fault, Faults};
 
-/// The first segment of the paths of calls to services outside of the cluster.
-const PATH_SEGMENT: &str = "outside";
+/// The first segment of the paths of calls to external services.
+const PATH_SEGMENT: &str = "external";
 
 /// The time after which a client gives up a call without a response.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The calls that a client makes in one life to services outside of the cluster. They are numbered, disturbed and recorded together
-/// with its calls to the API server, so that a [`Fault`] of the n-th call can be one of these. [`Faults::outside`] returns them.
+/// The calls that a client makes in one life to external services. They are numbered, disturbed and recorded together with its calls to
+/// the API server, so that a [`Fault`] of the n-th call can be one of these. [`Faults::external_calls`] returns them.
 #[derive(Clone, Debug)]
-pub struct OutsideCalls {
+pub struct ExternalCalls {
     faults: Faults,
     life: u32,
 }
 
-/// The error of a call to a service outside of the cluster.
+/// The error of a call to an external service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OutsideFault {
+pub enum ExternalFault {
     /// The service answered with an error.
     #[error("the service answered with {code}")]
     Refused {
@@ -42,20 +42,19 @@ pub enum OutsideFault {
 }
 
 impl Faults {
-    /// Returns the calls to services outside of the cluster that the current life of the client makes. Begins the first life if there
-    /// is none.
+    /// Returns the calls to external services that the current life of the client makes. Begins the first life if there is none.
     #[must_use]
-    pub fn outside(&self) -> OutsideCalls {
+    pub fn external_calls(&self) -> ExternalCalls {
         let life = match self.life() {
             0 => self.begin(),
             life => life,
         };
-        OutsideCalls { faults: self.clone(), life }
+        ExternalCalls { faults: self.clone(), life }
     }
 }
 
-impl OutsideCalls {
-    /// Makes a call with the faults of the plan, and records it under the path `/outside/SERVICE/REST`. `work` executes it and returns
+impl ExternalCalls {
+    /// Makes a call with the faults of the plan, and records it under the path `/external/SERVICE/REST`. `work` executes it and returns
     /// the HTTP status code with the response. Never returns after the life has ended.
     ///
     /// # Errors
@@ -65,7 +64,7 @@ impl OutsideCalls {
         method: &Method,
         (service, rest): (&str, &str),
         work: impl FnOnce() -> (u16, R),
-    ) -> Result<R, OutsideFault> {
+    ) -> Result<R, ExternalFault> {
         let Self { faults, life } = self;
         self.await_stop_if_ended().await;
         let mut open_call = faults.begin_call(method.as_str(), format!("/{PATH_SEGMENT}/{service}/{rest}"));
@@ -76,7 +75,7 @@ impl OutsideCalls {
         let result = execute((faults, *life), plan, work).await;
         self.await_stop_if_ended().await;
         let code = match &result {
-            Ok((code, _)) | Err(OutsideFault::Refused { code, .. }) => Some(*code),
+            Ok((code, _)) | Err(ExternalFault::Refused { code, .. }) => Some(*code),
             Err(_) => None,
         };
         faults.end_call(&open_call, code);
@@ -96,7 +95,7 @@ async fn execute<A>(
     (faults, life): (&Faults, u32),
     plan: Vec<Fault>,
     work: impl FnOnce() -> A,
-) -> Result<A, OutsideFault> {
+) -> Result<A, ExternalFault> {
     let mut faults_after = Vec::new();
     for fault in plan {
         match fault {
@@ -104,13 +103,13 @@ async fn execute<A>(
                 faults.stop(life);
                 pending::<()>().await;
             }
-            Fault::Refuse { code, retry_after } => return Err(OutsideFault::Refused { code, retry_after }),
-            Fault::CutBefore => return Err(OutsideFault::Reset),
+            Fault::Refuse { code, retry_after } => return Err(ExternalFault::Refused { code, retry_after }),
+            Fault::CutBefore => return Err(ExternalFault::Reset),
             Fault::Wait { seconds } => sleep(Duration::from_secs(seconds.into())).await,
             Fault::TimeOut { seconds, done: false } => return time_out(Duration::from_secs(seconds.into())).await,
             Fault::Silence { done: false } => return time_out(CLIENT_TIMEOUT).await,
             Fault::Jump { seconds } => faults.jump(seconds),
-            // A service outside has no versions.
+            // An external service has no versions.
             Fault::Older { .. } | Fault::AsOf { .. } => {}
             Fault::StopAfter
             | Fault::Deny { .. }
@@ -126,19 +125,19 @@ async fn execute<A>(
                 faults.stop(life);
                 pending::<()>().await;
             }
-            Fault::Deny { code } => return Err(OutsideFault::Refused { code, retry_after: None }),
+            Fault::Deny { code } => return Err(ExternalFault::Refused { code, retry_after: None }),
             Fault::TimeOut { seconds, .. } => return time_out(Duration::from_secs(seconds.into())).await,
             Fault::Silence { .. } => return time_out(CLIENT_TIMEOUT).await,
-            _ => return Err(OutsideFault::Reset),
+            _ => return Err(ExternalFault::Reset),
         }
     }
     Ok(answer)
 }
 
 /// Lets a client wait for a response, in vain.
-async fn time_out<A>(time: Duration) -> Result<A, OutsideFault> {
+async fn time_out<A>(time: Duration) -> Result<A, ExternalFault> {
     sleep(time).await;
-    Err(OutsideFault::TimedOut)
+    Err(ExternalFault::TimedOut)
 }
 
 #[cfg(test)]
@@ -153,7 +152,7 @@ mod tests {
             .at_call(1, Fault::CutBefore)
             .at_call(2, Fault::CutAfter)
             .at_call(3, Fault::Silence { done: true });
-        let (calls, mut done) = (faults.outside(), 0);
+        let (calls, mut done) = (faults.external_calls(), 0);
         let mut errors = Vec::new();
         for _ in 0..4 {
             let result = calls.call(&Method::POST, ("dns", "a"), || {
@@ -162,18 +161,19 @@ mod tests {
             });
             errors.push(result.await.err());
         }
-        assert_eq!(errors, [Some(OutsideFault::Reset), Some(OutsideFault::Reset), Some(OutsideFault::TimedOut), None]);
+        let (reset, timed_out) = (Some(ExternalFault::Reset), Some(ExternalFault::TimedOut));
+        assert_eq!(errors, [reset, reset, timed_out, None]);
         assert_eq!(done, 3);
         let timeline = faults.timeline();
         let recorded: Vec<_> = timeline.calls().map(|call| (call.uri.as_str(), call.code)).collect();
-        assert_eq!(recorded[..2], [("/outside/dns/a", None), ("/outside/dns/a", None)]);
-        assert_eq!(recorded[3], ("/outside/dns/a", Some(201)));
+        assert_eq!(recorded[..2], [("/external/dns/a", None), ("/external/dns/a", None)]);
+        assert_eq!(recorded[3], ("/external/dns/a", Some(201)));
     }
 
     #[tokio::test]
-    async fn a_stopped_client_gets_no_response_of_a_service_outside() {
+    async fn a_stopped_client_gets_no_response_of_an_external_service() {
         let faults = Faults::none().at_call(1, Fault::StopAfter);
-        let (calls, mut is_done) = (faults.outside(), false);
+        let (calls, mut is_done) = (faults.external_calls(), false);
         let stopped = calls.call(&Method::POST, ("dns", "a"), || {
             is_done = true;
             (201, ())

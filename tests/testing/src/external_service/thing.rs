@@ -1,8 +1,8 @@
-//! `Thing` and `WorldCall`: a thing in a simulated service, and an entry of the log of its calls.
+//! `Thing` and `ServiceCall`: a thing in a simulated service, and an entry of the log of its calls.
 
-use super::error::WorldError;
+use super::error::ServiceError;
 
-/// A thing in a [`World`](super::World).
+/// A thing in a [`SimulatedService`](super::SimulatedService).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thing<T> {
@@ -16,14 +16,14 @@ pub struct Thing<T> {
     pub is_deleting: bool,
 }
 
-/// A call to a [`World`](super::World).
+/// A call to a [`SimulatedService`](super::SimulatedService).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct WorldCall {
+pub struct ServiceCall {
     /// The function: `get`, `find`, `create`, `change` or `delete`.
     pub function: &'static str,
     /// The id of the thing, or the token for `find` and `create`.
     pub key: String,
     /// The error that the client received; `None` for a success.
-    pub error: Option<WorldError>,
+    pub error: Option<ServiceError>,
 }

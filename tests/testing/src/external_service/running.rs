@@ -1,4 +1,4 @@
-//! The world of one run of a trial: starts the program with it, disturbs it, and shows its things.
+//! The service of one run of a trial: starts the program with it, disturbs it, and shows its things.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -8,23 +8,23 @@ use opgen_sandbox::fault::Faults;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{client::World, contents::WorldContents, settings::WorldSettings};
+use super::{contents::ServiceContents, service::SimulatedService, settings::ServiceSettings};
 use crate::{
-    outside_event::OutsideEvent,
     program::{run_operator, watched_namespace},
+    service_event::ServiceEvent,
 };
 
-/// An operator that uses a service outside of the cluster, of which each run has a new one.
-pub(crate) trait WorldProgram: Send + Sync {
+/// An operator that uses an external service, of which each run has a new one.
+pub(crate) trait ProgramWithService: Send + Sync {
     /// Returns a new service for a run with a seed.
-    fn start(&self, seed: u64) -> Arc<dyn RunningWorld>;
+    fn start(&self, seed: u64) -> Arc<dyn RunningService>;
 
     /// Returns the events that can happen to the service between two calls.
-    fn events(&self) -> Vec<OutsideEvent>;
+    fn events(&self) -> Vec<ServiceEvent>;
 }
 
 /// The service of one run.
-pub(crate) trait RunningWorld: Send + Sync {
+pub(crate) trait RunningService: Send + Sync {
     /// Starts a new process of the operator, whose calls to the service have the faults of the run. `buckets` has the buckets of its
     /// kinds, if it has kinds in buckets.
     fn run(
@@ -39,9 +39,9 @@ pub(crate) trait RunningWorld: Send + Sync {
     fn objects(&self, manager: &str) -> Vec<Value>;
 
     /// Applies an event that does not concern a single call.
-    fn disturb(&self, event: OutsideEvent);
+    fn disturb(&self, event: ServiceEvent);
 
-    /// Ends [`OutsideEvent::Quota`].
+    /// Ends [`ServiceEvent::Quota`].
     fn restore_quota(&self);
 
     /// Returns the number of creations that the quota has rejected.
@@ -55,28 +55,28 @@ pub(crate) trait RunningWorld: Send + Sync {
 }
 
 /// The function that builds an operator over its service.
-type Build<T> = Arc<dyn Fn(World<T>) -> Operator + Send + Sync>;
+type Build<T> = Arc<dyn Fn(SimulatedService<T>) -> Operator + Send + Sync>;
 
-/// An operator over a [`World`].
-pub(crate) struct SimulatedWorld<T> {
-    settings: WorldSettings<T>,
+/// An operator over a [`SimulatedService`].
+pub(crate) struct OperatorWithService<T> {
+    settings: ServiceSettings<T>,
     build: Build<T>,
     /// The namespace that the operator watches; `None` for all.
     namespace: OnceLock<Option<String>>,
 }
 
-impl<T: Clone + Serialize + Send + 'static> SimulatedWorld<T> {
-    pub(crate) fn new(settings: WorldSettings<T>, build: Build<T>) -> Self {
+impl<T: Clone + Serialize + Send + 'static> OperatorWithService<T> {
+    pub(crate) fn new(settings: ServiceSettings<T>, build: Build<T>) -> Self {
         Self { settings, build, namespace: OnceLock::new() }
     }
 }
 
-impl<T: Clone + Serialize + Send + Sync + 'static> WorldProgram for SimulatedWorld<T> {
-    fn start(&self, seed: u64) -> Arc<dyn RunningWorld> {
-        let operator = || (self.build)(World::new(self.settings.clone()));
+impl<T: Clone + Serialize + Send + Sync + 'static> ProgramWithService for OperatorWithService<T> {
+    fn start(&self, seed: u64) -> Arc<dyn RunningService> {
+        let operator = || (self.build)(SimulatedService::new(self.settings.clone()));
         let namespace = self.namespace.get_or_init(|| watched_namespace(&operator()));
-        let contents = WorldContents::new(self.settings.clone(), seed);
-        Arc::new(WorldRun {
+        let contents = ServiceContents::new(self.settings.clone(), seed);
+        Arc::new(ServiceRun {
             contents: Arc::new(Mutex::new(contents)),
             path: self.settings.path().into(),
             build: self.build.clone(),
@@ -84,31 +84,31 @@ impl<T: Clone + Serialize + Send + Sync + 'static> WorldProgram for SimulatedWor
         })
     }
 
-    fn events(&self) -> Vec<OutsideEvent> {
-        let mut events = vec![OutsideEvent::Loss, OutsideEvent::Quota];
+    fn events(&self) -> Vec<ServiceEvent> {
+        let mut events = vec![ServiceEvent::Loss, ServiceEvent::Quota];
         if self.settings.drift.is_some() {
-            events.push(OutsideEvent::Drift);
-            events.extend(self.settings.foreign_change.as_ref().map(|_| OutsideEvent::ForeignChange));
+            events.push(ServiceEvent::Drift);
+            events.extend(self.settings.foreign_change.as_ref().map(|_| ServiceEvent::ForeignChange));
         }
         events
     }
 }
 
-/// The world of one run.
-struct WorldRun<T> {
-    contents: Arc<Mutex<WorldContents<T>>>,
+/// The service of one run.
+struct ServiceRun<T> {
+    contents: Arc<Mutex<ServiceContents<T>>>,
     path: Arc<str>,
     build: Build<T>,
     namespace: Option<String>,
 }
 
-impl<T> WorldRun<T> {
-    fn contents(&self) -> MutexGuard<'_, WorldContents<T>> {
+impl<T> ServiceRun<T> {
+    fn contents(&self) -> MutexGuard<'_, ServiceContents<T>> {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<T: Clone + Serialize + Send + 'static> RunningWorld for WorldRun<T> {
+impl<T: Clone + Serialize + Send + 'static> RunningService for ServiceRun<T> {
     fn run(
         &self,
         faults: &Faults,
@@ -116,8 +116,8 @@ impl<T: Clone + Serialize + Send + 'static> RunningWorld for WorldRun<T> {
         environment: Environment,
         buckets: Option<Arc<dyn OpenBuckets>>,
     ) -> BoxFuture<'static, Result<(), String>> {
-        let world = World::attached((self.contents.clone(), self.path.clone()), faults);
-        let operator = buckets.into_iter().fold((self.build)(world), Operator::buckets);
+        let service = SimulatedService::attached((self.contents.clone(), self.path.clone()), faults);
+        let operator = buckets.into_iter().fold((self.build)(service), Operator::buckets);
         run_operator(operator, self.namespace.clone(), client, environment)
     }
 
@@ -125,7 +125,7 @@ impl<T: Clone + Serialize + Send + 'static> RunningWorld for WorldRun<T> {
         self.contents().objects(manager)
     }
 
-    fn disturb(&self, event: OutsideEvent) {
+    fn disturb(&self, event: ServiceEvent) {
         self.contents().disturb(event);
     }
 

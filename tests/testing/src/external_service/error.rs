@@ -1,13 +1,13 @@
-//! `WorldError`: the errors of calls to a simulated service.
+//! `ServiceError`: the errors of calls to a simulated service.
 
 use std::time::Duration;
 
-use opgen_sandbox::fault::OutsideFault;
+use opgen_sandbox::fault::ExternalFault;
 
-/// The error of a call to a [`World`](super::World).
+/// The error of a call to a [`SimulatedService`](super::SimulatedService).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WorldError {
+pub enum ServiceError {
     /// There is no thing with the id.
     NotFound,
     /// The service admits no further thing.
@@ -28,7 +28,7 @@ pub enum WorldError {
     TimedOut,
 }
 
-impl std::fmt::Display for WorldError {
+impl std::fmt::Display for ServiceError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotFound => f.write_str("not found"),
@@ -44,22 +44,22 @@ impl std::fmt::Display for WorldError {
     }
 }
 
-impl std::error::Error for WorldError {}
+impl std::error::Error for ServiceError {}
 
-impl From<OutsideFault> for WorldError {
-    fn from(fault: OutsideFault) -> Self {
+impl From<ExternalFault> for ServiceError {
+    fn from(fault: ExternalFault) -> Self {
         match fault {
-            OutsideFault::Refused { code: 429, retry_after } => {
+            ExternalFault::Refused { code: 429, retry_after } => {
                 Self::Throttled { retry_after: retry_after.map(|seconds| Duration::from_secs(seconds.into())) }
             }
-            OutsideFault::Refused { code, .. } => Self::Failed { code },
-            OutsideFault::TimedOut => Self::TimedOut,
+            ExternalFault::Refused { code, .. } => Self::Failed { code },
+            ExternalFault::TimedOut => Self::TimedOut,
             _ => Self::Disconnected,
         }
     }
 }
 
-impl WorldError {
+impl ServiceError {
     /// Returns the HTTP status code of a response without a fault: a service rejects a creation over its quota, and a call of which it has
     /// no thing. The other errors are those of faults.
     pub(super) fn code(&self) -> u16 {

@@ -1,0 +1,12 @@
+//! Reports what a program did wrong with the things of an external service.
+
+use super::case::Case;
+use crate::report::Finding;
+
+/// Returns a finding about the first problem of a run with the things of an external service; `None` if there is none.
+pub(crate) fn service_problem(case: &Case<'_>) -> Option<Finding> {
+    let problem = case.outcome.service_problems.first()?;
+    let hint = "find a thing by its token before a creation, and let `CREATE_GRACE` cover the time until a new one is visible; change only the managed part of a thing; and return the errors of the service, which the operator retries after a delay";
+    let lines = case.outcome.service_problems.iter().map(|problem| format!("  {problem}")).collect();
+    Some(case.finding(problem.clone(), hint, lines))
+}
