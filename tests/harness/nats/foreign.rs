@@ -78,7 +78,7 @@ impl ForeignClient {
     ///
     /// # Panics
     /// If the server refuses it.
-    pub async fn forget_tombstones(&self) {
+    pub async fn delete_tombstones(&self) {
         for (subject, message) in self.last_messages().await {
             if !message["hdrs"].is_null() && is_tombstone(&message) {
                 self.api("STREAM.PURGE", json!({"filter": subject})).await.expect("a purge");

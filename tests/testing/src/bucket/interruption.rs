@@ -1,4 +1,4 @@
-//! Checks of interrupted connections, forgotten removals and restarts of the store.
+//! Checks buckets after interrupted connections, dropped tombstones of removed keys, and restarts of the store.
 
 use opgen::bucket::{BucketEvent, Expected};
 
@@ -7,7 +7,7 @@ use super::{
     deadline::{CheckResult, expect, expect_equal, failed},
     follower::{Follower, keys},
     statement::{CheckRun, Statement},
-    subject::BucketDisturbance::{Delete, ForgetRemovals, Interrupt, Purge, Restart},
+    subject::BucketDisturbance::{Delete, DropTombstones, Interrupt, Purge, Restart},
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
@@ -156,7 +156,7 @@ async fn watch_forgotten_removal(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     client.remove_surely("a").await?;
-    client.disturb(ForgetRemovals).await?;
+    client.disturb(DropTombstones).await?;
     let last = client.write_surely("d", "created").await?;
     watch.until_revision("d", Some(last)).await?;
     watch.until_equal(&client.list_surely().await?).await?;
@@ -168,7 +168,7 @@ async fn create_after_forgotten_removal(run: &CheckRun) -> CheckResult {
     let kept = client.create("kept", "value").await?;
     let revision = client.create("a", "value").await?;
     let removal = client.remove("a", revision).await?;
-    client.disturb(ForgetRemovals).await?;
+    client.disturb(DropTombstones).await?;
     client.expect_absent("a").await?;
     for expected in [revision, removal, 0] {
         client.expect_put_conflict("a", Expected::Revision(expected)).await?;
@@ -185,7 +185,7 @@ async fn increase_after_forgotten_removals(run: &CheckRun) -> CheckResult {
     for removal in [Delete { key: "a".to_owned() }, Purge { key: "a".to_owned() }] {
         let mut last = client.create("a", "value").await?;
         client.disturb(removal).await?;
-        client.disturb(ForgetRemovals).await?;
+        client.disturb(DropTombstones).await?;
         for key in ["a", "b"] {
             let next = client.write_surely(key, &format!("after {last}")).await?;
             expect(next > last, || format!("expected a write after revision {last}, seen {next}"))?;
@@ -195,7 +195,7 @@ async fn increase_after_forgotten_removals(run: &CheckRun) -> CheckResult {
     }
     let mut removal = client.create("c", "value").await?;
     removal = client.remove("c", removal).await?;
-    client.disturb(ForgetRemovals).await?;
+    client.disturb(DropTombstones).await?;
     let next = client.create("c", "value").await?;
     expect(next > removal, || format!("expected a write after the removal at {removal}, seen {next}"))
 }
