@@ -29,13 +29,13 @@ pub(super) const STATEMENTS: &[Statement] = &[
         Box::pin(call_after_interruption(run))
     }),
     Statement::new(98, "A removal that the store has forgotten is known to a watch that was interrupted", |run| {
-        Box::pin(watch_forgotten_removal(run))
+        Box::pin(watch_after_dropped_tombstone(run))
     }),
     Statement::new(99, "A key whose removal is forgotten has no entry, and can be created but not replaced", |run| {
-        Box::pin(create_after_forgotten_removal(run))
+        Box::pin(create_after_dropped_tombstone(run))
     }),
     Statement::new(100, "Revisions increase after the removals are forgotten", |run| {
-        Box::pin(increase_after_forgotten_removals(run))
+        Box::pin(increase_after_dropped_tombstones(run))
     }),
     Statement::new(101, "Entries and their revisions survive a restart", |run| {
         Box::pin(keep_entries_after_restart(run))
@@ -152,7 +152,7 @@ async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", other.list().await?.len(), 10)
 }
 
-async fn watch_forgotten_removal(run: &CheckRun) -> CheckResult {
+async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     client.remove_surely("a").await?;
@@ -163,7 +163,7 @@ async fn watch_forgotten_removal(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("a"), None)
 }
 
-async fn create_after_forgotten_removal(run: &CheckRun) -> CheckResult {
+async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let kept = client.create("kept", "value").await?;
     let revision = client.create("a", "value").await?;
@@ -180,7 +180,7 @@ async fn create_after_forgotten_removal(run: &CheckRun) -> CheckResult {
     client.expect_entry("kept", "value", kept).await
 }
 
-async fn increase_after_forgotten_removals(run: &CheckRun) -> CheckResult {
+async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for removal in [Delete { key: "a".to_owned() }, Purge { key: "a".to_owned() }] {
         let mut last = client.create("a", "value").await?;
