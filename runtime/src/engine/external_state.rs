@@ -1,4 +1,4 @@
-//! `ExternalStates`: what an operator knows of the external nodes of an owner between two passes.
+//! `ExternalStates`: the last known states of the external things of an owner, which are kept between passes.
 
 use std::{any::Any, collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;

@@ -1,4 +1,4 @@
-//! Reports the records of things whose node is no longer in the tree.
+//! Reports the records of external things whose node is no longer in the tree.
 
 use super::record::remaining_records;
 use crate::{engine::pass::PassCore, event::EventType};

@@ -1,4 +1,4 @@
-//! The spans of nodes: groups, hand-written nodes, and resource nodes that have something to do.
+//! Runs nodes in their spans: groups, hand-written nodes, and resource nodes that have something to do.
 
 use super::{pass::record_error, target::TARGET};
 use crate::{
