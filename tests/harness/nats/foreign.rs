@@ -1,4 +1,5 @@
-//! Another client of a bucket, which writes as the usual clients of NATS do: without a condition, and past the key-value rules.
+//! `ForeignClient`: another client of a bucket, which writes as ordinary NATS clients do: without expected revisions, and without the
+//! checks of a key-value client.
 
 use std::{collections::BTreeMap, time::Duration};
 
