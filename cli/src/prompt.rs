@@ -1,4 +1,4 @@
-//! Prompts for missing arguments on a terminal; elsewhere they are errors.
+//! Prompts for missing arguments on a terminal. Without a terminal, a missing argument is an error.
 
 use std::io::{self, BufRead, IsTerminal as _, Write};
 

@@ -1,4 +1,4 @@
-//! Checks the path of a report before the command does anything else.
+//! Checks that a report can be written to its path, before the command does anything else.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Defines `Environment`: the clock, the random numbers, the observers of reconcile passes and other programs, replaceable in tests.
+//! Defines `Environment`: the clock, the random numbers, the observers of passes, the clients of other clusters and the program `helm`,
+//! all replaceable in tests.
 
 use crate::{cd::helm::HelmProgram, kind::Kind};
 use k8s_openapi::jiff::Timestamp;

@@ -9,8 +9,8 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
     runtime::{WatchStreamExt as _, watcher},
 };
-use opgen_sandbox::fate;
-pub use opgen_sandbox::fate::{ANNOTATION, NODE, PodScenario};
+use opgen_sandbox::pod_status;
+pub use opgen_sandbox::pod_status::{ANNOTATION, NODE, PodScenario};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -64,7 +64,7 @@ async fn run(client: Client) {
 async fn handle_pod(client: &Client, pod: Pod) {
     let pods = Api::<Pod>::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
     let json = serde_json::to_value(&pod).expect("a Pod as JSON");
-    let (name, status) = (pod.name_any(), fate::next_status(&json));
+    let (name, status) = (pod.name_any(), pod_status::next_status(&json));
     let deleted = pod.metadata.deletion_timestamp.is_some();
     if !deleted && status.is_none() {
         return;
@@ -92,6 +92,6 @@ async fn register(client: &Client) {
     let _ = nodes.create(&PostParams::default(), &node).await;
     let spec = Patch::Merge(json!({"spec": {"taints": null}}));
     let _ = nodes.patch(NODE, &PatchParams::default(), &spec).await;
-    let status = Patch::Merge(json!({"status": fate::node_status()}));
+    let status = Patch::Merge(json!({"status": pod_status::node_status()}));
     let _ = nodes.patch_status(NODE, &PatchParams::default(), &status).await;
 }

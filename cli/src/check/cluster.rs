@@ -60,7 +60,7 @@ pub(crate) fn invalid_objects(installed: &Release, release: &Release) -> Result<
                 .hint("keep one version in the release, and remove it in the next one"));
         };
         definitions.push(LabelledObject { label: before.full_name(), object: definition });
-        stored.extend(objects(&before.object, &version)?);
+        stored.extend(list_objects(&before.object, &version)?);
     }
     let report = check_objects(&definitions, &stored, "Ignore")?;
     Ok(report.refusals)
@@ -79,8 +79,8 @@ fn kept_version(before: &Value, after: &Value) -> Option<String> {
     kept().find(|(_, is_stored)| *is_stored).or_else(|| kept().next()).map(|(name, _)| name.clone())
 }
 
-/// Reads all objects of a kind in one version, as objects that could be created.
-fn objects(definition: &Value, version: &str) -> Result<Vec<LabelledObject>> {
+/// Lists all objects of a kind in one version, with only the metadata that a create request may have.
+fn list_objects(definition: &Value, version: &str) -> Result<Vec<LabelledObject>> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let spec = &definition["spec"];
     let (kind, resource) = (

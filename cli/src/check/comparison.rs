@@ -1,4 +1,4 @@
-//! `Comparison`: the changes between two releases of a project: of its definitions, and of the permissions in its roles.
+//! `Comparison`: the changes of CustomResourceDefinitions and of role permissions between two releases of a project.
 
 use std::{collections::BTreeSet, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Provides the NATS server for the kinds of an operator that are in buckets.
+//! Provides the NATS server for kinds whose objects are stored in NATS key-value buckets instead of Kubernetes.
 
 use std::{
     env, io,

@@ -1,4 +1,4 @@
-//! Runs child processes in a process group that ends with this process, even if this process is killed.
+//! Runs child processes in a process group that is killed when this process exits, even by SIGKILL.
 
 use std::{
     os::unix::process::CommandExt as _,

@@ -1,4 +1,4 @@
-//! Displays the state of the samples by the output of the operator's `tree`.
+//! Displays the state of the sample objects during `opgen dev`, as the operator's command `tree` reports it.
 
 use std::{collections::BTreeMap, fmt::Write as _, path::Path, time::Duration};
 

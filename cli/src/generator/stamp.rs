@@ -1,4 +1,4 @@
-//! Stores fingerprints of all inputs and outputs of a run, so that an unchanged project needs no build.
+//! Stores fingerprints of all inputs and outputs of a generator run, so that an unchanged project needs no build.
 //!
 //! Fingerprints cover contents, not times, so that switching branches back and forth costs nothing. Compiler flags and versions
 //! are not included, since they don't change the output of a program.

@@ -68,8 +68,8 @@ impl OpgenSource {
         }
     }
 
-    /// Returns the value of a dependency of a workspace member, under another name than that of its package. The member is one
-    /// folder below the workspace.
+    /// Returns the TOML value of a renamed dependency (`{ package = "...", version | path }`) for the manifest of a workspace member.
+    /// `folder` is the crate's folder in the checkout. A relative path gets `../`, because the member is one folder below the workspace.
     pub(crate) fn renamed_dependency(&self, package: &str, folder: &str) -> String {
         let source = match self {
             Self::Released => ("version", Self::VERSION.to_owned()),

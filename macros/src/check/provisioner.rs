@@ -95,7 +95,7 @@ fn check_group(model: &Provisioner, diags: &mut Diags) {
     }
 }
 
-/// Checks that inputs and retired nodes have no name of a child, with which they share a namespace.
+/// Checks that no input or retired node has the name of a child, and that each retired node has a kind and is listed once.
 fn check_names(model: &Provisioner, diags: &mut Diags) {
     for NamedType { name, .. } in &model.inputs {
         if let Some((_, child)) = model.child(name) {

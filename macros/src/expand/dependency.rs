@@ -1,4 +1,4 @@
-//! Expands `from`, `when`, `each` and `key`: values of earlier nodes, and calls of closures.
+//! Generates the code for the attribute keys `from`, `when`, `each` and `key`: reads of earlier nodes, and calls of closures.
 
 use crate::{
     attrs::provisioner::NodePath,

@@ -1,4 +1,4 @@
-//! The names of fields and variants in JSON, by serde's `rename_all`.
+//! Computes the JSON names of fields and variants by the rules of serde's `rename_all`.
 
 /// Applies serde's `rename_all` to a field in snake case.
 pub(super) fn renamed_field(field: &str, rule: Option<&str>) -> String {

@@ -1,5 +1,4 @@
-//! Rules between the fields of a type: the trait [`Validated`], from which CEL in the CustomResourceDefinition and a check in Rust
-//! follow.
+//! Validation rules between the fields of a type ([`Validated`]): as CEL in the CustomResourceDefinition, and as a check in Rust.
 //!
 //! A schema limits each field alone. The rules of this module are about several fields, or about a field before and after an edit.
 //! They are attributes of the fields, and each becomes a CEL rule (`x-kubernetes-validations`) in the generated definition. So the

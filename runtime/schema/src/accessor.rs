@@ -1,4 +1,4 @@
-//! Reads keywords of a JSON schema that is not parsed.
+//! Reads keywords of a JSON schema that has not been parsed.
 
 use serde_json::Value;
 

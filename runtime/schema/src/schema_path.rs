@@ -1,4 +1,4 @@
-//! `SchemaPath`: a path in the schema of a definition, as kube-apiserver writes it and in steps.
+//! `SchemaPath`: a path in the schema of a definition, as text in the form of kube-apiserver and as a list of steps.
 
 use crate::step::Step;
 

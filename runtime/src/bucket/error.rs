@@ -1,4 +1,4 @@
-//! The errors of the calls of a bucket.
+//! `BucketError`: the error of a call of a bucket.
 
 /// The error of a call of a [`Bucket`](super::Bucket).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

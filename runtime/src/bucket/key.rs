@@ -1,4 +1,4 @@
-//! Checks keys of buckets, and names the keys of claims.
+//! Checks keys of buckets, and defines the prefix of the keys of claims.
 
 use super::error::BucketError;
 

@@ -1,4 +1,4 @@
-//! Stores of keys and values, where an operator keeps objects that no API server knows.
+//! Key-value stores (buckets) for objects that an operator does not keep in a Kubernetes API server.
 //!
 //! A [`Bucket`] is what a NATS key-value bucket is: entries with revisions, conditional writes, and a watch. opgen serves the
 //! Kubernetes API for the kinds in a bucket from it, so trees, conditions, finalizers and references work as they do for objects

@@ -1,4 +1,4 @@
-//! Finds a bucket that has the objects of two kinds.
+//! Detects two kinds with the same bucket: each would treat the objects of the other as its own.
 
 use super::BucketDefinition;
 use crate::kind::Kind;

@@ -1,4 +1,4 @@
-//! Drivers of Flux, one for each source of applications, so that a role has the permissions for the kinds that it uses.
+//! Drivers that deploy applications with Flux, one for each type of source, so that a role has only the permissions for the kinds in use.
 //!
 //! | driver | objects of an application |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Passes the bytes of responses to a function that may end them.
+//! Passes the bytes of response bodies to a function, whose error aborts the response.
 
 use http::Request;
 use http_body::{Body as HttpBody, Frame, SizeHint};

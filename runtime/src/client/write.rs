@@ -1,4 +1,4 @@
-//! Replaces objects, merges patches and deletes collections for custom nodes.
+//! Sends the writes of hand-written nodes: replaces objects, merges patches and deletes collections.
 
 use super::{CallError, Client, Target, subresource::post_params, to_bytes};
 use crate::shape::Verb;

@@ -1,4 +1,4 @@
-//! `UnversionedReads`: whether a function has read an input without a version.
+//! `UnversionedReads`: whether a function has read an input without a version, so that its result can't be reused in a later pass.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,4 +1,4 @@
-//! `ListerSource` fills a lister from the objects of a kind, and maps changed projections to primaries.
+//! `ListerSource` fills a lister from the objects of a kind, and enqueues the primaries that a changed projection maps to.
 
 use crate::{
     cache::ObjectKey,

@@ -1,4 +1,4 @@
-//! Reads and writes the annotation with the digest of a child's last applied state, which also tells whose child it is.
+//! Reads and writes the annotation on each child with the digest of its last applied state and the uid of its owner.
 //!
 //! Another client can remove the owner reference of a child. If the operator restarts before it has repaired that, the annotation
 //! is the only trace of the owner. The annotation has a hash of the child's namespace and name. If a user copies the object to another

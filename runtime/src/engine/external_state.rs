@@ -1,4 +1,4 @@
-//! `ExternalStates`: what an operator knows of the external nodes of an owner between two passes.
+//! `ExternalStates`: the last known states of the external things of an owner, which are kept between passes.
 
 use std::{any::Any, collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;
@@ -8,8 +8,8 @@ use tokio::time::Instant;
 pub(crate) enum ExternalState {
     /// At the time `observed`, it was as the spec with this digest wants it.
     UpToDate { digest: String, observed: Instant, output: Arc<dyn Any + Send + Sync> },
-    /// At the time `observed`, it was gone, and its record as well. It is final if the owner is being deleted.
-    Gone { observed: Instant, is_final: bool },
+    /// When `observed`, the thing and its record were gone. `owner_deleting`: whether the owner was being deleted then.
+    Gone { observed: Instant, owner_deleting: bool },
 }
 
 impl PartialEq for ExternalState {
@@ -18,8 +18,8 @@ impl PartialEq for ExternalState {
             (Self::UpToDate { digest, observed, .. }, Self::UpToDate { digest: other, observed: time, .. }) => {
                 (digest, observed) == (other, time)
             }
-            (Self::Gone { observed, is_final }, Self::Gone { observed: time, is_final: other }) => {
-                (observed, is_final) == (time, other)
+            (Self::Gone { observed, owner_deleting }, Self::Gone { observed: time, owner_deleting: other }) => {
+                (observed, owner_deleting) == (time, other)
             }
             _ => false,
         }

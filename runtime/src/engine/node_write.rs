@@ -1,4 +1,4 @@
-//! Tracks the writes of hand-written nodes, so that repeated ones slow down the passes.
+//! Tracks the writes of hand-written nodes, and counts repeated ones as repairs, which slow down the passes.
 
 use crate::{
     cache::ObjectKey,

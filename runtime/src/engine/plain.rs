@@ -1,4 +1,5 @@
-//! Recognizes plain objects, which are written without server-side apply because that costs the API server more.
+//! Detects objects without lists that other clients may share: merge patches replace server-side apply for them, at a lower cost for the
+//! API server.
 //!
 //! Apply merges lists by their keys, and removes the fields that the manager no longer wants. An object without lists that other
 //! clients may share needs only the latter, and a merge patch with nulls does the same. The annotation with the digest of a plain

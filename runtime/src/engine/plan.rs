@@ -1,4 +1,5 @@
-//! `Claims` records which node claims each object in a pass; `Plan` has the claims that the build functions alone would make.
+//! `Claims`: which node claims each object in a pass. `Plan`: the claims of all build functions, computed without a call of the API
+//! server.
 
 use crate::{cache::ObjectKey, kind::Kind};
 use std::collections::HashMap;

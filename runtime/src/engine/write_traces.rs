@@ -1,4 +1,4 @@
-//! `WriteTraces`: the spans that wrote primaries of the operator, so that the passes over these continue their traces.
+//! `WriteTraces`: the spans in which primaries were written, so that the passes over these primaries continue the traces.
 
 use crate::{
     cache::{Header, ObjectKey},

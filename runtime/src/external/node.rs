@@ -1,4 +1,4 @@
-//! Implements `External`, the node of an external resource.
+//! `External`: the tree node that manages a resource outside of Kubernetes, such as a DNS record.
 
 use super::{
     record::nodes_with_records,

@@ -120,9 +120,9 @@ impl<'a> RecordStore<'a> {
         &self.node
     }
 
-    /// Returns the token of a thing without a record. It is the same in every pass, and another one for an owner that is created
-    /// again.
-    pub(super) fn new_token(&self) -> String {
+    /// Derives the token that identifies a thing at its service before its id is known. All passes over an owner get the same token; an
+    /// owner that is deleted and created again gets another one, since its UID is part of it.
+    pub(super) fn derive_token(&self) -> String {
         let owner = &self.core.owner;
         let (kind, key, uid) = (owner.kind.full_name(), owner.key.to_string(), owner.uid.to_string());
         text_hash([&*self.core.shared.operator, &*kind, &*key, &*uid, &*self.node], 16)
@@ -368,7 +368,7 @@ mod tests {
             let owner = Identity { kind, key, uid: Uid::from(uid), naming: OwnerNaming::Reference };
             let core = PassCore::new(&state, owner, &ResourceVersion::from("1"));
             let records = RecordStore::new(&core, node.to_owned(), "DNS record");
-            (records.new_token(), records.name.clone())
+            (records.derive_token(), records.name.clone())
         };
         let (token, name) = names("1", "web", "record");
         assert_eq!(token.len(), 32);

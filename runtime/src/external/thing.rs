@@ -61,8 +61,8 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     /// # Errors
     /// A yield while the thing exists, or may become visible. The error of a failed call.
     pub(super) async fn deprovision(&self, cause: Cause) -> Result<()> {
-        let is_final = cause == Cause::Deleting;
-        if self.is_known_gone(is_final) {
+        let owner_deleting = cause == Cause::Deleting;
+        if self.is_known_gone(owner_deleting) {
             return Ok(());
         }
         self.forget();
@@ -73,9 +73,9 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         if let Some(stored) = &stored {
             self.records.delete(stored).await?;
         }
-        // The node of a key that is gone is not asked for again.
+        // A node whose key is gone is not deprovisioned again, so its state would never be read.
         if cause != Cause::KeyGone {
-            self.remember(ExternalState::Gone { observed: Instant::now(), is_final });
+            self.remember(ExternalState::Gone { observed: Instant::now(), owner_deleting });
         }
         Ok(())
     }
@@ -96,14 +96,15 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         true
     }
 
-    /// Returns whether the thing was gone at an observation that is not too old. As long as the owner is not being deleted, another
-    /// replica may have created it since.
-    fn is_known_gone(&self, is_final: bool) -> bool {
+    /// Returns whether the thing is known to be gone, so that this pass makes no call. An observation made while the owner was being
+    /// deleted holds forever, because no replica creates the thing again. An earlier one holds for `T::PERIOD`, and not once the owner is
+    /// being deleted: another replica may have created the thing in the meantime.
+    fn is_known_gone(&self, owner_deleting: bool) -> bool {
         let states = self.core.owner_states();
         let state = states.external(&self.core.owner).and_then(|states| states.state(self.records.node()));
         match state {
-            Some(ExternalState::Gone { is_final: true, .. }) => true,
-            Some(ExternalState::Gone { observed, .. }) => !is_final && observed.elapsed() < T::PERIOD,
+            Some(ExternalState::Gone { owner_deleting: true, .. }) => true,
+            Some(ExternalState::Gone { observed, .. }) => !owner_deleting && observed.elapsed() < T::PERIOD,
             _ => false,
         }
     }
@@ -331,7 +332,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     }
 
     fn token_of(&self, stored: Option<&StoredRecord>) -> String {
-        stored.map_or_else(|| self.records.new_token(), |stored| stored.record.token.clone())
+        stored.map_or_else(|| self.records.derive_token(), |stored| stored.record.token.clone())
     }
 
     /// Checks that a thing that was created would be visible by now.

@@ -1,3 +1,3 @@
-//! Collects orphans: children and references whose owner no longer exists.
+//! Collects orphans: children whose owner no longer exists, and references of deleted primaries.
 
 pub(crate) mod orphans;

@@ -33,7 +33,7 @@ pub(crate) async fn run(
             sink.finish_list();
             health.set(WatchState::Following);
             shards.note_listed(&current);
-            shards.changed_since(&current).await;
+            shards.wait_for_change(&current).await;
             continue;
         }
         let selector = shards.selector(&current.set);
@@ -43,7 +43,7 @@ pub(crate) async fn run(
         loop {
             tokio::select! {
                 biased;
-                changed = shards.changed_since(&current) => {
+                changed = shards.wait_for_change(&current) => {
                     let is_smaller = changed.additions == current.additions && !changed.set.is_empty();
                     current = changed;
                     if !is_smaller || shards.selects() {

@@ -1,4 +1,4 @@
-//! `Election`: the task of a candidate, with the lead that its caller waits for, loses or releases.
+//! `Election`: the running task of a candidate, with calls that wait for the lead, wait for its loss, and release it.
 
 use super::{
     candidate::Candidate,

@@ -9,7 +9,7 @@ use kube::client::Body;
 /// of a pass over an object of a shard needs the lead of the shard as well.
 ///
 /// It must be the lowest layer: a layer below it that waits before it sends would send after the check.
-pub(crate) fn wrap(client: kube::Client, leads: Leads) -> kube::Client {
+pub(crate) fn guard_writes(client: kube::Client, leads: Leads) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
         let (client, leads) = (client.clone(), leads.clone());
@@ -18,7 +18,8 @@ pub(crate) fn wrap(client: kube::Client, leads: Leads) -> kube::Client {
                 return client.send(request).await;
             }
             let refuse = |reason: NotLeading| kube::Error::Service(reason.into());
-            // Read here and not before: the task of the caller polls this future, and another one calls the service.
+            // The lead of the pass is a task-local, so it must be read when the caller's task polls this future. `call` itself runs in
+            // the worker task of tower's buffer.
             let leads = leads.of_write();
             leads.check().map_err(refuse)?;
             tokio::select! {
@@ -80,7 +81,7 @@ mod tests {
         });
         let leads = Leads::new();
         let lead = leads.process().clone();
-        (Client::new(wrap(kube::Client::new(service, "default"), leads)), lead)
+        (Client::new(guard_writes(kube::Client::new(service, "default"), leads)), lead)
     }
 
     async fn delete(client: &Client) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! `Leads`: the leads that a process must hold to write: its own, and in a pass that of the shard of the object.
+//! `Leads`: the leases that a write needs: the lease of the process, and within a pass the lease of the object's shard.
 
 use super::lead::Lead;
 use crate::error::not_leading::NotLeading;

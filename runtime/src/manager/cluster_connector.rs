@@ -18,7 +18,7 @@ impl Operator {
                 (None, None) => timeouts.client(config)?,
             };
             Ok(match &leads {
-                Some(leads) => guard::wrap(client, leads.clone()),
+                Some(leads) => guard::guard_writes(client, leads.clone()),
                 None => client,
             })
         };

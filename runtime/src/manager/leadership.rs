@@ -156,7 +156,7 @@ impl Leadership {
     /// Wraps a client so that it writes only with the lead.
     pub(super) fn guard(&self, client: kube::Client) -> kube::Client {
         match self.leads() {
-            Some(leads) => guard::wrap(client, leads.clone()),
+            Some(leads) => guard::guard_writes(client, leads.clone()),
             None => client,
         }
     }

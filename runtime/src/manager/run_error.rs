@@ -1,4 +1,4 @@
-//! `RunError` lists the errors with which the run of an operator ends.
+//! `RunError`: the errors that end the run of an operator.
 
 use crate::{
     bucket::BucketError,

@@ -1,4 +1,4 @@
-//! Generates manifests from a build script, from a test and from the program that `opgen generate` builds.
+//! Provides the generation of manifests to build scripts, to tests and to the program that `opgen generate` builds.
 
 use super::{Drift, GenerateArgs, ManifestError, Project, compare, files, write};
 use crate::error::ErrorChain;

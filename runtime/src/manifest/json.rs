@@ -1,4 +1,4 @@
-//! Writes a JSON file with sorted keys, and recognizes such files by their description.
+//! Writes generated JSON files with sorted keys, and recognizes them by the text of their field `description`.
 
 use serde_json::Value;
 

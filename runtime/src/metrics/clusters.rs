@@ -1,4 +1,4 @@
-//! `ClusterMetrics`: the requests to other clusters, and the values of the connections to them.
+//! `ClusterMetrics`: counts the requests to other clusters, and reports the states of the connections to them.
 
 use super::{
     calls::{self, NO_RESPONSE},

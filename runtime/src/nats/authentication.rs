@@ -1,4 +1,4 @@
-//! Credentials for NATS, read from their files at each connection.
+//! Authenticates connections to NATS, with credentials that are read from their files at each connection.
 
 use super::error::NatsError;
 use async_nats::{Auth, AuthError, ConnectOptions};

@@ -1,4 +1,4 @@
-//! The delays between attempts: exponential, with jitter, up to eight seconds.
+//! Computes the delays between attempts to connect to NATS: exponential, with jitter, up to eight seconds.
 
 use crate::queue::Backoff;
 use std::time::Duration;

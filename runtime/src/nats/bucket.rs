@@ -1,4 +1,4 @@
-//! A key-value bucket in NATS JetStream.
+//! `NatsBucket`: a key-value bucket in NATS JetStream.
 
 use super::{
     consumer::Consumer,

@@ -1,4 +1,4 @@
-//! The rule for the names of buckets.
+//! Checks the names of NATS buckets.
 
 /// Whether a bucket can have this name.
 pub(super) fn is_bucket_name(name: &str) -> bool {

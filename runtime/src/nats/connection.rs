@@ -1,4 +1,4 @@
-//! The connection to a NATS server or cluster, and calls with answers.
+//! `NatsConnection`: the connection to a NATS server or cluster, which sends requests and waits for the responses.
 
 use super::{
     backoff,

@@ -1,4 +1,4 @@
-//! The streams of buckets: their settings, and how those of an existing one differ.
+//! Builds the settings of the stream of a bucket, and compares them with the settings of an existing stream.
 
 use super::jetstream::{StreamConfig, stream_name};
 use crate::bucket::BucketDefinition;

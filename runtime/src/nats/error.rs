@@ -1,4 +1,4 @@
-//! The errors of a connection to NATS, and of opening buckets.
+//! `NatsError`: the errors of a connection to NATS, and of opening buckets.
 
 use crate::bucket::BucketError;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The revisions of values that this process has read or written.
+//! `KnownRevisions`: the revisions of values that this process has read or written, which save a read before a write.
 
 use parking_lot::Mutex;
 use std::{collections::BTreeSet, sync::Arc};

@@ -1,4 +1,4 @@
-//! The options of a connection to NATS.
+//! `NatsOptions`: the servers, the credentials and the TLS settings of a connection to NATS.
 
 use super::{
     authentication::Authentication, connection_event::ConnectionEvents, error::NatsError,

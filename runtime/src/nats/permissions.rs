@@ -1,4 +1,4 @@
-//! The permissions of an operator's user in NATS.
+//! `NatsPermissions`: the subjects that the operator's user in NATS may publish and subscribe to.
 
 use super::{jetstream::stream_name, options::NatsOptions};
 use std::{collections::BTreeSet, fmt};

@@ -1,4 +1,4 @@
-//! Computes the readiness of a `HelmDeployment` of this library.
+//! Computes the readiness of a `HelmDeployment`, the kind of the `Helm` driver.
 
 use super::{
     condition::find_condition,

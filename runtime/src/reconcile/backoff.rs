@@ -1,4 +1,5 @@
-//! Parks objects, resets backoffs after changes by users, and turns fights with other controllers into errors.
+//! Stops passes over objects that wait for a user, resets backoffs after changes by users, and reports fights with other clients as
+//! errors.
 
 use crate::{
     engine::controller_state::ControllerState,

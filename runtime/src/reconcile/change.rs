@@ -1,4 +1,5 @@
-//! Erases the type of the predicate of primaries (`PrimaryPredicate`), and caches facts of their recent states.
+//! `PrimaryPredicate`: the predicate of a controller's primaries without the type of their kind. `RecentStates`: cached values of their
+//! recent states, which show whether a change is significant.
 
 use crate::{
     Managed,

@@ -1,4 +1,4 @@
-//! `ObjectStates` stores the state of each object between passes: failures, conflicts, parking and teardown.
+//! `ObjectStates` stores the state of each object between passes: failures, conflicts, teardown, and whether it waits for a user.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Uid},

@@ -1,4 +1,4 @@
-//! Computes the status of an outcome and writes it if it differs from the stored one.
+//! Computes the status of an object from the outcome of a pass, and writes it if it differs from the stored one.
 //!
 //! The write replaces the status (PUT) with the resourceVersion that it is based on. If another client has changed the status
 //! meanwhile, the write is a conflict. A replacement costs the API server less than a server-side apply.

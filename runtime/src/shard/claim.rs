@@ -1,4 +1,4 @@
-//! Takes a shard, holds it, and hands it over.
+//! `ShardClaim`: takes the Lease of a shard, holds it, and releases it after the running passes over objects of the shard.
 
 use super::gate::Shards;
 use crate::lease::{election::Election, elector::LeadLoss, lead::Lead};

@@ -51,8 +51,8 @@ impl ShardedWatch {
         self.cached.borrow().clone()
     }
 
-    /// Waits for another change of the shards than `known`, and returns them.
-    pub(crate) async fn changed_since(&self, known: &CachedShards) -> CachedShards {
+    /// Waits until the shards differ from `known`, and returns the new ones. Never returns after the end of the run.
+    pub(crate) async fn wait_for_change(&self, known: &CachedShards) -> CachedShards {
         let mut cached = self.cached.clone();
         let changed = cached.wait_for(|cached| cached.changes != known.changes).await.map(|changed| changed.clone());
         match changed {

@@ -1,4 +1,4 @@
-//! The spans of nodes: groups, hand-written nodes, and resource nodes that have something to do.
+//! Runs nodes in their spans: groups, hand-written nodes, and resource nodes that have something to do.
 
 use super::{pass::record_error, target::TARGET};
 use crate::{
@@ -18,14 +18,14 @@ pub(crate) async fn in_span<D: Display + ?Sized>(
     if !is_recorded {
         return run.await;
     }
-    let span = begin(&node.to_string());
+    let span = node_span(&node.to_string());
     let outcome = run.instrument(span.clone()).await;
     end(&span, &outcome);
     outcome
 }
 
-/// Starts the span of a node below the current span.
-fn begin(node: &str) -> Span {
+/// Creates the span of a node, as a child of the current span. The outcome fields are recorded at the end of the node.
+fn node_span(node: &str) -> Span {
     tracing::debug_span!(
         target: TARGET,
         "node",

@@ -1,4 +1,4 @@
-//! Turns the functions of the user into functions of a request, without the type of the kind.
+//! Wraps the user's webhook functions, which are typed by a kind, in functions of an admission request without the type.
 
 use super::{
     admission::Admission,

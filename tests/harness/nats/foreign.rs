@@ -1,4 +1,5 @@
-//! Another client of a bucket, which writes as the usual clients of NATS do: without a condition, and past the key-value rules.
+//! `ForeignClient`: another client of a bucket, which writes as ordinary NATS clients do: without expected revisions, and without the
+//! checks of a key-value client.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -78,7 +79,7 @@ impl ForeignClient {
     ///
     /// # Panics
     /// If the server refuses it.
-    pub async fn forget_tombstones(&self) {
+    pub async fn delete_tombstones(&self) {
         for (subject, message) in self.last_messages().await {
             if !message["hdrs"].is_null() && is_tombstone(&message) {
                 self.api("STREAM.PURGE", json!({"filter": subject})).await.expect("a purge");

@@ -5,7 +5,7 @@ use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
-use opgen_sandbox::fate::NODE;
+use opgen_sandbox::pod_status::NODE;
 use serde_json::json;
 
 use super::{Plane, Programs, Server};

@@ -45,7 +45,7 @@ impl Plane {
     }
 
     /// Deletes a CustomResourceDefinition, and waits until it and all its objects are gone.
-    pub async fn undefine(&self, definition: &str) {
+    pub async fn delete_crd(&self, definition: &str) {
         let definitions = Api::<Definition>::all(self.client());
         definitions.delete(definition, &DeleteParams::default()).await.unwrap();
         wait::until_gone(&definitions, definition).await;

@@ -20,7 +20,6 @@ mod discovery;
 mod encoding;
 mod environment;
 mod failure;
-pub mod fate;
 pub mod fault;
 mod fields;
 mod handler;
@@ -31,6 +30,7 @@ mod object;
 #[cfg(feature = "page")]
 pub mod page;
 mod patch;
+pub mod pod_status;
 mod quantity;
 mod request;
 mod response;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 const PODS: &str = "/api/v1/namespaces/default/pods";
 const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 
-fn job(name: &str, mut spec: Value, fate: Option<&str>) -> Value {
-    let annotations = fate.map(|fate| json!({"opgen.test/pod": fate}));
+fn job(name: &str, mut spec: Value, scenario: Option<&str>) -> Value {
+    let annotations = scenario.map(|scenario| json!({"opgen.test/pod": scenario}));
     let containers = json!([{"name": "a", "image": "b"}]);
     spec["template"] =
         json!({"metadata": {"annotations": annotations}, "spec": {"restartPolicy": "Never", "containers": containers}});

@@ -8,13 +8,13 @@ const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-fn template(app: &str, fate: Option<&str>) -> Value {
-    let annotations = fate.map(|fate| json!({"opgen.test/pod": fate}));
+fn template(app: &str, scenario: Option<&str>) -> Value {
+    let annotations = scenario.map(|scenario| json!({"opgen.test/pod": scenario}));
     json!({"metadata": {"labels": {"app": app}, "annotations": annotations}, "spec": {"containers": [{"name": "a", "image": "b"}]}})
 }
 
-fn workload(name: &str, replicas: Option<i64>, fate: Option<&str>) -> Value {
-    let mut spec = json!({"selector": {"matchLabels": {"app": name}}, "template": template(name, fate)});
+fn workload(name: &str, replicas: Option<i64>, scenario: Option<&str>) -> Value {
+    let mut spec = json!({"selector": {"matchLabels": {"app": name}}, "template": template(name, scenario)});
     if let Some(replicas) = replicas {
         spec["replicas"] = replicas.into();
     }
@@ -143,9 +143,9 @@ async fn a_deployment_that_does_not_get_on_says_so_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pods_fare_as_their_annotation_says() {
+async fn pods_get_the_status_of_the_scenario_in_their_annotation() {
     let scene = Fixture::with_workloads();
-    for (fate, phase, ready, state) in [
+    for (scenario, phase, ready, state) in [
         ("ready", "Running", "True", "/running/startedAt"),
         ("unready", "Running", "False", "/running/startedAt"),
         ("crashing", "Running", "False", "/waiting/reason"),
@@ -154,19 +154,19 @@ async fn pods_fare_as_their_annotation_says() {
         ("failed", "Failed", "False", "/terminated/exitCode"),
         ("succeeded", "Succeeded", "False", "/terminated/exitCode"),
     ] {
-        let mut pod = template("p", Some(fate));
-        pod["metadata"]["name"] = fate.into();
+        let mut pod = template("p", Some(scenario));
+        pod["metadata"]["name"] = scenario.into();
         scene.create(PODS, pod).await;
-        let pod = scene.until(&format!("{PODS}/{fate}"), |pod| pod["status"]["containerStatuses"].is_array()).await;
+        let pod = scene.until(&format!("{PODS}/{scenario}"), |pod| pod["status"]["containerStatuses"].is_array()).await;
         let status = &pod["status"];
         assert_eq!(
             (&status["phase"], &condition(&pod, "Ready").unwrap()["status"]),
             (&json!(phase), &json!(ready)),
-            "{fate}"
+            "{scenario}"
         );
-        assert!(status["containerStatuses"][0]["state"].pointer(state).is_some(), "{fate}: {status}");
-        let restarts = if matches!(fate, "crashing" | "restarting") { 5 } else { 0 };
-        assert_eq!(status["containerStatuses"][0]["restartCount"], restarts, "{fate}");
+        assert!(status["containerStatuses"][0]["state"].pointer(state).is_some(), "{scenario}: {status}");
+        let restarts = if matches!(scenario, "crashing" | "restarting") { 5 } else { 0 };
+        assert_eq!(status["containerStatuses"][0]["restartCount"], restarts, "{scenario}");
     }
     scene.done("DELETE", &format!("{PODS}/ready"), Value::Null).await;
     scene.until_gone(&format!("{PODS}/ready")).await;
@@ -222,8 +222,8 @@ async fn a_stateful_set_goes_in_order() {
 #[tokio::test(start_paused = true)]
 async fn a_stateful_set_adopts_pods_with_its_name_and_an_ordinal() {
     let scene = Fixture::with_workloads();
-    let create_pod = async |name: &str, fate: Option<&str>| {
-        let mut pod = template("s", fate);
+    let create_pod = async |name: &str, scenario: Option<&str>| {
+        let mut pod = template("s", scenario);
         pod["metadata"]["name"] = name.into();
         pod["spec"]["restartPolicy"] = "Never".into();
         scene.create(PODS, pod).await

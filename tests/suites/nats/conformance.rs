@@ -84,7 +84,7 @@ impl SubjectBucket for OneBucket {
                 BucketDisturbance::Put { key, value, .. } => {
                     self.foreign().await.put(&key, &value).await;
                 }
-                BucketDisturbance::ForgetRemovals => self.foreign().await.forget_tombstones().await,
+                BucketDisturbance::DropTombstones => self.foreign().await.delete_tombstones().await,
                 BucketDisturbance::Interrupt | BucketDisturbance::Restart => {
                     restart(Arc::clone(&self.server)).await?;
                 }

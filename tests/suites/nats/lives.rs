@@ -226,7 +226,7 @@ pub(crate) async fn compaction() {
     cellar.delete("again").await;
     cellar.foreign_taps.delete(&key("repaired")).await;
     for foreign in cellar.foreign() {
-        foreign.forget_tombstones().await;
+        foreign.delete_tombstones().await;
     }
     cellar.foreign_barrels.purge_stream(&key("forgotten")).await;
     cellar.put("again", "b").await;

@@ -62,7 +62,7 @@ pub(crate) async fn compaction() {
     for number in 0..10 {
         scene.foreign.put("changed", format!("value {number}").as_bytes()).await;
     }
-    scene.foreign.forget_tombstones().await;
+    scene.foreign.delete_tombstones().await;
     scene.foreign.put("created-again", b"after").await;
     proxy.cut(Cut::Nothing);
     let entries = listed(&*scene.bucket).await;

@@ -1,4 +1,4 @@
-//! `ApiServer`: what answers the requests of the administrator: a sandbox, and the buckets for the kinds that are there.
+//! `ApiServer`: handles the requests of the administrator by a sandbox, and those for kinds in buckets by the API of the buckets.
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt as _};

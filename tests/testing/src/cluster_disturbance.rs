@@ -1,4 +1,4 @@
-//! `ClusterDisturbance`: what happens to the clusters of remote nodes in one run, and its text form.
+//! `ClusterDisturbance`: an event that disturbs the clusters of remote nodes in one run, such as a partition, and its text form.
 
 use std::fmt;
 

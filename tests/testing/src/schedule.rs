@@ -1,4 +1,4 @@
-//! `Schedule`: what happens during a run and before which call, with a text form that replays it.
+//! `Schedule`: the faults and changes of a run, each with the call before or after which it happens, and a text form that replays them.
 
 use std::{fmt, str::FromStr};
 

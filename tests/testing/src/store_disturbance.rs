@@ -1,4 +1,4 @@
-//! `StoreDisturbance`: what another client does to the buckets in one run, and its text form.
+//! `StoreDisturbance`: a change that another client makes to the buckets in one run, and its text form.
 
 use std::fmt;
 

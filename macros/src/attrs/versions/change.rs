@@ -197,8 +197,8 @@ impl ChangeInput {
         }
     }
 
-    /// Returns whether it has `moved`.
-    pub(crate) fn is_moved(&self) -> bool {
+    /// Returns whether this is `removed(..., moved)`: the field moves to another one.
+    pub(crate) fn is_removed_by_move(&self) -> bool {
         self.argument("moved").is_some_and(|argument| matches!(argument.value, ChangeValue::Flag))
     }
 }

@@ -1,4 +1,4 @@
-//! `Dated`: a change, and the position of the version that has it in its attribute.
+//! `Dated`: a change in `#[version(...)]`, with the index of the version that the change names.
 
 use crate::attrs::versions::ChangeInput;
 

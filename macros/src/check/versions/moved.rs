@@ -1,4 +1,4 @@
-//! Checks `moved` fields: the path of the former field, and its `removed(v1, moved)` there.
+//! Checks fields that move: the source path in `moved(v1, from = ...)`, and `removed(v1, moved)` at the source field.
 
 use super::change::report_unknown;
 use crate::{
@@ -8,21 +8,22 @@ use crate::{
 };
 use proc_macro2::Ident;
 
-/// The place from which a field moves: the type, the field and the position of the version.
-type Place = (Option<Ident>, Ident, usize);
+/// The source of a move: the type, the field and the position of the version.
+type MoveSource = (Option<Ident>, Ident, usize);
 
-/// Checks all fields that move. The histories have no errors.
+/// Checks that each `moved` field has a valid source, and that each `removed(..., moved)` field has exactly one target. Expects
+/// histories without errors.
 pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
-    let mut places: Vec<(Place, &Ident)> = Vec::new();
+    let mut sources: Vec<(MoveSource, &Ident)> = Vec::new();
     for versioned in &model.types {
         for member in &versioned.members {
             let Some(change) = versioned.changes_of(member).find(|change| change.key == "moved") else { continue };
-            let Some(place) = check_moved(model, versioned, member, change, diags) else { continue };
-            if let Some((_, other)) = places.iter().find(|(known, _)| *known == place) {
-                let problem = format!("`{}` moves to two fields", place.1);
+            let Some(source) = check_moved(model, versioned, member, change, diags) else { continue };
+            if let Some((_, other)) = sources.iter().find(|(known, _)| *known == source) {
+                let problem = format!("`{}` moves to two fields", source.1);
                 diags.conflict(&change.key, problem, "remove one of both", other, "the other is here");
             }
-            places.push((place, &change.key));
+            sources.push((source, &change.key));
         }
     }
     if diags.has_errors() {
@@ -30,9 +31,11 @@ pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     }
     for versioned in &model.types {
         for member in &versioned.members {
-            let Some(change) = versioned.changes_of(member).find(|change| change.is_moved()) else { continue };
-            let place = (versioned.name().cloned(), member.ident.clone(), member.until);
-            if !places.iter().any(|(known, _)| *known == place) {
+            let Some(change) = versioned.changes_of(member).find(|change| change.is_removed_by_move()) else {
+                continue;
+            };
+            let source = (versioned.name().cloned(), member.ident.clone(), member.until);
+            if !sources.iter().any(|(known, _)| *known == source) {
                 let moved = change.argument("moved").map(|argument| &argument.name);
                 let problem =
                     format!("`{}` moves with `{}`, but no field takes its value", member.ident, change.version);
@@ -46,70 +49,71 @@ pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     }
 }
 
-/// Checks the path of a moved field, and that its former place ends and has the same type. Returns the place.
+/// Checks the path of a moved field, and that the source field is removed by the move and has the same type. Returns the source.
 fn check_moved(
     model: &VersionsModule,
     versioned: &VersionedType,
     member: &Member,
     change: &ChangeInput,
     diags: &mut Diags,
-) -> Option<Place> {
+) -> Option<MoveSource> {
     let (path, old) = (change.from()?, member.since.checked_sub(1)?);
     let fields = model.fields_on_path(versioned, path, old);
     if let Some(name) = path.get(fields.len()) {
         report_end_of_path(model, versioned, fields.last().map(|(_, field)| *field), name, old, diags);
         return None;
     }
-    let ((within, former), around) = fields.split_last()?;
-    let (last, before) = (path.last()?, diags.error_count());
-    // The object around it may end, too.
-    if around.iter().all(|(_, field)| field.is_in(member.since)) {
-        check_former_place(within, former, member.since, change, last, diags);
+    let ((parent, former), ancestors) = fields.split_last()?;
+    let (field_ident, before) = (path.last()?, diags.error_count());
+    // The version may also remove an object that contains the source field.
+    if ancestors.iter().all(|(_, field)| field.is_in(member.since)) {
+        check_source(parent, former, member.since, change, field_ident, diags);
     }
     let (old_type, new_type) = (former.type_in(old)?, member.type_in(member.since)?);
     if type_text(unwrapped(old_type)) != type_text(unwrapped(new_type)) {
         let problem =
             format!("`{}` is `{}` there, and `{}` here", member.ident, type_text(old_type), type_text(new_type));
-        diags.error(last, problem, "use one type, and change it with another version");
+        diags.error(field_ident, problem, "use one type, and change it with another version");
     }
     if diags.error_count() > before {
         return None;
     }
-    let may_lack = |(within, field): &(&VersionedType, &Member)| within.is_optional(field, old);
+    let may_lack = |(parent, field): &(&VersionedType, &Member)| parent.is_optional(field, old);
     if fields.iter().any(may_lack) && !versioned.is_optional(member, member.since) {
         let problem = format!("objects of older versions may have no value for `{}`", member.ident);
         diags.error(&change.key, problem, "make the field an `Option`, or add `#[serde(default)]`");
     }
     if versioned.is_optional(member, member.since)
-        && !within.is_optional(former, old)
+        && !parent.is_optional(former, old)
         && matches!(former.end, End::Removed(None))
-        && let Some(removed) = within.changes_of(former).find(|change| change.is_moved())
+        && let Some(removed) = parent.changes_of(former).find(|change| change.is_removed_by_move())
     {
         let problem = format!("objects of newer versions may have no value for `{}`", former.ident);
         let fix =
             format!("write `removed({}, moved, default = value)`, or make the field an `Option`", removed.version);
         diags.error(&removed.key, problem, fix);
     }
-    Some((within.name().cloned(), former.ident.clone(), member.since))
+    Some((parent.name().cloned(), former.ident.clone(), member.since))
 }
 
-/// Reports a former field that does not end with the version of the move, or that ends without `moved`.
-fn check_former_place(
-    within: &VersionedType,
+/// Reports the source field of a move if it still exists in the version of the move, or if it is removed without `moved`.
+fn check_source(
+    parent: &VersionedType,
     former: &Member,
     version: usize,
     change: &ChangeInput,
-    last: &Ident,
+    field_ident: &Ident,
     diags: &mut Diags,
 ) {
-    let name = within.name().map(ToString::to_string).unwrap_or_default();
+    let name = parent.name().map(ToString::to_string).unwrap_or_default();
     if former.is_in(version) {
-        let problem = format!("`{last}` of `{name}` is still there in `{}`", change.version);
-        diags.error(last, problem, format!("add `#[version(removed({}, moved))]` to it", change.version));
-    } else if let Some(removed) = within.changes_of(former).find(|change| change.key == "removed" && !change.is_moved())
+        let problem = format!("`{field_ident}` of `{name}` is still there in `{}`", change.version);
+        diags.error(field_ident, problem, format!("add `#[version(removed({}, moved))]` to it", change.version));
+    } else if let Some(removed) =
+        parent.changes_of(former).find(|change| change.key == "removed" && !change.is_removed_by_move())
     {
-        let problem = format!("`{last}` of `{name}` is removed without `moved`");
-        diags.error(last, problem, format!("write `removed({}, moved)` there", removed.version));
+        let problem = format!("`{field_ident}` of `{name}` is removed without `moved`");
+        diags.error(field_ident, problem, format!("write `removed({}, moved)` there", removed.version));
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) fn check_needed(versioned: &VersionedType, member: &Member, dated: &[
     }
     let change = |key: &str| dated.iter().map(|dated| dated.change).find(|change| change.key == key);
     let mut report = |key: &str, objects: &str, other_fix: &str| {
-        let Some(change) = change(key).filter(|change| !change.is_moved()) else { return };
+        let Some(change) = change(key).filter(|change| !change.is_removed_by_move()) else { return };
         let problem = format!("objects of {objects} versions have no value for `{}`", member.ident);
         let fix = format!("write `{key}({}, default = value)`, or {other_fix}", change.version);
         diags.error(&change.key, problem, fix);

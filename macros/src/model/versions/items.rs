@@ -1,4 +1,4 @@
-//! Reads the names, attributes and types of items.
+//! Reads the names and attributes of structs and enums in the module of `#[versions(...)]`, and formats types as text.
 
 use proc_macro2::Ident;
 use quote::ToTokens;

@@ -1,4 +1,4 @@
-//! `Direction`: to the newer or to the older version.
+//! `Direction`: whether a conversion goes to the newer or to the older version.
 
 /// The direction of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Calls the functions of users. One that panics concerns its field only.
+//! Calls the conversion functions of users. A function that panics affects only the fields that it converts.
 
 use serde_json::Value;
 use std::panic::catch_unwind;

@@ -1,4 +1,4 @@
-//! `FieldProblem`: a field that a conversion leaves out.
+//! `FieldProblem`: a field that a conversion could not convert and leaves out, with the reason.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The conversion of a kind with every change, on generated objects.
+//! Tests the conversion of a kind that has every type of change, with generated objects.
 
 extern crate self as opgen;
 

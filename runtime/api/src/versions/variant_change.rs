@@ -1,4 +1,4 @@
-//! `VariantChange`: a variant that only one version has, or that has another name.
+//! `VariantChange`: an enum variant that only one of two versions has, or that has a different name in each.
 
 use serde_json::Value;
 

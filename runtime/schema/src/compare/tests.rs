@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used)]
-//! Planted changes with their verdicts, after "On compatibility" in Kubernetes' `api_changes.md` and the API conventions.
+//! Tests the verdicts on single changes, which are from "On compatibility" in Kubernetes' `api_changes.md` and from the API conventions.
 
 use serde_json::{Value, json};
 

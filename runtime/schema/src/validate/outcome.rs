@@ -1,4 +1,4 @@
-//! `ValidationOutcome`: the errors of a validation, and how many keywords matched. It also words the errors.
+//! `ValidationOutcome`: the errors of a schema validation with their messages, and the number of matching keywords.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Writes objects to their entries and claims.
+//! Writes an object to its entry in the bucket, and an object with finalizers also to its claim: a copy in a second entry.
 
 use super::{
     claim::{ObjectLocation, ResolvedObject, is_outdated},

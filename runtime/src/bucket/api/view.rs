@@ -1,4 +1,4 @@
-//! `BucketView`: what the API knows of the objects of a kind without their values, and the window of their last changes.
+//! `BucketView`: the state of the objects of a kind without their values, and the window of their last changes, from which watches read.
 
 use super::{
     change_window::{ChangeWindow, ObjectChange, WindowRead},

@@ -1,4 +1,4 @@
-//! `HelmDeployment`: the kind of the objects that tell the operator which release of Helm it deploys.
+//! `HelmDeployment`: the custom resource that describes one Helm release for the operator to deploy.
 
 use crate::{Managed, cd::release_name, dns_name::is_dns_label};
 use kube::CustomResource;

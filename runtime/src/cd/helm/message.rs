@@ -1,4 +1,4 @@
-//! Makes a sentence for a condition of the errors of `helm`: without values, and with a limited length.
+//! Converts the error output of `helm` to a sentence for a condition, without the values of the release and with a limited length.
 
 use super::deployment::{HelmDeploymentSpec, HelmParameter};
 use crate::bounds::foreign;

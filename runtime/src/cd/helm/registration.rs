@@ -1,4 +1,4 @@
-//! Gives the operator's Helm the kubeconfigs of clusters.
+//! Registers clusters for the `Helm` driver: builds the Secrets with their kubeconfigs.
 
 use crate::{
     cd::kubeconfig::kubeconfig_secret,

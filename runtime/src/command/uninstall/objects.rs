@@ -1,4 +1,4 @@
-//! Lists, deletes and releases the objects of an operator's kinds.
+//! Lists and deletes the objects of an operator's kinds, and removes the operator's finalizer from objects of foreign kinds.
 
 use crate::{
     cache::Header,

@@ -96,7 +96,7 @@ impl Process {
             reopen_at: None,
             last_failure: None,
         };
-        let client = if defects.is_unguarded { client } else { guard::wrap(client, leads) };
+        let client = if defects.is_unguarded { client } else { guard::guard_writes(client, leads) };
         Self { candidate, lead, client, dice: dice.clone() }
     }
 

@@ -109,7 +109,7 @@ impl WallClock {
         Self { start, first, is_stopped: dice.percent(20), jumps }
     }
 
-    /// Returns the time that it shows at a moment.
+    /// Returns the time of this wall clock at an instant of the monotonic clock.
     pub(super) fn time_at(&self, moment: Instant) -> Timestamp {
         let elapsed = if self.is_stopped { Duration::ZERO } else { moment.saturating_duration_since(self.start) };
         let set_before = self.jumps.iter().filter(|(at, _)| *at <= moment);

@@ -1,4 +1,4 @@
-//! Whole runs of operators without controllers, on a paused clock and without a cluster.
+//! Tests complete runs of operators without controllers, on a paused clock and without a cluster.
 
 use super::*;
 use crate::{

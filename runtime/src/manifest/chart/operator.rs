@@ -1,4 +1,4 @@
-//! Generates the templates of the Deployment, of its configuration file and of the objects around its Pods.
+//! Generates the chart templates of the Deployment, its ConfigMap, NetworkPolicy, PodDisruptionBudget and metrics Service.
 
 use super::{certificate, nats, placeholder::Placeholders, template::Template};
 use crate::manifest::{

@@ -1,4 +1,4 @@
-//! `Placeholders`: stand for the names of a release in documents, until expressions of Helm replace them in the text.
+//! `Placeholders`: texts that stand for the names of a release in YAML documents until expressions of Helm replace them.
 
 use super::options;
 use crate::manifest::{cert_manager, deployment::HEALTH_PORT, project::Project, webhooks::WEBHOOK_PORT};

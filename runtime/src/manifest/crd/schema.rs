@@ -1,4 +1,4 @@
-//! Finds the schemas below a schema, and the paths of its fields.
+//! Finds the subschemas of a schema, and the paths of its fields.
 
 pub(crate) use opgen_schema::{entries, flag, list, text};
 use serde_json::{Map, Value};

@@ -79,11 +79,12 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
     }
     count_list_as_get(&rights, &mut used);
     let unused = rights.iter().zip(&used).filter(|(_, used)| !**used);
-    // Nobody may have read the metrics while the log was written, and it need not contain an election: the Lease is created once,
-    // and an operator may run without. So these rights don't count.
+    // The rights of the process itself do not count if unused: the log may contain no scrape of the metrics and no creation of the
+    // Lease.
     let is_of_process = |source: &GrantSource| matches!(source.reason, GrantReason::Process(_));
-    let (idle, unused): (Vec<_>, Vec<_>) = unused.partition(|((_, sources), _)| sources.iter().all(is_of_process));
-    let rights_count = rights.len() - idle.len();
+    let (not_counted, unused): (Vec<_>, Vec<_>) =
+        unused.partition(|((_, sources), _)| sources.iter().all(is_of_process));
+    let rights_count = rights.len() - not_counted.len();
     let unused =
         unused.into_iter().map(|((right, sources), _)| UnusedRight { right: right.clone(), sources: sources.clone() });
     Ok(Comparison {

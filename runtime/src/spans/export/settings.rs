@@ -1,4 +1,4 @@
-//! `ExportSettings`: where spans are exported to, which of them, and in the name of which service.
+//! `ExportSettings`: the collector, the sampling ratio and the service name for the export of spans.
 
 use http::Uri;
 use std::{fmt, path::PathBuf};

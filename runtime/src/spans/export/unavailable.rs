@@ -1,4 +1,4 @@
-//! Stands in for the export in an operator without the feature `otlp`.
+//! Replaces the export of spans in an operator without the feature `otlp`.
 
 use super::{
     layer::BoxedLayer,

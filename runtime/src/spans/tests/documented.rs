@@ -1,4 +1,4 @@
-//! `TRACING.md` lists all attributes of the spans.
+//! Tests that `TRACING.md` lists all attributes of the spans.
 
 use crate::{
     cache::Header,

@@ -1,4 +1,4 @@
-//! What OpenTelemetry gets of passes, nodes and calls, and what the API server gets of their context.
+//! Tests the spans that OpenTelemetry gets of passes, nodes and calls, and the trace context in requests to the API server.
 
 use crate::{
     cache::Header,

@@ -1,4 +1,5 @@
-//! `Configuration`: an own webhook configuration or definition, whose webhooks get the authorities that the API server trusts.
+//! `Configuration`: one of the operator's webhook configurations or CustomResourceDefinitions, in which the CA bundles of its webhooks are
+//! set.
 
 use crate::{
     client::{CallError, Client, Target},

@@ -7,7 +7,7 @@ use crate::kind::{Kind, Origin};
 
 /// Sets the defaults that a built-in kind's Go code sets on decoding, after the defaults of the schema. For a custom
 /// resource it only normalizes the metadata.
-pub(crate) fn default(kind: &Kind, object: &mut Value) {
+pub(crate) fn set_defaults(kind: &Kind, object: &mut Value) {
     match kind.origin {
         Origin::Custom(_) => normalize::normalize_metadata(object),
         Origin::Builtin => {

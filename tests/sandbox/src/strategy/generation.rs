@@ -39,8 +39,8 @@ pub(super) fn set_initial(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Increments the generation if the desired state changed. Annotations of Deployments and labels of EndpointSlices
-/// belong to it.
+/// Increments the generation if the desired state changed. For Deployments the annotations, and for EndpointSlices the labels, are
+/// part of the desired state.
 pub(super) fn increment_if_changed(kind: &Kind, new: &mut Value, old: &Value) {
     if !has_generation(kind) || kind.is("scheduling.k8s.io", "priorityclasses") {
         return;

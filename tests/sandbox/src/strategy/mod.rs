@@ -1,6 +1,6 @@
 //! Implements the create and update strategies of the kinds: defaults, metadata, status and generation.
 
-pub(crate) use default::default;
+pub(crate) use default::set_defaults;
 pub(crate) use metadata::{fill_metadata, generate_name, keep_metadata};
 pub(crate) use prepare::{prepare_create, prepare_update};
 pub(crate) use update::{creates_on_update, is_completed_by_an_update, revalidates_metadata, updates_unconditionally};

@@ -30,7 +30,7 @@ pub(super) fn allocate(server: &Server, service: &mut Value) {
     let local = object::text(service, &["spec", "externalTrafficPolicy"]) == "Local";
     let health = object::number(service, &["spec", "healthCheckNodePort"]).unwrap_or(0);
     if type_ == "LoadBalancer" && local && health == 0 {
-        let port = free_node_port(server, &node_ports(service));
+        let port = unused_node_port(server, &node_ports(service));
         object::map_at(service, &["spec"]).insert("healthCheckNodePort".into(), port.into());
     }
 }
@@ -41,7 +41,7 @@ fn allocate_cluster_ip(server: &Server, service: &mut Value) {
     let spec = object::map_at(service, &["spec"]);
     if !spec.get("clusterIP").is_some_and(|address| address != "") {
         let first = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
-        let address = first.unwrap_or_else(|| free_cluster_ip(server).into());
+        let address = first.unwrap_or_else(|| unused_cluster_ip(server).into());
         spec.insert("clusterIP".into(), address);
     }
     let address = spec.get("clusterIP").cloned().unwrap_or_default();
@@ -70,7 +70,7 @@ fn allocate_node_ports(server: &Server, service: &mut Value) {
             .iter()
             .find(|(other_number, other_protocol, _)| *other_number == number && *other_protocol != protocol)
             .map(|(.., port)| *port);
-        let node_port = shared.unwrap_or_else(|| free_node_port(server, &used));
+        let node_port = shared.unwrap_or_else(|| unused_node_port(server, &used));
         used.push(node_port);
         assigned.push((number, protocol, node_port));
         object::map_at(port, &[]).insert("nodePort".into(), node_port.into());
@@ -84,7 +84,7 @@ fn node_ports(service: &Value) -> Vec<u16> {
 }
 
 /// Returns a cluster IP that no stored Service uses.
-fn free_cluster_ip(server: &Server) -> String {
+fn unused_cluster_ip(server: &Server) -> String {
     let address = |offset: u16| {
         let [high, low] = offset.to_be_bytes();
         format!("{}.{}.{high}.{low}", NETWORK[0], NETWORK[1])
@@ -95,7 +95,7 @@ fn free_cluster_ip(server: &Server) -> String {
 }
 
 /// Returns a node port that no stored Service uses and that is not in `used`.
-fn free_node_port(server: &Server, used: &[u16]) -> u16 {
+fn unused_node_port(server: &Server, used: &[u16]) -> u16 {
     loop {
         // Matches both `nodePort` and `healthCheckNodePort`.
         let port = unused_number(server, FIRST_PORT..=LAST_PORT, |port| format!("odePort\":{port}"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{default::default, pod};
+use super::{default::set_defaults, pod};
 use crate::{kind::Kind, object, request::ResourceRequest};
 
 /// The metadata that a status write of some kinds keeps, in addition to the metadata that no write changes.
@@ -34,7 +34,7 @@ pub(super) fn reset_status(request: ResourceRequest<'_>, object: &mut Value) {
 fn empty_status(kind: &Kind) -> Option<Value> {
     let mut object = json!({});
     crate::schema::default(kind.schema(), &mut object);
-    default(kind, &mut object);
+    set_defaults(kind, &mut object);
     object.get_mut("status").map(Value::take)
 }
 

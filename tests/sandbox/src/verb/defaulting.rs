@@ -16,7 +16,7 @@ impl ResourceRequest<'_> {
         if definition::is_crd(self.kind) {
             definition::default(object);
         }
-        crate::strategy::default(self.kind, object);
+        crate::strategy::set_defaults(self.kind, object);
         // A body may omit the type, because the path determines it.
         let typed = crate::object::map_at(object, &[]);
         typed.insert("apiVersion".into(), self.kind.api_version().into());

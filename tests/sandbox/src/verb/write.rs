@@ -74,7 +74,7 @@ pub(super) async fn create(
     let Review { object: mut new, mut warnings, reshaped, .. } = review;
     // Fields that admission added get their defaults, too.
     if kind.is("", "pods") {
-        strategy::default(kind, &mut new);
+        strategy::set_defaults(kind, &mut new);
     }
     own_warnings.extend(owners::remove_duplicates(&mut new, true));
     // Mutating admission sees neither a uid nor a generated name, as in Kubernetes.

@@ -53,7 +53,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     until_object(&pools, "two", "has a status", |pool| pool.status.is_some()).await;
     delete_namespace(&plane, &namespace).await;
     diary.say("the namespace is gone");
-    plane.undefine(IPPOOL.definition).await;
+    plane.delete_crd(IPPOOL.definition).await;
     diary.say("the definition is gone");
     IPPOOL.define(&plane).await;
     let again = Api::<IPPool>::namespaced(plane.client(), &plane.namespace("pools").await);

@@ -51,7 +51,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     let few = Shops::new(plane, 2).await;
     few.create(&few.names).await;
     few.complete().await;
-    plane.undefine(SHOP.definition).await;
+    plane.delete_crd(SHOP.definition).await;
     wait::until("nothing is left of the shops", LONG, async || {
         let there = few.parts.there().await.map_err(|error| error.to_string())?;
         if there.is_empty() { Ok(()) } else { Err(format!("{there:?}")) }

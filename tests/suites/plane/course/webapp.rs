@@ -56,7 +56,7 @@ pub(super) async fn life(plane: Arc<Plane>) {
     let few = Fleet::new(plane, FEW).await;
     few.create(&few.names).await;
     few.available(FEW).await;
-    plane.undefine(WEBAPP.definition).await;
+    plane.delete_crd(WEBAPP.definition).await;
     few.deployments.until("are left", 0, |_| true).await;
     pods_are(&few, 0).await;
     diary.say("the definition is gone with all that it had");

@@ -57,7 +57,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
         for name in ["one", round] {
             until_object(&site.api::<ConfigMap>(), name, "is there", |_| true).await;
         }
-        plane.undefine(Comet::crd_name()).await;
+        plane.delete_crd(Comet::crd_name()).await;
         for name in ["one", round] {
             until_gone(&site.api::<ConfigMap>(), name).await;
         }

@@ -71,7 +71,7 @@ async fn comes_and_goes(plane: Arc<Plane>) {
         }
         done(&site).await;
         idle_pass(&site, json!({"text": text})).await;
-        plane.undefine(Meteor::crd_name()).await;
+        plane.delete_crd(Meteor::crd_name()).await;
         wait::until("the watch knows that the kind is gone", PATIENCE, async || match readiness(probes).await? {
             (200, text) if text.contains("Meteor: the cluster does not serve this optional kind") => Ok(()),
             (code, text) => Err(format!("{code}: {text}")),

@@ -52,8 +52,8 @@ impl PlainTree {
     }
 }
 
-/// Returns a Deployment of two Pods with a scenario of `tests/sandbox/src/fate.rs`, for example `ready` or `crashing`.
-pub(super) fn deployment(fate: &str) -> Result<Deployment> {
+/// Returns a Deployment of two Pods with a scenario of `tests/sandbox/src/pod_status.rs`, for example `ready` or `crashing`.
+pub(super) fn deployment(scenario: &str) -> Result<Deployment> {
     let labels = json!({"app": "web"});
     Ok(serde_json::from_value(json!({
         "metadata": {"name": "web"},
@@ -61,15 +61,15 @@ pub(super) fn deployment(fate: &str) -> Result<Deployment> {
             "replicas": 2,
             "selector": {"matchLabels": labels},
             "template": {
-                "metadata": {"labels": labels, "annotations": {ANNOTATION: fate}},
+                "metadata": {"labels": labels, "annotations": {ANNOTATION: scenario}},
                 "spec": {"containers": [{"name": "web", "image": "web:1"}]},
             },
         },
     }))?)
 }
 
-pub(super) fn spec(fate: &str) -> ShopSpec {
-    ShopSpec { text: fate.to_owned(), ..ShopSpec::default() }
+pub(super) fn spec(scenario: &str) -> ShopSpec {
+    ShopSpec { text: scenario.to_owned(), ..ShopSpec::default() }
 }
 
 /// Waits until the owner has the reason `WaitingFor` with this message.
@@ -81,8 +81,8 @@ async fn waits(site: &Site, sentence: &str) {
 }
 
 /// Sets the scenario of all Pods of the site.
-pub(super) async fn pods_fare(site: &Site, fate: &str) {
-    let patch = json!({"metadata": {"annotations": {ANNOTATION: fate}}});
+pub(super) async fn set_scenarios(site: &Site, scenario: &str) {
+    let patch = json!({"metadata": {"annotations": {ANNOTATION: scenario}}});
     for pod in site.api::<Pod>().list(&ListParams::default()).await.unwrap() {
         site.patch::<Pod>(pod.metadata.name.as_deref().unwrap_or_default(), &patch).await;
     }
@@ -100,9 +100,9 @@ async fn crashing(plane: Arc<Plane>) {
     // Between its crashes a container runs for a while. That is no news.
     let lists = async || site.asked().await.resource("pods").verb("list").len();
     let before = site.asked().await;
-    for fate in ["restarting", "crashing", "restarting"] {
-        pods_fare(&site, fate).await;
-        let (seen, what) = (lists().await, format!("two more looks at pods that are {fate}"));
+    for scenario in ["restarting", "crashing", "restarting"] {
+        set_scenarios(&site, scenario).await;
+        let (seen, what) = (lists().await, format!("two more looks at pods that are {scenario}"));
         wait::until(
             what,
             PATIENCE,
@@ -114,7 +114,7 @@ async fn crashing(plane: Arc<Plane>) {
     }
     let writes = state_writes(&site.asked().await.since(&before));
     assert!(writes.is_empty(), "{writes}");
-    pods_fare(&site, "pulling").await;
+    set_scenarios(&site, "pulling").await;
     waits(&site, &format!("{place}: container web is in ImagePullBackOff")).await;
 
     site.patch::<Shop>(SHOP, &json!({"spec": {"text": "ready"}})).await;

@@ -16,7 +16,7 @@ use serde_json::json;
 
 use super::{
     kinds::{SHOP, Shop, done, says, shop, written},
-    readiness::{deployment, pods_fare, spec},
+    readiness::{deployment, set_scenarios, spec},
 };
 use crate::operator::site::Site;
 
@@ -92,11 +92,11 @@ async fn stalled(plane: Arc<Plane>) {
     // So does an object that was ready.
     site.settled().await;
     ahead.store(60, Ordering::SeqCst);
-    pods_fare(&site, "unready").await;
+    set_scenarios(&site, "unready").await;
     assert_eq!(says(&site, "WaitingFor").await, waiting);
     site.settled().await;
     ahead.store(71, Ordering::SeqCst);
     assert_eq!(says(&site, "NodeTimeout").await, timed_out);
-    pods_fare(&site, "ready").await;
+    set_scenarios(&site, "ready").await;
     done(&site).await;
 }

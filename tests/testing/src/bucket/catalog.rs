@@ -1,4 +1,4 @@
-//! The statements of the suite, in the order of their numbers.
+//! Lists the statements of the suite, in the order of their numbers.
 
 use super::{
     concurrency, condition, dropped_call, error_text, interruption, isolation, key, read, removal, revision,

@@ -1,4 +1,4 @@
-//! Checks of conditional writes by many clients at once.
+//! Checks conditional writes by many clients at once.
 
 use opgen::bucket::{BucketError, Expected};
 

@@ -1,4 +1,4 @@
-//! Checks of conditional writes by one client at a time.
+//! Checks conditional writes by one client at a time.
 
 use opgen::bucket::Expected;
 

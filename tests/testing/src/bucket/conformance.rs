@@ -1,4 +1,4 @@
-//! `BucketConformance`: the builder of a run of the suite, and its order.
+//! `BucketConformance`: builds and runs the suite for one implementation of `Bucket`.
 
 use std::{any::type_name, fmt, sync::Arc};
 

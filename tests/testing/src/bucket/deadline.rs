@@ -1,4 +1,4 @@
-//! `Deadline` and `Obstacle`: the end of a check in time, and the reasons for an end before that.
+//! `Deadline`: the time at which a check must end. `Obstacle`: the reason why a check ends without success.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! Checks of calls whose futures are dropped before their end.
+//! Checks calls whose futures are dropped before they complete.
 
 use futures::{FutureExt as _, future::BoxFuture};
 use opgen::bucket::{BucketError, Expected};

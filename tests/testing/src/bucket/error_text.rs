@@ -1,4 +1,4 @@
-//! Checks of errors: they name the key, and never have a value.
+//! Checks errors: they name the key, and never contain a value.
 
 use opgen::bucket::{BucketError, Expected};
 

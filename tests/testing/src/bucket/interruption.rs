@@ -1,4 +1,4 @@
-//! Checks of interrupted connections, forgotten removals and restarts of the store.
+//! Checks buckets after interrupted connections, dropped tombstones of removed keys, and restarts of the store.
 
 use opgen::bucket::{BucketEvent, Expected};
 
@@ -7,7 +7,7 @@ use super::{
     deadline::{CheckResult, expect, expect_equal, failed},
     follower::{Follower, keys},
     statement::{CheckRun, Statement},
-    subject::BucketDisturbance::{Delete, ForgetRemovals, Interrupt, Purge, Restart},
+    subject::BucketDisturbance::{Delete, DropTombstones, Interrupt, Purge, Restart},
 };
 
 pub(super) const STATEMENTS: &[Statement] = &[
@@ -29,13 +29,13 @@ pub(super) const STATEMENTS: &[Statement] = &[
         Box::pin(call_after_interruption(run))
     }),
     Statement::new(98, "A removal that the store has forgotten is known to a watch that was interrupted", |run| {
-        Box::pin(watch_forgotten_removal(run))
+        Box::pin(watch_after_dropped_tombstone(run))
     }),
     Statement::new(99, "A key whose removal is forgotten has no entry, and can be created but not replaced", |run| {
-        Box::pin(create_after_forgotten_removal(run))
+        Box::pin(create_after_dropped_tombstone(run))
     }),
     Statement::new(100, "Revisions increase after the removals are forgotten", |run| {
-        Box::pin(increase_after_forgotten_removals(run))
+        Box::pin(increase_after_dropped_tombstones(run))
     }),
     Statement::new(101, "Entries and their revisions survive a restart", |run| {
         Box::pin(keep_entries_after_restart(run))
@@ -152,23 +152,23 @@ async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", other.list().await?.len(), 10)
 }
 
-async fn watch_forgotten_removal(run: &CheckRun) -> CheckResult {
+async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
     client.remove_surely("a").await?;
-    client.disturb(ForgetRemovals).await?;
+    client.disturb(DropTombstones).await?;
     let last = client.write_surely("d", "created").await?;
     watch.until_revision("d", Some(last)).await?;
     watch.until_equal(&client.list_surely().await?).await?;
     expect_equal("the revision of a removed key", watch.revision("a"), None)
 }
 
-async fn create_after_forgotten_removal(run: &CheckRun) -> CheckResult {
+async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let kept = client.create("kept", "value").await?;
     let revision = client.create("a", "value").await?;
     let removal = client.remove("a", revision).await?;
-    client.disturb(ForgetRemovals).await?;
+    client.disturb(DropTombstones).await?;
     client.expect_absent("a").await?;
     for expected in [revision, removal, 0] {
         client.expect_put_conflict("a", Expected::Revision(expected)).await?;
@@ -180,12 +180,12 @@ async fn create_after_forgotten_removal(run: &CheckRun) -> CheckResult {
     client.expect_entry("kept", "value", kept).await
 }
 
-async fn increase_after_forgotten_removals(run: &CheckRun) -> CheckResult {
+async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for removal in [Delete { key: "a".to_owned() }, Purge { key: "a".to_owned() }] {
         let mut last = client.create("a", "value").await?;
         client.disturb(removal).await?;
-        client.disturb(ForgetRemovals).await?;
+        client.disturb(DropTombstones).await?;
         for key in ["a", "b"] {
             let next = client.write_surely(key, &format!("after {last}")).await?;
             expect(next > last, || format!("expected a write after revision {last}, seen {next}"))?;
@@ -195,7 +195,7 @@ async fn increase_after_forgotten_removals(run: &CheckRun) -> CheckResult {
     }
     let mut removal = client.create("c", "value").await?;
     removal = client.remove("c", removal).await?;
-    client.disturb(ForgetRemovals).await?;
+    client.disturb(DropTombstones).await?;
     let next = client.create("c", "value").await?;
     expect(next > removal, || format!("expected a write after the removal at {removal}, seen {next}"))
 }

@@ -1,4 +1,4 @@
-//! Checks of keys: which are valid, and that different keys have different entries.
+//! Checks keys: which are valid, and that different keys have different entries.
 
 use opgen::bucket::{BucketError, Expected};
 

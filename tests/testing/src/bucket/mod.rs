@@ -160,7 +160,7 @@
 //! - B89: A watch during the writes of many clients ends with their last state
 //! - B90: A watch goes on in another thread after the client that made it is dropped
 //!
-//! Interruptions, forgotten removals and restarts:
+//! Interruptions, dropped tombstones and restarts:
 //!
 //! - B91: A watch goes on by itself after an interruption
 //! - B92: A write during an interruption is in the watch after it

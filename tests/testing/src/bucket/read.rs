@@ -1,4 +1,4 @@
-//! Checks of `get` and `list`: they include all writes that ended before, and a list is complete and in the order of its keys.
+//! Checks `get` and `list`: they include all writes that ended before, and a list is complete and in the order of its keys.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Checks of `remove`: conflicts by revision, repeated removals, and removals by other clients.
+//! Checks `remove`: conflicts by revision, repeated removals, and removals by other clients.
 
 use opgen::bucket::{BucketEvent, Expected};
 

@@ -1,4 +1,4 @@
-//! `Statement`: a sentence about buckets with its check, and `CheckRun`: the subject and the deadline of a check.
+//! `Statement`: a rule for buckets with the check that tests it. `CheckRun`: the subject and the deadline of a check.
 
 use std::sync::Arc;
 

@@ -64,8 +64,8 @@ pub enum BucketDisturbance {
     },
     /// The connections of all clients are interrupted, and can be made again at once.
     Interrupt,
-    /// The store forgets the marks of removed entries. What is removed now can be known from a new list only.
-    ForgetRemovals,
+    /// The store drops the tombstones of removed entries. A watch learns of these removals only from a new list.
+    DropTombstones,
     /// The store stops and starts again with its entries.
     Restart,
 }
@@ -78,7 +78,7 @@ impl BucketDisturbance {
             Self::Purge { .. } => "Purge",
             Self::Put { .. } => "Put",
             Self::Interrupt => "Interrupt",
-            Self::ForgetRemovals => "ForgetRemovals",
+            Self::DropTombstones => "DropTombstones",
             Self::Restart => "Restart",
         }
     }

@@ -1,4 +1,4 @@
-//! Runs parts of checks on threads of their own, so that calls run at once, and a call that blocks its thread is found.
+//! Runs parts of checks on separate threads, so that calls overlap, and a call that blocks its thread is detected.
 
 use std::{
     io,

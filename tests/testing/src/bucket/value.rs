@@ -1,4 +1,4 @@
-//! Checks of values: a bucket keeps all their bytes, and refuses those above its limit.
+//! Checks values: a bucket keeps all their bytes, and refuses those above its limit.
 
 use opgen::bucket::{BucketEntry, BucketError, Expected};
 

@@ -1,4 +1,4 @@
-//! Checks of the changes that a watch delivers after its list.
+//! Checks the changes that a watch delivers after its list.
 
 use opgen::bucket::{BucketEntry, BucketEvent};
 

@@ -1,4 +1,4 @@
-//! Checks of several watches, slow and dropped ones, and of watches during writes.
+//! Checks several watches of one client, watches that are read late or dropped, and watches during writes.
 
 use opgen::bucket::{BucketEntry, Expected};
 use tokio::task::yield_now;

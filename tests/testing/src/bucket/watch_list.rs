@@ -1,4 +1,4 @@
-//! Checks of the list at the start of a watch.
+//! Checks the list at the start of a watch.
 
 use opgen::bucket::{BucketEntry, BucketEvent};
 

@@ -1,4 +1,4 @@
-//! Identifies objects as the API server does, and selects those that deploy an application.
+//! Identifies the objects of an application by kind, namespace and name, and selects those that deploy an application.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! `Conformance`: the builder of a run of the suite, and its order.
+//! `Conformance`: builds and runs the suite for one driver.
 
 use std::{collections::BTreeSet, fmt};
 

@@ -1,4 +1,4 @@
-//! Credentials of clusters: generated ones, and changes of their parts.
+//! Generates credentials of clusters for the driver suite, and changes of each of their parts.
 
 use opgen::cd::ClusterCredentials;
 

@@ -1,4 +1,4 @@
-//! The statements about drivers that the suite checks, by their numbers.
+//! Lists the statements about drivers that the suite checks, by their numbers.
 
 /// The statements. The documentation of the module lists them, too.
 pub(super) const STATEMENTS: [(u32, &str); 28] = [

@@ -1,4 +1,4 @@
-//! Reports what is left after other clients have removed the samples from their buckets, and what is lost while values are invalid.
+//! Reports objects that remain after other clients removed the samples from buckets, and children lost while entries had invalid values.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{diff::diff, object::is_same_object, report::Finding, snapshot::Snapshot, stored_kind::StoredKind};

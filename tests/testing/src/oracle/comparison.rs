@@ -1,5 +1,4 @@
-//! Pairs expected with actual snapshots: after creation, an edit, an upgrade, a recreation, a disturbance of other clusters, of buckets or
-//! of external services, or a deletion by another client.
+//! Pairs expected with actual snapshots: after the creation of the samples, and after each type of change or disturbance.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{schedule::Schedule, snapshot::Snapshot, target::Target};

@@ -1,4 +1,4 @@
-//! Disturbs the buckets at rest, and puts the samples again that other clients have removed.
+//! Disturbs the buckets while the program is idle, and restores the samples that other clients have removed from them.
 
 use crate::{
     simulation::{Cluster, Failure, Outcome},

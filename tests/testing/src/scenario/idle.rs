@@ -1,4 +1,4 @@
-//! Checks that a program at rest makes no writes, and polls at most once a second.
+//! Checks that an idle program makes no writes, and polls at most once a second.
 
 use std::collections::BTreeMap;
 

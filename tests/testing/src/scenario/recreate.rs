@@ -1,4 +1,5 @@
-//! Recreates the samples at rest while watches miss the events, so that the program sees new objects under the old names.
+//! Deletes and recreates the samples while the program is idle and watches miss the events, so that it finds new objects under the old
+//! names.
 
 use crate::{
     admin,

@@ -1,4 +1,4 @@
-//! Disturbs the clusters of remote nodes at rest.
+//! Disturbs the clusters of remote nodes while the program is idle, and waits until it is idle again.
 
 use crate::{
     cluster_disturbance::ClusterDisturbance,

@@ -1,4 +1,4 @@
-//! Changes the entries of the samples in buckets as clients do that know nothing of Kubernetes, and puts the samples again.
+//! Changes the entries of samples in buckets as clients without knowledge of Kubernetes do, and restores the samples.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `Cluster`: a simulated cluster that starts and stops the program and waits until it is at rest.
+//! `Cluster`: a simulated cluster that starts and stops the program and waits until it is idle.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

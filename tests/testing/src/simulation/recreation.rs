@@ -1,4 +1,4 @@
-//! Finds objects that the program deleted and created again although it wanted them all the time.
+//! Finds objects that the program deleted and created again although their desired state required no deletion.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The clients of a program for simulated clusters.
+//! Builds the program's clients for simulated clusters, with their credentials and injected faults.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};

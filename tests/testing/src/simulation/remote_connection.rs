@@ -1,4 +1,4 @@
-//! The connections of a program to simulated clusters: their credentials, and partitions.
+//! `Connections`: the connections of a program to simulated clusters, which can be interrupted, and the credentials for them.
 
 use std::{
     collections::BTreeMap,

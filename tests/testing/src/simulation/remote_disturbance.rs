@@ -17,11 +17,11 @@ const ROTATION: Duration = Duration::from_secs(1);
 /// The time until another cluster replaces one that has ended.
 const REPLACEMENT: Duration = Duration::from_secs(20);
 
-/// How far ahead the versions of a restored cluster go on.
+/// The gap in the resourceVersions of a restored cluster for [`ClusterDisturbance::RestoreAhead`].
 const AHEAD: u64 = 1_000_000;
 
 impl RemoteClusters {
-    /// Disturbs all clusters. What takes longer goes on afterwards.
+    /// Disturbs all clusters. Slow disturbances continue in background tasks.
     pub(crate) async fn disturb(&self, disturbance: ClusterDisturbance) {
         match disturbance {
             ClusterDisturbance::Partition => self.connections.cut(PARTITION),
@@ -80,14 +80,14 @@ impl RemoteClusters {
         });
     }
 
-    /// Restores all clusters from backups of the time when half of the changes in them were made. Their versions go on as far ahead.
-    /// Whatever makes the kubeconfigs of nested clusters makes them again.
+    /// Restores all clusters from backups, whose next resourceVersions are `ahead` above those of the backups. Creates the Secrets with
+    /// the kubeconfigs of nested clusters again.
     async fn restore(&self, ahead: u64) {
         let nested: Vec<(String, Sandbox, String)> = {
             let mut clusters = self.lock();
             let restored: BTreeMap<String, Sandbox> = clusters
                 .iter()
-                .filter_map(|(host, cluster)| Some((host.clone(), self.restored(host, cluster, ahead)?)))
+                .filter_map(|(host, cluster)| Some((host.clone(), self.restore_from_backup(host, cluster, ahead)?)))
                 .collect();
             let mut nested = Vec::new();
             for (host, cluster) in clusters.iter_mut() {
@@ -109,11 +109,14 @@ impl RemoteClusters {
         }
     }
 
-    /// Returns a cluster as it was when half of the changes in it were made; `None` for one that has just been started.
-    fn restored(&self, host: &str, cluster: &RemoteCluster, ahead: u64) -> Option<Sandbox> {
-        let changes = cluster.sandbox.version().checked_sub(cluster.base_version)?;
-        let version = cluster.base_version + changes / 2;
-        let builder = self.builder((host, cluster.credentials, ahead, version));
-        Some(builder.restored(&cluster.sandbox, version, version + ahead)?.start())
+    /// Builds a sandbox from a backup of a cluster, taken when half of its writes since the start had been made. The next
+    /// resourceVersion is `ahead` versions above that of the backup; with 0, lost resourceVersions are given again. Returns `None` if the
+    /// cluster has just been started, or if its history does not reach back to the backup.
+    fn restore_from_backup(&self, host: &str, cluster: &RemoteCluster, ahead: u64) -> Option<Sandbox> {
+        let writes = cluster.sandbox.version().checked_sub(cluster.base_version)?;
+        let version = cluster.base_version + writes / 2;
+        // A different seed, so that new objects do not get the UIDs of lost ones.
+        let seed_key = (host, cluster.credentials, ahead, version);
+        Some(self.builder(seed_key).restored(&cluster.sandbox, version, version + ahead)?.start())
     }
 }

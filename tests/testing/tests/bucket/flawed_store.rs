@@ -73,7 +73,7 @@ impl FlawedStore {
                 notes.foreign.extend(written.map(|entry| entry.revision));
             }
             BucketDisturbance::Interrupt => notes.interruptions += 1,
-            BucketDisturbance::ForgetRemovals => notes.forgets += 1,
+            BucketDisturbance::DropTombstones => notes.forgets += 1,
             BucketDisturbance::Restart => {
                 notes.restarts += 1;
                 if self.mistake == Mistake::LosesEntriesAtRestart {

@@ -28,7 +28,7 @@ pub(crate) struct FolderBucket {
 // What a client has read of the journal.
 #[derive(Debug, Default)]
 struct FolderIndex {
-    // The first line of the journal: another one after `forget_removals`.
+    // The first line of the journal: another one after `drop_tombstones`.
     header: String,
     // The number of bytes that were read.
     length: usize,
@@ -63,7 +63,7 @@ impl FolderBucket {
     }
 
     // Rewrites the journal without the lines of removed entries. Each watch lists the entries then.
-    pub(crate) fn forget_removals(&self) -> io::Result<()> {
+    pub(crate) fn drop_tombstones(&self) -> io::Result<()> {
         let _lock = self.lock()?;
         let mut index = self.index();
         index.read_on(&self.journal())?;

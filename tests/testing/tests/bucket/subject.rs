@@ -53,7 +53,7 @@ pub(crate) fn disturb(bucket: &MemoryBucket, disturbance: &BucketDisturbance) ->
             bucket.put_raw(key, value.clone());
         }
         BucketDisturbance::Interrupt => bucket.interrupt(),
-        BucketDisturbance::ForgetRemovals => bucket.compact(),
+        BucketDisturbance::DropTombstones => bucket.compact(),
         // A bucket in memory ends with its process.
         _ => return false,
     }
@@ -103,7 +103,7 @@ impl FolderStore {
             }
             // Nothing runs that could be restarted.
             BucketDisturbance::Interrupt | BucketDisturbance::Restart => self.interrupt(&bucket).await?,
-            BucketDisturbance::ForgetRemovals => bucket.forget_removals()?,
+            BucketDisturbance::DropTombstones => bucket.drop_tombstones()?,
             _ => return Ok(false),
         }
         Ok(true)

@@ -1,4 +1,4 @@
-//! What comes back as a whole or not at all, and with which value.
+//! Tests which values a conversion to another version and back restores: fields that are converted together, moved fields and variants.
 
 use super::*;
 

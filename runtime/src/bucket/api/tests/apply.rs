@@ -1,4 +1,4 @@
-//! Server-side apply.
+//! Tests server-side apply of objects in buckets.
 
 use super::harness::{FINALIZER, Harness, JSON, WEB, web};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Claims: objects with finalizers that other clients delete, purge or replace.
+//! Tests claims: objects with finalizers survive when other clients delete, purge or replace their entries.
 
 use super::harness::{APPS, Events, FINALIZER, Harness, JSON, WEB, web};
 use crate::bucket::{Bucket as _, Expected, MemoryBucket};

@@ -1,4 +1,4 @@
-//! Calls of the bucket that fail, or that have an old answer.
+//! Tests the API over a bucket whose calls fail or return outdated answers.
 
 use super::harness::{APPS, FINALIZER, Harness, WEB, definition, environment, kind, web};
 use crate::bucket::{

@@ -1,4 +1,4 @@
-//! Entries of clients that know nothing of Kubernetes.
+//! Tests entries that are written by clients that know nothing of Kubernetes.
 
 use super::harness::{APPS, Harness, WEB, web};
 use crate::{bucket::MemoryBucket, log::Log};

@@ -1,4 +1,4 @@
-//! An API of one kind over a bucket in memory, and the requests of its tests.
+//! `Harness`: an API of one kind over a bucket in memory, and the requests of its tests.
 
 use crate::{
     bucket::{

@@ -1,4 +1,4 @@
-//! Lists, pages and deletions of collections.
+//! Tests lists, pages and deletions of collections.
 
 use super::harness::{APPS, Harness, labeled, read};
 use http::Request;

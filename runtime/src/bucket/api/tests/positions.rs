@@ -1,4 +1,4 @@
-//! The positions of changes, from which watches go on.
+//! Tests the positions of changes, which are the resourceVersions from which watches continue.
 
 use super::harness::{definition, environment, kind};
 use crate::bucket::{

@@ -1,4 +1,4 @@
-//! Watches, in the time of tests.
+//! Tests watches: their start, selections, bookmarks, and expiry with 410.
 
 use super::harness::{FINALIZER, Harness, WEB, labeled, web};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Creates, updates, patches and deletions.
+//! Tests creates, updates, patches and deletions.
 
 use super::harness::{APPS, Harness, JSON, MERGE, WEB, kind, read, send, web};
 use crate::{

@@ -1,4 +1,4 @@
-//! Log lines of a pass that is traced have the ids of its span.
+//! Tests that the log lines of a traced pass have the ids of its span.
 
 use super::reload::Lines;
 use crate::{

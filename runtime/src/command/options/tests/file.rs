@@ -1,4 +1,4 @@
-//! The configuration file is checked, and its options by kind apply to the controllers of that kind.
+//! Tests the checks of the configuration file, and its options for single kinds.
 
 use super::{super::ConfigurationError, load};
 use crate::{

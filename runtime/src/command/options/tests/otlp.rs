@@ -1,4 +1,4 @@
-//! The variables of OpenTelemetry that are no options of their own.
+//! Tests the environment variables of OpenTelemetry that have no option in the table.
 
 use super::load;
 use crate::spans::export::{ExportSettings, ServiceFacts};

@@ -1,4 +1,4 @@
-//! `OPTIONS.md` and the published schema are those of the code.
+//! Tests that `OPTIONS.md` and the published schema agree with the code.
 
 use super::{
     super::{configuration_schema, keys::KEYS},

@@ -1,4 +1,4 @@
-//! Each option takes its value from the highest source that sets it: flag, environment, file, code, library.
+//! Tests that each option has the value of the highest source that sets it: flag, environment, file, code, library.
 
 use super::{
     super::{keys::KEYS, log_options::LogOptions, nats::BucketOptions, otlp::OtlpOptions},

@@ -1,4 +1,4 @@
-//! A change of the log filter in the file takes effect while the process runs.
+//! Tests that a change of the log filter in the file takes effect while the process runs.
 
 use super::load;
 use crate::command::options::log_reload::LogReload;

@@ -7,8 +7,8 @@ use super::{
     pods::{self, PODS},
 };
 use crate::{
-    fate::{self, NODE},
     object,
+    pod_status::{self, NODE},
 };
 
 pub(super) const USER: &str = "system:node:plane";
@@ -51,7 +51,7 @@ impl Controller for Kubelet {
             let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": object::uid(&pod)}});
             client.delete(&kind, key, &options).await
         } else {
-            let Some(status) = fate::next_status(&pod) else { return Ok(Action::AwaitChange) };
+            let Some(status) = pod_status::next_status(&pod) else { return Ok(Action::AwaitChange) };
             client.merge_patch(&kind, key, "status", &json!({"status": status})).await
         };
         match response {
@@ -73,6 +73,6 @@ async fn register(client: &ControllerClient) -> ReconcileResult {
     };
     allow_existing(created)?;
     client.merge_patch(&kind, ("", NODE), "", &json!({"spec": {"taints": null}})).await?;
-    client.merge_patch(&kind, ("", NODE), "status", &json!({"status": fate::node_status()})).await?;
+    client.merge_patch(&kind, ("", NODE), "status", &json!({"status": pod_status::node_status()})).await?;
     Ok(Action::AwaitChange)
 }

@@ -104,82 +104,83 @@ impl Rollout {
         all == [self.desired; 3]
     }
 
-    /// Returns the sizes to which the strategy allows to scale the ReplicaSets now, in their order.
-    fn next_sizes(&self, paused: bool) -> Vec<i64> {
-        let mut sizes: Vec<i64> = self.sets.iter().map(|set| count(set, ["spec", "replicas"])).collect();
-        let active = sizes.iter().filter(|size| **size > 0).count();
-        let Some(new) = self.new else { return sizes };
+    /// Returns the replicas to which the strategy allows to scale the ReplicaSets now, in their order.
+    fn next_replicas(&self, paused: bool) -> Vec<i64> {
+        let mut replicas: Vec<i64> = self.sets.iter().map(|set| count(set, ["spec", "replicas"])).collect();
+        let active = replicas.iter().filter(|count| **count > 0).count();
+        let Some(new) = self.new else { return replicas };
         if paused {
             // A paused Deployment is still scaled, as long as at most one ReplicaSet is active.
             if active <= 1 {
-                let at = sizes.iter().position(|size| *size > 0).unwrap_or(new);
-                sizes[at] = self.desired;
+                let at = replicas.iter().position(|count| *count > 0).unwrap_or(new);
+                replicas[at] = self.desired;
             }
-            return sizes;
+            return replicas;
         }
-        let total: i64 = sizes.iter().sum();
+        let total: i64 = replicas.iter().sum();
         if self.is_recreate {
-            let old: Vec<usize> = (0..sizes.len()).filter(|at| *at != new).collect();
+            let old: Vec<usize> = (0..replicas.len()).filter(|at| *at != new).collect();
             let has_old_pods = old.iter().any(|at| {
                 let set = &self.sets[*at];
                 count(set, ["status", "replicas"]) + count(set, ["status", "terminatingReplicas"]) > 0
             });
-            old.iter().for_each(|at| sizes[*at] = 0);
+            old.iter().for_each(|at| replicas[*at] = 0);
             if !has_old_pods {
-                sizes[new] = self.desired;
+                replicas[new] = self.desired;
             }
-            return sizes;
+            return replicas;
         }
-        if sizes[new] > self.desired {
-            sizes[new] = self.desired;
+        if replicas[new] > self.desired {
+            replicas[new] = self.desired;
         } else {
-            sizes[new] += (self.max_pods - total).clamp(0, self.desired - sizes[new]);
+            replicas[new] += (self.max_pods - total).clamp(0, self.desired - replicas[new]);
         }
-        let unavailable = sizes[new] - self.new_set_count(["status", "availableReplicas"]);
-        self.shrink_old(&mut sizes, new, unavailable);
-        sizes
+        let unavailable = replicas[new] - self.new_set_count(["status", "availableReplicas"]);
+        self.scale_down_old(&mut replicas, new, unavailable);
+        replicas
     }
 
-    /// Shrinks the old ReplicaSets: first by their unavailable Pods, then by available Pods beyond the minimum.
-    fn shrink_old(&self, sizes: &mut [i64], new: usize, new_unavailable: i64) {
-        let total: i64 = sizes.iter().sum();
+    /// Scales down the old ReplicaSets: first removes unavailable Pods, then available Pods above the minimum. `new_unavailable` is the
+    /// number of unavailable Pods of the new one.
+    fn scale_down_old(&self, replicas: &mut [i64], new: usize, new_unavailable: i64) {
+        let total: i64 = replicas.iter().sum();
         let mut removable = total - self.min_available - new_unavailable;
-        for at in (0..sizes.len()).filter(|at| *at != new) {
-            let unhealthy = sizes[at] - count(&self.sets[at], ["status", "availableReplicas"]);
-            let removed = unhealthy.min(removable).clamp(0, sizes[at]);
-            sizes[at] -= removed;
+        for at in (0..replicas.len()).filter(|at| *at != new) {
+            let unhealthy = replicas[at] - count(&self.sets[at], ["status", "availableReplicas"]);
+            let removed = unhealthy.min(removable).clamp(0, replicas[at]);
+            replicas[at] -= removed;
             removable -= removed;
         }
         let mut removable = (self.total(["status", "availableReplicas"]) - self.min_available).min(removable);
-        for at in (0..sizes.len()).filter(|at| *at != new) {
-            let removed = sizes[at].min(removable).max(0);
-            sizes[at] -= removed;
+        for at in (0..replicas.len()).filter(|at| *at != new) {
+            let removed = replicas[at].min(removable).max(0);
+            replicas[at] -= removed;
             removable -= removed;
         }
     }
 }
 
-/// Scales the ReplicaSets to the sizes that the strategy allows now. Skips those that have their size already.
+/// Scales the ReplicaSets to the replicas that the strategy allows now. Skips those that have them already.
 pub(super) async fn scale(
     client: &ControllerClient,
     deployment: &Value,
     rollout: &mut Rollout,
 ) -> Result<(), ApiError> {
     let sets = client.served_kind(REPLICA_SETS)?;
-    let sizes = rollout.next_sizes(deployment["spec"]["paused"] == true);
-    for (set, size) in rollout.sets.iter_mut().zip(sizes) {
+    let replicas = rollout.next_replicas(deployment["spec"]["paused"] == true);
+    for (set, replicas) in rollout.sets.iter_mut().zip(replicas) {
         let before = count(set, ["spec", "replicas"]);
-        if before == size {
+        if before == replicas {
             continue;
         }
         let mut new = set.clone();
-        new["spec"]["replicas"] = size.into();
+        new["spec"]["replicas"] = replicas.into();
         let sizes = [(DESIRED_REPLICAS, rollout.desired), (MAX_REPLICAS, rollout.max_pods)];
         object::map_at(&mut new, &["metadata", "annotations"])
             .extend(sizes.map(|(key, size)| (key.to_owned(), size.to_string().into())));
         *set = client.replace(&sets, "", &new).await?;
-        let direction = if size > before { "up" } else { "down" };
-        let message = format!("Scaled {direction} replica set {} from {before} to {size}", object::name(set));
+        let direction = if replicas > before { "up" } else { "down" };
+        let message = format!("Scaled {direction} replica set {} from {before} to {replicas}", object::name(set));
         event::record(client, COMPONENT, deployment, "Normal", "ScalingReplicaSet", &message).await;
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::{
     Action, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     pods::{self, PODS},
 };
-use crate::{fate::NODE, object};
+use crate::{object, pod_status::NODE};
 
 /// Binds Pods that name the default scheduler and have no scheduling gates.
 #[derive(Debug)]

@@ -47,7 +47,7 @@ impl Reader<'_> {
                 Some(close) => brackets.push(close),
                 None => {
                     while let Some(close) = brackets.last().copied() {
-                        if self.check_separator(close)? {
+                        if self.next_element(close)? {
                             break;
                         }
                         brackets.pop();
@@ -104,8 +104,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Consumes the separator after a value, and the next key in an object. Returns whether another value follows.
-    fn check_separator(&mut self, close: u8) -> Result<bool, String> {
+    /// Reads `,` or `close` after a value, and after `,` in an object also the next key. Returns whether another value follows.
+    fn next_element(&mut self, close: u8) -> Result<bool, String> {
         let context = if close == b'}' { "after object key:value pair" } else { "after array element" };
         match self.peek() {
             Some(b',') => {

@@ -187,7 +187,7 @@ impl CaseBucket {
     pub(super) async fn compact(&self) {
         match self {
             Self::Memory(bucket) => bucket.compact(),
-            Self::Nats(bucket) => bucket.foreign().await.forget_tombstones().await,
+            Self::Nats(bucket) => bucket.foreign().await.delete_tombstones().await,
         }
     }
 }

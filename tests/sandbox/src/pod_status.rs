@@ -1,6 +1,6 @@
-//! Simulates the life of Pods: computes the statuses that a kubelet would report.
+//! Simulates the kubelet: computes the status of a Pod by the scenario in its annotation.
 //!
-//! The sandbox uses it, and any API server without a kubelet can use it, too.
+//! The sandbox and any other API server without a kubelet can use it.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,8 @@ pub fn node_status() -> Value {
     json!({"conditions": [ready], "capacity": room, "allocatable": room})
 }
 
-/// Returns the next status of a Pod according to its scenario; `None` if it does not change.
+/// Returns the next status of a Pod according to its scenario; `None` if the scenario never changes it (`Pending`) or it is already
+/// reached.
 pub fn next_status(pod: &Value) -> Option<Value> {
     let scenario = PodScenario::of(pod);
     let status = &pod["status"];
