@@ -77,9 +77,7 @@ impl FaultyWatch {
     /// later. Never returns after the life of the client has ended.
     async fn next_piece(&mut self) -> Option<Result<Bytes, ConnectionFault>> {
         loop {
-            if !self.faults.is_running(self.life) {
-                std::future::pending::<()>().await;
-            }
+            self.faults.wait_if_ended(self.life).await;
             if let Some(piece) = self.pending.pop_front() {
                 return Some(piece);
             }

@@ -1,11 +1,13 @@
 //! Defines `ExternalCalls`: calls of a client to external services, with the faults of its plan.
 
-use std::{future::pending, time::Duration};
+use std::time::Duration;
 
 use http::Method;
-use tokio::time::sleep;
 
-use super::{Fault, Faults};
+use super::{
+    ConnectionFault, Faults,
+    faulty_call::{CallFault, FaultBefore, FaultyCall},
+};
 
 /// The first segment of the paths of calls to external services.
 const PATH_SEGMENT: &str = "external";
@@ -14,7 +16,7 @@ const PATH_SEGMENT: &str = "external";
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The calls that a client makes in one life to external services. They are numbered, disturbed and recorded together with its calls to
-/// the API server, so that a [`Fault`] of the n-th call can be one of these. [`Faults::external_calls`] returns them.
+/// the API server, so that a [`Fault`](super::Fault) of the n-th call can be one of these. [`Faults::external_calls`] returns them.
 #[derive(Clone, Debug)]
 pub struct ExternalCalls {
     faults: Faults,
@@ -65,79 +67,42 @@ impl ExternalCalls {
         (service, rest): (&str, &str),
         work: impl FnOnce() -> (u16, R),
     ) -> Result<R, ExternalFault> {
-        let Self { faults, life } = self;
-        self.await_stop_if_ended().await;
-        let mut open_call = faults.begin_call(method.as_str(), format!("/{PATH_SEGMENT}/{service}/{rest}"));
-        if let Some(action) = open_call.action.take() {
-            action().await;
-        }
-        let plan = std::mem::take(&mut open_call.faults);
-        let result = execute((faults, *life), plan, work).await;
-        self.await_stop_if_ended().await;
+        let target = format!("/{PATH_SEGMENT}/{service}/{rest}");
+        let client = (&self.faults, self.life);
+        let mut call = FaultyCall::begin(client, (method.as_str(), target), Some(CLIENT_TIMEOUT)).await;
+        let result = execute(&mut call, work).await;
         let code = match &result {
             Ok((code, _)) | Err(ExternalFault::Refused { code, .. }) => Some(*code),
             Err(_) => None,
         };
-        faults.end_call(&open_call, code);
+        call.end(code).await;
         result.map(|(_, response)| response)
-    }
-
-    /// Waits forever if the life has ended.
-    async fn await_stop_if_ended(&self) {
-        if !self.faults.is_running(self.life) {
-            pending::<()>().await;
-        }
     }
 }
 
 /// Executes a call with its faults. Never returns after a stop.
-async fn execute<A>(
-    (faults, life): (&Faults, u32),
-    plan: Vec<Fault>,
-    work: impl FnOnce() -> A,
-) -> Result<A, ExternalFault> {
-    let mut faults_after = Vec::new();
-    for fault in plan {
+async fn execute<A>(call: &mut FaultyCall, work: impl FnOnce() -> A) -> Result<A, ExternalFault> {
+    while let Some(fault) = call.fault_before().await {
         match fault {
-            Fault::StopBefore => {
-                faults.stop(life);
-                pending::<()>().await;
-            }
-            Fault::Refuse { code, retry_after } => return Err(ExternalFault::Refused { code, retry_after }),
-            Fault::CutBefore => return Err(ExternalFault::Reset),
-            Fault::Wait { seconds } => sleep(Duration::from_secs(seconds.into())).await,
-            Fault::TimeOut { seconds, done: false } => return time_out(Duration::from_secs(seconds.into())).await,
-            Fault::Silence { done: false } => return time_out(CLIENT_TIMEOUT).await,
-            Fault::Jump { seconds } => faults.jump(seconds),
+            FaultBefore::Fails(fault) => return Err(error(fault)),
             // An external service has no versions.
-            Fault::Older { .. } | Fault::AsOf { .. } => {}
-            Fault::StopAfter
-            | Fault::Deny { .. }
-            | Fault::CutAfter
-            | Fault::TimeOut { done: true, .. }
-            | Fault::Silence { done: true } => faults_after.push(fault),
+            FaultBefore::Older { .. } | FaultBefore::AsOf { .. } => {}
         }
     }
     let answer = work();
-    for fault in faults_after {
-        match fault {
-            Fault::StopAfter => {
-                faults.stop(life);
-                pending::<()>().await;
-            }
-            Fault::Deny { code } => return Err(ExternalFault::Refused { code, retry_after: None }),
-            Fault::TimeOut { seconds, .. } => return time_out(Duration::from_secs(seconds.into())).await,
-            Fault::Silence { .. } => return time_out(CLIENT_TIMEOUT).await,
-            _ => return Err(ExternalFault::Reset),
-        }
+    match call.fault_after().await {
+        Some(fault) => Err(error(fault)),
+        None => Ok(answer),
     }
-    Ok(answer)
 }
 
-/// Lets a client wait for a response, in vain.
-async fn time_out<A>(time: Duration) -> Result<A, ExternalFault> {
-    sleep(time).await;
-    Err(ExternalFault::TimedOut)
+/// Returns the error that the client receives because of a fault.
+fn error(fault: CallFault) -> ExternalFault {
+    match fault {
+        CallFault::Refused { code, retry_after } => ExternalFault::Refused { code, retry_after },
+        CallFault::Broken(ConnectionFault::Reset) => ExternalFault::Reset,
+        CallFault::Broken(ConnectionFault::TimedOut) => ExternalFault::TimedOut,
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +110,7 @@ mod tests {
     use futures::FutureExt as _;
 
     use super::*;
+    use crate::fault::Fault;
 
     #[tokio::test(start_paused = true)]
     async fn a_fault_after_the_work_hides_the_response_and_one_before_it_prevents_the_work() {

@@ -216,6 +216,13 @@ impl Faults {
         *self.ended.borrow() < life
     }
 
+    /// Waits forever if a life of the client has ended.
+    pub(super) async fn wait_if_ended(&self, life: u32) {
+        if !self.is_running(life) {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Returns the number of the current life.
     pub(crate) fn life(&self) -> u32 {
         self.state().life

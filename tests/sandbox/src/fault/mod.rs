@@ -36,6 +36,8 @@ mod external_call;
 #[cfg(feature = "client")]
 mod faults;
 #[cfg(feature = "client")]
+mod faulty_call;
+#[cfg(feature = "client")]
 mod idle;
 #[cfg(feature = "client")]
 mod inject;

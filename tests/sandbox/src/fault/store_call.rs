@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{EventFault, Fault, Faults, ObservedEvent, faults::OpenCall};
+use super::{
+    EventFault, Faults, ObservedEvent,
+    faulty_call::{CallFault, FaultBefore, FaultyCall},
+};
 
 /// The time after which a client of a store gives up waiting for an answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,10 +39,7 @@ pub struct NoAnswer;
 
 /// A call of a store that has begun. Dropped, it has no answer.
 pub struct OpenStoreCall {
-    calls: StoreCalls,
-    open_call: OpenCall,
-    /// The fault after the work.
-    fault_after: Option<Fault>,
+    call: FaultyCall,
     has_conflict: bool,
 }
 
@@ -60,41 +60,18 @@ impl StoreCalls {
     /// # Errors
     /// If a fault keeps the call from reaching the store.
     pub async fn begin(&self, method: &str, target: String) -> Result<OpenStoreCall, NoAnswer> {
-        self.wait_if_ended().await;
-        let mut open_call = self.faults.begin_call(method, target);
-        if let Some(action) = open_call.action.take() {
-            action().await;
-        }
-        let plan = std::mem::take(&mut open_call.faults);
-        let mut call = OpenStoreCall { calls: self.clone(), open_call, fault_after: None, has_conflict: false };
-        for fault in plan {
+        let client = (&self.faults, self.life);
+        let mut call = FaultyCall::begin(client, (method, target), Some(REQUEST_TIMEOUT)).await;
+        let mut has_conflict = false;
+        while let Some(fault) = call.fault_before().await {
             match fault {
-                Fault::StopBefore => {
-                    self.faults.stop(self.life);
-                    std::future::pending::<()>().await;
-                }
-                Fault::Refuse { code: CONFLICT, .. } => call.has_conflict = true,
-                Fault::Refuse { .. } | Fault::CutBefore => return Err(NoAnswer),
-                Fault::Wait { seconds } => sleep(Duration::from_secs(seconds.into())).await,
-                Fault::TimeOut { seconds, done: false } => {
-                    sleep(Duration::from_secs(seconds.into())).await;
-                    return Err(NoAnswer);
-                }
-                Fault::Silence { done: false } => {
-                    sleep(REQUEST_TIMEOUT).await;
-                    return Err(NoAnswer);
-                }
-                Fault::Older { .. } | Fault::AsOf { .. } => {}
-                Fault::Jump { seconds } => self.faults.jump(seconds),
-                Fault::StopAfter
-                | Fault::Deny { .. }
-                | Fault::CutAfter
-                | Fault::TimeOut { done: true, .. }
-                | Fault::Silence { done: true } => call.fault_after = Some(fault),
+                FaultBefore::Fails(CallFault::Refused { code: CONFLICT, .. }) => has_conflict = true,
+                FaultBefore::Fails(_) => return Err(NoAnswer),
+                FaultBefore::Older { .. } | FaultBefore::AsOf { .. } => {}
             }
         }
         self.wait_if_ended().await;
-        Ok(call)
+        Ok(OpenStoreCall { call, has_conflict })
     }
 
     /// Numbers and records a change that a watch delivers, and returns its fault. `watch` is the number of the call that began the watch,
@@ -129,9 +106,7 @@ impl StoreCalls {
 
     /// Never returns if the life of the client has ended.
     pub async fn wait_if_ended(&self) {
-        if !self.faults.is_running(self.life) {
-            std::future::pending::<()>().await;
-        }
+        self.faults.wait_if_ended(self.life).await;
     }
 }
 
@@ -139,7 +114,7 @@ impl OpenStoreCall {
     /// Returns the number of the call.
     #[must_use]
     pub fn number(&self) -> u64 {
-        self.open_call.number
+        self.call.number()
     }
 
     /// Returns whether another client is to write the key now, before the work.
@@ -154,22 +129,12 @@ impl OpenStoreCall {
     /// # Errors
     /// If a fault keeps the answer from reaching the client.
     pub async fn end(self, code: u16) -> Result<(), NoAnswer> {
-        let Self { calls, open_call, fault_after, .. } = self;
-        match fault_after {
-            None => {
-                calls.wait_if_ended().await;
-                calls.faults.end_call(&open_call, Some(code));
-                return Ok(());
-            }
-            Some(Fault::StopAfter) => {
-                calls.faults.stop(calls.life);
-                std::future::pending::<()>().await;
-            }
-            Some(Fault::Silence { .. }) => sleep(REQUEST_TIMEOUT).await,
-            Some(Fault::TimeOut { seconds, .. }) => sleep(Duration::from_secs(seconds.into())).await,
-            Some(_) => {}
+        let Self { mut call, .. } = self;
+        if call.fault_after().await.is_some() {
+            return Err(NoAnswer);
         }
-        Err(NoAnswer)
+        call.end(Some(code)).await;
+        Ok(())
     }
 }
 
@@ -184,6 +149,7 @@ mod tests {
     use futures::FutureExt as _;
 
     use super::*;
+    use crate::fault::Fault;
 
     /// Makes a call whose work counts, and returns whether it was answered.
     async fn call(calls: &StoreCalls, done: &mut u32) -> Result<(), NoAnswer> {
