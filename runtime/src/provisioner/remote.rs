@@ -159,7 +159,11 @@ pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
         }
         let node: Arc<str> = cx.path().child(name).to_string().into();
         core.adopt_records(&node).await?;
-        for header in core.records(&node)? {
+        let records = core.records(&node)?;
+        if records.is_empty() {
+            remove_without_record::<C, O, P>(cx, &node).await?;
+        }
+        for header in records {
             let Some(record) = ClusterRecord::of(&header) else {
                 let sentence = format!(
                     "ConfigMap {}, the record of the cluster of node {node}, is damaged; without it, the objects there remain",
@@ -235,6 +239,24 @@ async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
     if let Some(clusters) = &core.shared.remote_clusters {
         let kubeconfig = &record.secret;
         clusters.release(RemoteNode { owner: &core.owner, path: node, tree: &C::SHAPE, kubeconfig, is_removed: true });
+    }
+    Ok(())
+}
+
+/// Removes the applications that a CD system in the operator's cluster deploys to the clusters of a node without records, and the
+/// registrations of these clusters. The records of a nested node are lost if the cluster around it is emptied.
+async fn remove_without_record<C: Provision<O>, O: Owner, P>(cx: &Teardown<'_, O, P>, node: &str) -> Result<()> {
+    let core = cx.core();
+    if C::SHAPE.applications_to_register().is_empty() {
+        return Ok(());
+    }
+    let has_applications = core.has_applications(node, &C::SHAPE)?;
+    if has_applications {
+        core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
+    }
+    // An earlier process may have removed the applications, and not their registrations.
+    if has_applications || cx.cause() == Cause::Deleting {
+        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
     }
     Ok(())
 }
