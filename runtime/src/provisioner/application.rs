@@ -63,13 +63,14 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
         cluster: cx.core().cluster_identity(),
     };
     let registered = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
-        Some((registration, users)) => cx.core().registered_cluster(registration, &users),
+        Some((registration, deploying)) => cx.core().registered_cluster(registration, &deploying),
         None => Ok(None),
     };
     let objects = registered.and_then(|registered| {
         let application = build()?.resolve(&application_owner, registered.as_ref());
         let objects = application.and_then(|application| D::objects(&application));
         let mut objects = objects.map_err(|error| error.into_error(&node))?;
+        // The registration is kept as long as an object names it in this label.
         if let Some(registered) = &registered {
             objects.iter_mut().for_each(|object| registered.label_user(object));
         }

@@ -85,8 +85,10 @@ impl Programs {
         self.servers().scheduler = Some(Process::spawn("kube-scheduler", command, &log));
     }
 
-    pub(super) fn start_node(&self, folder: &Folder, authority: &Authority, node: &str, first: bool) {
-        let ports = first.then_some(self.ports);
+    /// Starts the kwok that simulates the kubelet of a node. Only the first node gets the ports: its kwok also provisions volumes and
+    /// forwards connections.
+    pub(super) fn start_node(&self, folder: &Folder, authority: &Authority, node: &str, is_first: bool) {
+        let ports = is_first.then_some(self.ports);
         let command = server::kwok(&self.binaries, folder.path(), authority, node, ports);
         let log = folder.path().join(format!("kwok-{node}.log"));
         self.servers().nodes.insert(node.to_owned(), Process::spawn("kwok", command, &log));

@@ -44,7 +44,8 @@ pub(super) async fn create(request: ObjectRequest<'_>) -> Result<WrittenObject, 
     create_object(request, object, Ownership::Unknown).await
 }
 
-/// Handles an update. An update without a resourceVersion is repeated after a conflict.
+/// Handles an update. It is repeated after a conflict in the bucket. If the object has a resourceVersion, the repetition fails with a
+/// 409, since that version is not the current one any more.
 pub(super) async fn replace(request: ObjectRequest<'_>) -> Result<WrittenObject, RequestError> {
     let mut object = request.decode_body()?;
     if name(&object).is_empty() {

@@ -254,10 +254,10 @@ impl ReleaseRunner<'_> {
         ]
     }
 
-    /// Runs a command for the release.
+    /// Runs a command for the release. A run that fails has an output, too, so it is no error here.
     ///
     /// # Errors
-    /// If there is no output.
+    /// If the program can't be started, does not end in time, or has an output that can't be read.
     async fn run(
         &self,
         command: &'static str,

@@ -1,4 +1,5 @@
-//! Identifies the objects of an application by kind, namespace and name, and selects those that deploy an application.
+//! Identifies the objects that a driver returns for an application by kind, namespace and name, and selects those from which the CD system
+//! deploys, such as the `Application` of Argo CD.
 
 use std::collections::BTreeMap;
 

@@ -10,14 +10,15 @@ pub(super) struct Comparison {
     pub(super) actual: Snapshot,
 }
 
-/// Returns whether a schedule creates the samples as they are, and neither changes nor deletes them before they are at rest.
+/// Returns whether a schedule creates the samples as they are, and neither changes their specs nor deletes them before they are at rest.
+/// A disturbance of their buckets counts if the samples must be restored after it; one at call 0 happens at rest.
 pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
-    let are_removed = schedule.bucket.is_some_and(|(call, disturbance)| call > 0 && disturbance.needs_restore());
+    let need_restore = schedule.bucket.is_some_and(|(call, disturbance)| call > 0 && disturbance.needs_restore());
     schedule.delete_at.is_none()
         && schedule.initial_variant.is_none()
         && schedule.change.is_none()
         && !schedule.upgrade
-        && !are_removed
+        && !need_restore
 }
 
 /// Returns the pairs of snapshots to compare in a run: after the creation and after a change during it, and then those of the
