@@ -139,6 +139,8 @@ impl Loop {
                 let allowed_from = |header: &Header| header.annotations.get(ALLOW_FROM).map(str::to_owned);
                 old.value == new.value
                     && before.uid == after.uid
+                    // A node may read the spec of the object that its owner references.
+                    && before.generation == after.generation
                     && before.deleting == after.deleting
                     && allowed_from(before) == allowed_from(after)
             }
