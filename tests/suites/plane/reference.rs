@@ -4,6 +4,7 @@ mod allow;
 mod by_label;
 mod by_node;
 mod chain;
+mod content;
 mod hold;
 pub(crate) mod kinds;
 mod random;
@@ -20,6 +21,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         by_label::cases(),
         by_node::cases(),
         chain::cases(),
+        content::cases(),
         hold::cases(),
         random::cases(),
         release::cases(),
