@@ -5,6 +5,7 @@ mod by_label;
 mod by_node;
 mod chain;
 mod content;
+mod cycle;
 mod hold;
 pub(crate) mod kinds;
 mod random;
@@ -22,6 +23,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         by_node::cases(),
         chain::cases(),
         content::cases(),
+        cycle::cases(),
         hold::cases(),
         random::cases(),
         release::cases(),
