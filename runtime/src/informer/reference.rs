@@ -6,8 +6,7 @@ use crate::{
     error::Result,
     informer::{event_handler::EventHandler, shared_watch::HealthRegistry, watch::Health},
     kind::Kind,
-    readiness::{Readiness, is_ready_once_created},
-    reference::Targets,
+    reference::{TargetState, Targets},
 };
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -27,35 +26,35 @@ pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &HealthRegistry) -
     stores
 }
 
-/// Stores the readiness of referenced objects of one kind, and enqueues the primaries that reference a changed object.
+/// Stores the state of referenced objects of one kind, and enqueues the primaries that reference a changed object.
 pub(crate) struct ReferenceHandler {
     pub(crate) targets: Arc<Targets>,
     pub(crate) controllers: Vec<Arc<RunningController>>,
 }
 
 impl ReferenceHandler {
-    /// Returns whether the metadata is enough: the kind has no status from which readiness follows.
+    /// Returns whether the handler needs only the metadata of the objects.
     pub(crate) fn metadata_only(&self) -> bool {
-        is_ready_once_created(&self.targets.watched.kind)
+        self.targets.metadata_only
     }
 }
 
 impl EventHandler for ReferenceHandler {
-    type Projection = Readiness;
+    type Projection = TargetState;
 
     fn health(&self) -> &Health {
         &self.targets.watched.health
     }
 
-    fn store(&self) -> &Store<Readiness> {
+    fn store(&self) -> &Store<TargetState> {
         &self.targets.watched.store
     }
 
-    fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Readiness>> {
+    fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<TargetState>> {
         self.targets.apply(json)
     }
 
-    fn on_change(&self, change: &Change<Readiness>, from_list: bool) {
+    fn on_change(&self, change: &Change<TargetState>, from_list: bool) {
         if let Change::Deleted { old } = change {
             self.targets.forget(old);
         }

@@ -144,6 +144,7 @@ fn create_handlers(
         let shared = &controller.control_loop.shared;
         mapped.iter().for_each(|handler| shared.chains.add_related_kind(handler.kind()));
         listers.iter().for_each(|handler| shared.chains.add_related_kind(handler.kind()));
+        shared.targets.keys().for_each(|kind| shared.chains.add_related_kind(kind));
         shared.watches.get_or_init(|| watches_of(controller, &mapped, &listers));
     }
     (mapped, listers)

@@ -23,7 +23,11 @@ use crate::{
     error::{Error, Result},
     kind::Kind,
     managed::Owner,
-    provisioner::{build::BuildResult, group::declared_at, remote::deploying_kind},
+    provisioner::{
+        build::BuildResult,
+        group::{declared_at, report_build_panics},
+        remote::deploying_kind,
+    },
     shape::{Access, Edge, Node, Provisioner, Registration, Shape},
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -48,39 +52,51 @@ pub const fn application_edge<D: Driver>(name: &'static str, line: u32) -> Edge 
 pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    build: impl FnOnce() -> Result<Application>,
+    build: impl FnOnce() -> Result<Application> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
     let core = core_of_application(cx.core(), D::REGISTRATION);
-    let owner = &cx.core().owner;
-    let application_owner = ApplicationOwner {
-        operator: &core.shared.operator,
-        kind: owner.kind.full_name(),
-        name: owner.name(),
-        namespace: owner.default_namespace(),
-        object_namespace: core.owner.default_namespace(),
-        node: &node,
-        cluster: cx.core().cluster_identity(),
-    };
-    let registered = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
-        Some((registration, deploying)) => cx.core().registered_cluster(registration, &deploying),
-        None => Ok(None),
-    };
-    let objects = registered.and_then(|registered| {
-        let application = build()?.resolve(&application_owner, registered.as_ref());
-        let objects = application.and_then(|application| D::objects(&application));
-        let mut objects = objects.map_err(|error| error.into_error(&node))?;
-        // The registration is kept as long as an object names it in this label.
-        if let Some(registered) = &registered {
-            objects.iter_mut().for_each(|object| registered.label_user(object));
-        }
-        Ok(objects)
-    });
+    // `build` runs when the group polls this child: after the children that it waits for, and so that its panic is an error of this
+    // child alone.
     async move {
-        let outcome = core.converge_application(&node, D::ACCESS, objects?).await;
+        let objects = report_build_panics(cx.core(), &node, || application_objects::<D>(cx.core(), &node, build))?;
+        let outcome = core.converge_application(&node, D::ACCESS, objects).await;
         if D::REGISTRATION.is_some() { cx.core().mark_operator_cluster_error(outcome) } else { outcome }
     }
     .boxed()
+}
+
+/// Returns the objects of the application that a build function returns.
+///
+/// # Errors
+/// Fails with the error of the build function, of the credentials of the cluster, or of the driver.
+fn application_objects<'a, D: Driver>(
+    core: &'a PassCore<'a>,
+    node: &str,
+    build: impl FnOnce() -> Result<Application>,
+) -> Result<Vec<Value>> {
+    let (owner, core_of_objects) = (&core.owner, core_of_application(core, D::REGISTRATION));
+    let application_owner = ApplicationOwner {
+        operator: &core_of_objects.shared.operator,
+        kind: owner.kind.full_name(),
+        name: owner.name(),
+        namespace: owner.default_namespace(),
+        object_namespace: core_of_objects.owner.default_namespace(),
+        node,
+        cluster: core.cluster_identity(),
+    };
+    let registered = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
+        Some((registration, deploying)) => core.registered_cluster(registration, &deploying)?,
+        None => None,
+    };
+    let application = build()?.resolve(&application_owner, registered.as_ref());
+    let objects = application.and_then(|application| D::objects(&application));
+    let mut objects = objects.map_err(|error| error.into_error(node))?;
+    // The registration is kept as long as an object names it in this label.
+    if let Some(registered) = &registered {
+        objects.iter_mut().for_each(|object| registered.label_user(object));
+    }
+    Ok(objects)
 }
 
 /// Returns the part of the pass in the cluster of the objects of an application.

@@ -105,6 +105,11 @@ pub(crate) async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: 
     outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
 }
 
+/// Runs the build function of a node. Reports a panic to the environment, and resumes it.
+pub(crate) fn report_build_panics<T>(core: &PassCore<'_>, node: &str, build: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(build)).unwrap_or_else(|payload| resume_panic(core, node, payload))
+}
+
 /// Reports a panic of a node to the observer of panics in the environment, if there is one, and resumes the panic.
 fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
     let PassCore { shared, owner, .. } = core;
@@ -168,8 +173,7 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
             let (desired, inputs_digest) = {
                 let unversioned = UnversionedReads::default();
                 let draft = cx.draft(&unversioned);
-                let desired = catch_unwind(AssertUnwindSafe(|| build(&draft)));
-                let desired = desired.unwrap_or_else(|payload| resume_panic(cx.core(), &node, payload));
+                let desired = report_build_panics(cx.core(), &node, || build(&draft));
                 (desired?, draft.inputs_digest(inputs_digest))
             };
             cx.core().converge(&node, &kind, options, inputs_digest, desired).await

@@ -18,7 +18,10 @@ use crate::{
     error::{Error, Result},
     kind::{Kind, Typed, kind_of},
     managed::Owner,
-    provisioner::{build::BuildResult, group::declared_at},
+    provisioner::{
+        build::BuildResult,
+        group::{declared_at, report_build_panics},
+    },
     shape::{Access, Edge, EmbeddedManifest, InvalidManifest, Node, Provisioner, Shape, documents, rank},
 };
 use futures::{FutureExt, future::BoxFuture};
@@ -95,11 +98,16 @@ pub const fn applied<K: Typed>() -> Access {
 pub fn apply_manifest<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
-    build: impl FnOnce() -> Result<Manifest>,
+    build: impl FnOnce() -> Result<Manifest> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
-    let manifest = build();
-    async move { cx.core().converge_manifest(&node, shape_of::<P>(name)?, Some(&manifest?.0)).await }.boxed()
+    // `build` runs when the group polls this child: after the children that it waits for, and so that its panic is an error of this
+    // child alone.
+    async move {
+        let manifest = report_build_panics(cx.core(), &node, build)?;
+        cx.core().converge_manifest(&node, shape_of::<P>(name)?, Some(&manifest.0)).await
+    }
+    .boxed()
 }
 
 /// Provisions a manifest node: applies the objects in its file, and deletes all others of the node.

@@ -9,9 +9,8 @@ use crate::{
     error::{Error, Result, yield_because},
     kind::Kind,
     panic::{Closure, catch},
-    readiness::Readiness,
     reconcile::{control_loop::Loop, reconciler::DecodedPrimary, stored_status::StoredStatus},
-    reference::{self, ALLOW_FROM, NamedTarget, NamespaceRule, Pointer},
+    reference::{self, ALLOW_FROM, NamedTarget, NamespaceRule, Pointer, TargetState},
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -130,17 +129,18 @@ impl Loop {
 
     /// Returns the primaries that a change of a referenced object enqueues: those that reference it, and those whose selector
     /// matches it or no longer matches it.
-    pub(crate) fn referrers_to_enqueue(&self, kind: &Kind, change: &Change<Readiness>) -> BTreeSet<ObjectKey> {
+    pub(crate) fn referrers_to_enqueue(&self, kind: &Kind, change: &Change<TargetState>) -> BTreeSet<ObjectKey> {
         let (old, new) = (change.old(), change.new_entry());
         let Some(key) = new.or(old).map(|entry| &entry.header.key) else { return BTreeSet::new() };
         let is_equivalent = match (old, new) {
             (Some(old), Some(new)) => {
                 let (before, after) = (&old.header, &new.header);
                 let allowed_from = |header: &Header| header.annotations.get(ALLOW_FROM).map(str::to_owned);
-                old.value == new.value
+                old.value.readiness == new.value.readiness
                     && before.uid == after.uid
-                    // A node may read the spec of the object that its owner references.
+                    // A node may read the content of the object that its owner references.
                     && before.generation == after.generation
+                    && old.value.content.is_unchanged_by(&new.value.content)
                     && before.deleting == after.deleting
                     && allowed_from(before) == allowed_from(after)
             }

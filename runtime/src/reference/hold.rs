@@ -1,6 +1,8 @@
 //! Adds reference finalizers to the targets of an object, waits until the targets are ready, and releases them.
 
-use super::{ALLOW_FROM, NamedTarget, NamespaceRule, Pointer, PointerTarget, Targets, allows, finalizer_name};
+use super::{
+    ALLOW_FROM, NamedTarget, NamespaceRule, Pointer, PointerTarget, TargetState, Targets, allows, finalizer_name,
+};
 use crate::{
     cache::{Entry, Header, ObjectKey},
     client::Target,
@@ -154,7 +156,7 @@ impl ControllerState {
     /// A yield while it is not ready.
     pub(crate) fn is_ready(&self, named: &NamedTarget) -> Result<()> {
         let Some(entry) = self.targets(&named.kind)?.get(&named.key) else { return missing_target(named) };
-        match &entry.value {
+        match &entry.value.readiness {
             Readiness::Ready => Ok(()),
             // The target waits for the release of this reference, and is not torn down before that.
             _ if entry.header.deleting => Ok(()),
@@ -207,10 +209,10 @@ impl ControllerState {
     /// Returns whether a target had a finalizer and doesn't have it any more.
     pub(crate) fn is_lost(
         finalizer: &str,
-        old: Option<&Arc<Entry<Readiness>>>,
-        new: Option<&Arc<Entry<Readiness>>>,
+        old: Option<&Arc<Entry<TargetState>>>,
+        new: Option<&Arc<Entry<TargetState>>>,
     ) -> bool {
-        let has_reference = |entry: Option<&Arc<Entry<Readiness>>>| {
+        let has_reference = |entry: Option<&Arc<Entry<TargetState>>>| {
             entry.is_some_and(|entry| entry.header.finalizers.contains(finalizer))
         };
         has_reference(old) && !has_reference(new)

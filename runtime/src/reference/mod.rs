@@ -4,8 +4,10 @@
 //! *referrer*). The
 //! control loop adds the finalizer before the first use, waits until the target is ready, and removes the finalizer when the
 //! referrer no longer names the target. The type of a field decides which objects the field names ([`Names`]). A node references
-//! objects with [`Calls::references`](crate::context::Calls::references). The operator watches the targets, so a change of a
-//! target enqueues its referrers at once, without polling.
+//! objects with [`Calls::references`](crate::context::Calls::references). The operator watches the targets, so a change of
+//! the readiness or of the content of a target enqueues its referrers at once, without polling. A target without
+//! `metadata.generation`, such as a ConfigMap, is compared by hashes of its content. If only its metadata is watched, each new
+//! `resourceVersion` counts, unless the metadata shows that the write changed only finalizers, annotations of operators or the status.
 //!
 //! A field of a namespaced object names objects in the same namespace, or cluster-scoped objects. With
 //! `#[managed(reference = Kind, grant)]` it can also name objects in other namespaces that allow it by the annotation
@@ -37,6 +39,7 @@
 //! # fn main() {}
 //! ```
 
+mod content;
 pub(crate) mod finalizer;
 mod hold;
 mod named;
@@ -52,4 +55,4 @@ pub(crate) use named::{NamedTarget, NamespaceRule, Pointer, PointerTarget, allow
 pub use opgen_api::reference::{ALLOW_FROM, Names, NamespacedName, ReferenceField, ReferenceTarget, label_selector};
 pub(crate) use referrers::Referrers;
 pub(crate) use selector::ScopedSelector;
-pub(crate) use targets::{Graph, Targets};
+pub(crate) use targets::{Graph, TargetState, Targets};

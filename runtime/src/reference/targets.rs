@@ -5,8 +5,8 @@ use crate::{
     error::Result,
     informer::watch::{Health, WatchedKind},
     kind::Kind,
-    readiness::{Readiness, managed_readiness, readiness},
-    reference::is_reference,
+    readiness::{Readiness, is_ready_once_created, managed_readiness, readiness},
+    reference::{content::ContentDigest, is_reference},
 };
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -19,15 +19,25 @@ use std::{
 };
 use tokio::sync::MutexGuard;
 
-/// The cached objects of a referenced kind: metadata, readiness, and an index from references to the objects that have them.
+/// The cached objects of a referenced kind: metadata, state, and an index from references to the objects that have them.
 #[derive(Debug)]
 pub(crate) struct Targets {
-    pub(crate) watched: Arc<WatchedKind<Readiness>>,
+    pub(crate) watched: Arc<WatchedKind<TargetState>>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
+    /// Whether the metadata is enough: the kind has no status from which readiness follows.
+    pub(crate) metadata_only: bool,
     index: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
     /// One lock for the finalizer writes of an object. Several objects can share a lock.
     write_locks: [tokio::sync::Mutex<()>; WRITE_LOCKS],
+}
+
+/// What the cache has of a referenced object besides the metadata.
+#[derive(Debug)]
+pub(crate) struct TargetState {
+    pub(crate) readiness: Readiness,
+    /// Shows whether an event changed the content of the object.
+    pub(crate) content: ContentDigest,
 }
 
 /// The number of objects whose finalizers can be written at the same time.
@@ -49,6 +59,7 @@ impl Targets {
     /// Returns an empty store of a kind; `managed` if the operator has a controller for it.
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {
+            metadata_only: is_ready_once_created(&kind),
             watched: Arc::new(WatchedKind { health, ..WatchedKind::new(kind, false) }),
             managed,
             index: Mutex::default(),
@@ -57,7 +68,7 @@ impl Targets {
     }
 
     /// Returns the cached object of a key; `None` if the cache does not have it.
-    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<Readiness>>> {
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<Entry<TargetState>>> {
         self.watched.store.get(key)
     }
 
@@ -85,7 +96,7 @@ impl Targets {
     ///
     /// # Errors
     /// Fails if the JSON is not a Kubernetes object.
-    pub(crate) fn apply(&self, json: &[u8]) -> Result<Change<Readiness>> {
+    pub(crate) fn apply(&self, json: &[u8]) -> Result<Change<TargetState>> {
         let header = Header::parse(json)?;
         let readiness = if self.managed { managed_readiness } else { readiness };
         // Locked before the store changes: the watch and a pass can store the object at the same time, and the index has to
@@ -93,7 +104,9 @@ impl Targets {
         let mut index = self.index.lock();
         let project = |header: &Header| {
             let parts: ProjectedTarget = serde_json::from_slice(json)?;
-            Ok::<_, serde_json::Error>(readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status))
+            let readiness = readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status);
+            let content = ContentDigest::compute(header.generation, json, self.metadata_only)?;
+            Ok::<_, serde_json::Error>(TargetState { readiness, content })
         };
         let change = self.watched.store.try_project(header, project)?;
         if let Some(old) = change.old() {
@@ -122,7 +135,7 @@ impl Targets {
     }
 
     /// Removes an object from the index after its removal from the store. A new object may have the same name by now.
-    pub(crate) fn forget(&self, old: &Entry<Readiness>) {
+    pub(crate) fn forget(&self, old: &Entry<TargetState>) {
         let mut index = self.index.lock();
         remove_from_index(&mut index, old);
         if let Some(new) = self.get(&old.header.key) {
@@ -132,14 +145,14 @@ impl Targets {
 }
 
 /// Adds an object to the index of its references.
-fn add_to_index(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, new: &Entry<Readiness>) {
+fn add_to_index(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, new: &Entry<TargetState>) {
     for reference in references(&new.header.finalizers) {
         index.entry(reference.to_owned()).or_default().insert(new.header.key.clone());
     }
 }
 
 /// Removes an object from the index of its references.
-fn remove_from_index(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<Readiness>) {
+fn remove_from_index(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, old: &Entry<TargetState>) {
     for reference in references(&old.header.finalizers) {
         if let Some(keys) = index.get_mut(reference) {
             keys.remove(&old.header.key);

@@ -4,6 +4,8 @@ mod allow;
 mod by_label;
 mod by_node;
 mod chain;
+mod content;
+mod cycle;
 mod hold;
 pub(crate) mod kinds;
 mod random;
@@ -20,6 +22,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         by_label::cases(),
         by_node::cases(),
         chain::cases(),
+        content::cases(),
+        cycle::cases(),
         hold::cases(),
         random::cases(),
         release::cases(),

@@ -7,7 +7,7 @@ use opgen::{
     Operator, RunError, RunOptions,
     manifest::{self, Describe as _, ManifestError},
     prelude::*,
-    testing::TreeHarness,
+    testing::{Answer, Recorder, TreeHarness},
 };
 
 use super::kind::{App, Pool, app};
@@ -105,4 +105,34 @@ async fn a_file_that_cannot_be_understood_stops_the_generator_and_the_start() {
     let ended = operator.run_with(client, RunOptions::default(), std::future::pending()).await;
     let Err(RunError::Manifest { source, .. }) = ended else { panic!("{ended:?}") };
     assert!(source.to_string().starts_with(SAID), "{source}");
+}
+
+#[derive(Provisioner)]
+#[provisioner(concurrent, owner = App)]
+struct Panicking {
+    first: Recorder,
+    #[provisioner(manifest(ConfigMap), after(first))]
+    bad: Manifest,
+    other: Recorder,
+}
+
+impl Panicking {
+    fn bad(_: &App) -> Manifest {
+        panic!("it can't be built")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_of_a_function_stops_no_other_child_of_the_group() {
+    let rehearsal = TreeHarness::<App, Panicking>::new(app(&[]));
+    assert!(matches!(rehearsal.up().await, Err(Error::Unexpected(_))));
+    assert_eq!(rehearsal.called(), ["provision first", "provision other"]);
+}
+
+#[tokio::test]
+async fn a_function_is_called_after_the_children_that_its_node_waits_for() {
+    let rehearsal = TreeHarness::<App, Panicking>::new(app(&[]));
+    rehearsal.answer("first", Answer::Yield);
+    assert!(matches!(rehearsal.up().await, Err(Error::Yield { .. })));
+    assert_eq!(rehearsal.called(), ["provision first: yield", "provision other"]);
 }

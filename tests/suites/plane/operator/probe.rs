@@ -46,7 +46,7 @@ impl Passes {
     }
 
     /// Waits until there was no pass for a while.
-    async fn rest(&self) {
+    pub(crate) async fn rest(&self) {
         let (mut seen, mut same) = (0, 0);
         wait::until("no more passes", PATIENCE, async || {
             let all = self.all();

@@ -71,7 +71,7 @@ opgen::dynamic_kind! {
     pub(crate) Cable: "strangers.example.org/v1", "cables", namespaced;
 }
 
-fn cables() -> Value {
+pub(super) fn cables() -> Value {
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {"name": "cables.strangers.example.org"},

@@ -1,0 +1,250 @@
+//! `ContentDigest`: hashes of a referenced object, which show whether its content changed if its kind has no generations.
+
+use crate::{cache::ANNOTATION_PREFIX, engine::applied_mark::APPLIED_ANNOTATION};
+use serde_json::{Map, Value};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Hashes of a referenced object, which are computed when the watch delivers it.
+///
+/// The content is everything but the status and the metadata, plus the labels and the annotations of users. So neither a write of
+/// the status nor the reference of another object changes the content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ContentDigest {
+    /// The object has a generation: the API server counts the changes of its spec.
+    Generation,
+    /// The hash of the content.
+    Object(u64),
+    /// The operator watches only the metadata, in which the content itself is missing.
+    Metadata {
+        /// The hash of the labels, the annotations, and the entries of `managedFields` for the content.
+        content: u64,
+        /// The hash of the finalizers, the annotations of operators, and the entries of `managedFields` for the status.
+        other: u64,
+    },
+}
+
+impl ContentDigest {
+    /// Computes the digest of an object with this generation, or 0, from its JSON.
+    ///
+    /// # Errors
+    /// Fails if the JSON is invalid.
+    pub(crate) fn compute(generation: i64, json: &[u8], metadata_only: bool) -> serde_json::Result<Self> {
+        if generation > 0 {
+            return Ok(Self::Generation);
+        }
+        let mut object: Map<String, Value> = serde_json::from_slice(json)?;
+        let metadata = object.remove("metadata").unwrap_or_default();
+        if metadata_only {
+            return Ok(Self::of_metadata(&metadata));
+        }
+        // The items of a list have no `apiVersion` and no `kind`.
+        object.retain(|field, _| !matches!(field.as_str(), "apiVersion" | "kind" | "status"));
+        let mut hasher = DefaultHasher::new();
+        (object, &metadata["labels"], split_annotations(&metadata).1).hash(&mut hasher);
+        Ok(Self::Object(hasher.finish()))
+    }
+
+    /// Computes the digest of metadata.
+    fn of_metadata(metadata: &Value) -> Self {
+        let (mut content, mut other) = (DefaultHasher::new(), DefaultHasher::new());
+        let (marks, annotations) = split_annotations(metadata);
+        // An operator has applied other content if this mark differs.
+        (&metadata["labels"], annotations, marks.get(APPLIED_ANNOTATION)).hash(&mut content);
+        (&metadata["finalizers"], marks).hash(&mut other);
+        let entries = metadata["managedFields"].as_array().into_iter().flatten();
+        let (of_status, others): (Vec<_>, Vec<_>) = entries.partition(|entry| entry["subresource"] == "status");
+        of_status.hash(&mut other);
+        // The order of the entries depends on their times.
+        let mut hashes: Vec<_> = others.into_iter().filter_map(content_entry).map(|entry| hash_of(&entry)).collect();
+        hashes.sort_unstable();
+        hashes.hash(&mut content);
+        Self::Metadata { content: content.finish(), other: other.finish() }
+    }
+
+    /// Returns whether the content is the same after a write.
+    pub(crate) fn is_unchanged_by(&self, after: &Self) -> bool {
+        match (self, after) {
+            // Each write changes something. If it is not in the metadata, it is in the part that is not watched.
+            (Self::Metadata { content, other }, Self::Metadata { content: content_after, other: other_after }) => {
+                content == content_after && other != other_after
+            }
+            _ => self == after,
+        }
+    }
+}
+
+/// Returns the annotations of operators, and the other ones.
+fn split_annotations(metadata: &Value) -> (Map<String, Value>, Map<String, Value>) {
+    let annotations = metadata["annotations"].as_object().cloned().unwrap_or_default();
+    annotations.into_iter().partition(|(name, _)| name.starts_with(ANNOTATION_PREFIX))
+}
+
+/// Returns an entry of `managedFields` without finalizers and annotations of operators; `None` if it has no other fields. Removes
+/// the time of an entry with finalizers, because each write of a finalizer changes it.
+fn content_entry(entry: &Value) -> Option<Value> {
+    let mut entry = entry.clone();
+    let fields = entry.get_mut("fieldsV1")?.as_object_mut()?;
+    let mut has_finalizers = false;
+    if let Some(metadata) = fields.get_mut("f:metadata").and_then(Value::as_object_mut) {
+        has_finalizers = metadata.remove("f:finalizers").is_some();
+        if let Some(annotations) = metadata.get_mut("f:annotations").and_then(Value::as_object_mut) {
+            let is_mark = |name: &str| name.starts_with(ANNOTATION_PREFIX);
+            annotations.retain(|field, _| field != "." && !field.strip_prefix("f:").is_some_and(is_mark));
+            if annotations.is_empty() {
+                metadata.remove("f:annotations");
+            }
+        }
+        if metadata.is_empty() {
+            fields.remove("f:metadata");
+        }
+    }
+    if fields.is_empty() {
+        return None;
+    }
+    if has_finalizers {
+        entry.as_object_mut()?.remove("time");
+    }
+    Some(entry)
+}
+
+fn hash_of(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const REFERENCE: &str = "desks.live.example.com/reference_shop_a";
+
+    /// An object of a kind without generations, as a watch delivers it.
+    fn object() -> Value {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap", "data": {"net": "blue"}, "status": {"phase": "Active"},
+            "metadata": {
+                "name": "a", "namespace": "shop", "uid": "one", "resourceVersion": "7", "labels": {"app": "web"},
+                "annotations": {"example.com/a": "1", "opgen.dev/node": "top"},
+                "managedFields": [entry("kubectl", "Update", 1, json!({"f:data": {"f:net": {}}}))],
+            },
+        })
+    }
+
+    fn entry(manager: &str, operation: &str, second: u32, fields: Value) -> Value {
+        let time = format!("2026-03-01T12:00:0{second}Z");
+        json!({"manager": manager, "operation": operation, "apiVersion": "v1", "time": time, "fieldsV1": fields})
+    }
+
+    fn finalizers_entry(second: u32) -> Value {
+        entry("live", "Update", second, json!({"f:metadata": {"f:finalizers": {".": {}, "v:\"b\"": {}}}}))
+    }
+
+    fn digest(object: &Value, metadata_only: bool) -> ContentDigest {
+        ContentDigest::compute(0, object.to_string().as_bytes(), metadata_only).unwrap()
+    }
+
+    /// Returns whether the content of an object is the same after a write of the value at `path`.
+    fn is_unchanged(metadata_only: bool, writes: &[(&str, Value)]) -> bool {
+        let (before, mut after) = (object(), object());
+        for (path, value) in writes {
+            let (parent, field) = path.rsplit_once('/').unwrap();
+            after.pointer_mut(parent).unwrap()[field] = value.clone();
+        }
+        digest(&before, metadata_only).is_unchanged_by(&digest(&after, metadata_only))
+    }
+
+    #[test]
+    fn the_content_of_an_object_is_neither_its_status_nor_what_operators_and_the_server_write() {
+        for (path, value) in [
+            ("/status", json!({"phase": "Terminating"})),
+            ("/apiVersion", Value::Null),
+            ("/metadata/resourceVersion", json!("8")),
+            ("/metadata/managedFields", json!([])),
+            ("/metadata/finalizers", json!([REFERENCE])),
+            ("/metadata/annotations", json!({"example.com/a": "1", "opgen.dev/node": "base"})),
+        ] {
+            assert!(is_unchanged(false, &[(path, value)]), "{path}");
+        }
+        for (path, value) in [
+            ("/data", json!({"net": "red"})),
+            ("/immutable", json!(true)),
+            ("/metadata/labels", json!({})),
+            ("/metadata/annotations", json!({"example.com/a": "2", "opgen.dev/node": "top"})),
+        ] {
+            assert!(!is_unchanged(false, &[(path, value)]), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_object_whose_first_annotation_is_a_mark_has_the_same_content() {
+        let mut before = object();
+        before["metadata"]["annotations"] = Value::Null;
+        let mut after = before.clone();
+        after["metadata"]["annotations"] = json!({"opgen.dev/node": "top"});
+        assert_eq!(digest(&before, false), digest(&after, false));
+    }
+
+    #[test]
+    fn an_object_with_a_generation_needs_no_hash() {
+        let digest = ContentDigest::compute(3, b"{}", false).unwrap();
+        assert_eq!(digest, ContentDigest::Generation);
+        assert!(digest.is_unchanged_by(&digest));
+    }
+
+    #[test]
+    fn a_write_that_the_metadata_does_not_show_has_changed_the_content() {
+        assert!(!is_unchanged(true, &[("/metadata/resourceVersion", json!("8"))]));
+    }
+
+    #[test]
+    fn metadata_shows_that_a_write_changed_only_finalizers_marks_or_the_status() {
+        let data = || object()["metadata"]["managedFields"][0].clone();
+        let mut status = entry("kube-controller-manager", "Update", 2, json!({"f:status": {"f:phase": {}}}));
+        status["subresource"] = json!("status");
+        let marks = entry("live", "Apply", 2, json!({"f:metadata": {"f:annotations": {"f:opgen.dev/node": {}}}}));
+        for writes in [
+            [
+                ("/metadata/finalizers", json!([REFERENCE])),
+                ("/metadata/managedFields", json!([data(), finalizers_entry(2)])),
+            ],
+            [
+                ("/metadata/annotations", json!({"example.com/a": "1", "opgen.dev/node": "base"})),
+                ("/metadata/managedFields", json!([marks, data()])),
+            ],
+            [("/metadata/resourceVersion", json!("8")), ("/metadata/managedFields", json!([data(), status]))],
+        ] {
+            assert!(is_unchanged(true, &writes), "{writes:?}");
+        }
+    }
+
+    #[test]
+    fn metadata_shows_a_change_of_the_content_also_with_a_finalizer() {
+        let later = entry("kubectl", "Update", 2, json!({"f:data": {"f:net": {}}}));
+        for (path, value) in [
+            ("/metadata/managedFields", json!([finalizers_entry(2), later])),
+            ("/metadata/labels", json!({"app": "shop"})),
+            ("/metadata/annotations", json!({"example.com/a": "1", "opgen.dev/applied": "0f"})),
+        ] {
+            assert!(!is_unchanged(true, &[("/metadata/finalizers", json!([REFERENCE])), (path, value)]), "{path}");
+        }
+    }
+
+    #[test]
+    fn finalizers_of_the_manager_of_the_content_change_no_content() {
+        let fields = |finalizers: Value| json!({"f:data": {"f:net": {}}, "f:metadata": {"f:finalizers": finalizers}});
+        let with = |finalizers: &[&str], second, fields| {
+            let mut object = object();
+            object["metadata"]["finalizers"] = json!(finalizers);
+            object["metadata"]["managedFields"] = json!([entry("live", "Update", second, fields)]);
+            digest(&object, true)
+        };
+        let one = with(&[REFERENCE], 1, fields(json!({".": {}, "v:\"a\"": {}})));
+        let two = with(&[REFERENCE, "other"], 2, fields(json!({".": {}, "v:\"a\"": {}, "v:\"b\"": {}})));
+        assert!(one.is_unchanged_by(&two));
+        let edited = with(&[REFERENCE], 3, fields(json!({".": {}, "v:\"a\"": {}})));
+        assert!(!one.is_unchanged_by(&edited));
+    }
+}
