@@ -104,7 +104,7 @@ pub(super) async fn delete_collection(
     view: &BucketView,
 ) -> Result<Vec<u8>, RequestError> {
     let selector = ObjectSelector::parse(request.namespace, &request.call.options)?;
-    let selected = list::list(request.store, view, &selector, true).await?;
+    let selected = list::list(request, view, &selector).await?;
     let mut deleted = Vec::with_capacity(selected.objects.len());
     for ListedObject { name, .. } in selected.objects {
         let one = ObjectRequest { namespace: &name.namespace, name: &name.name, ..request };
@@ -113,7 +113,7 @@ pub(super) async fn delete_collection(
             Err(RequestError::Failure(failure)) if failure.code == 404 => continue,
             Err(error) => return Err(error),
         };
-        deleted.push(ListedObject { name, json: object.to_string().into_bytes() });
+        deleted.push(object.to_string().into_bytes());
     }
     Ok(list::list_text(request, selected.version, &deleted, None))
 }

@@ -179,6 +179,10 @@ impl ApiFailure {
         Self::new(503, "ServiceUnavailable", message)
     }
 
+    pub(super) fn internal(message: impl Into<String>) -> Self {
+        Self::new(500, "InternalError", message)
+    }
+
     /// Returns the `Status` object.
     pub(super) fn status(&self) -> Value {
         let mut status = json!({

@@ -7,6 +7,7 @@ use super::{
     object::{labels_of, partial_metadata},
     object_key::{KeyMeaning, KeyedName, claim_key, meaning},
     object_request::ObjectRequest,
+    packed_objects::PackedObjects,
     selector::ObjectSelector,
     view::BucketView,
 };
@@ -36,11 +37,11 @@ pub(super) struct ListedObject {
 }
 
 /// The selected objects of a kind, in the order of their keys.
-#[derive(Debug)]
-pub(super) struct ObjectList {
+#[derive(Debug, Default)]
+pub(super) struct ObjectList<O> {
     /// The resourceVersion: a watch from it has all changes that the list lacks.
     pub(super) version: u64,
-    pub(super) objects: Vec<ListedObject>,
+    pub(super) objects: O,
 }
 
 /// The lists of which not all pages are read. They make the pages of a list consistent.
@@ -59,12 +60,12 @@ struct SnapshotQueue {
 struct ListSnapshot {
     id: u64,
     expires_at: Instant,
-    list: Arc<ObjectList>,
+    list: Arc<ObjectList<PackedObjects>>,
 }
 
 impl ListSnapshots {
     /// Keeps a list, and returns its number.
-    fn keep(&self, list: Arc<ObjectList>) -> u64 {
+    fn keep(&self, list: Arc<ObjectList<PackedObjects>>) -> u64 {
         let mut queue = self.queue.lock();
         queue.drop_expired();
         queue.last_id += 1;
@@ -76,7 +77,7 @@ impl ListSnapshots {
         id
     }
 
-    fn get(&self, id: u64) -> Option<Arc<ObjectList>> {
+    fn get(&self, id: u64) -> Option<Arc<ObjectList<PackedObjects>>> {
         let mut queue = self.queue.lock();
         queue.drop_expired();
         queue.lists.iter().find(|snapshot| snapshot.id == id).map(|snapshot| snapshot.list.clone())
@@ -103,7 +104,7 @@ pub(super) async fn page(
     let options = &request.call.options;
     let selector = ObjectSelector::parse(request.namespace, options)?;
     let (known, list, start) = match options.continue_token.as_str() {
-        "" => (None, Arc::new(list(request.store, view, &selector, request.call.is_metadata_only).await?), 0),
+        "" => (None, Arc::new(packed_list(request, view, &selector).await?), 0),
         token => {
             let parsed = token.split_once('-').and_then(|(id, start)| Some((id.parse().ok()?, start.parse().ok()?)));
             let (id, start) = parsed.ok_or_else(|| ApiFailure::bad_request("continue key is not valid"))?;
@@ -114,9 +115,8 @@ pub(super) async fn page(
         }
     };
     let limit = if options.limit == 0 { usize::MAX } else { options.limit };
-    let rest = list.objects.get(start..).unwrap_or_default();
-    let page = rest.get(..limit).unwrap_or(rest);
-    let remaining = rest.len() - page.len();
+    let page = list.objects.page(start, limit).map_err(|error| ApiFailure::internal(error.to_string()))?;
+    let remaining = list.objects.len().saturating_sub(start + page.len());
     let token = match (remaining, known) {
         (0, Some(id)) => {
             snapshots.remove(id);
@@ -128,14 +128,14 @@ pub(super) async fn page(
             Some(format!("{id}-{}", start + page.len()))
         }
     };
-    Ok(list_text(request, list.version, page, token.map(|token| (token, remaining))))
+    Ok(list_text(request, list.version, &page, token.map(|token| (token, remaining))))
 }
 
 /// Returns the text of a list object.
 pub(super) fn list_text(
     request: ObjectRequest<'_>,
     version: u64,
-    objects: &[ListedObject],
+    objects: &[Vec<u8>],
     rest: Option<(String, usize)>,
 ) -> Vec<u8> {
     let kind = &request.kind().kind;
@@ -150,25 +150,49 @@ pub(super) fn list_text(
         metadata["remainingItemCount"] = remaining.into();
     }
     let head = format!("{{\"kind\":{name:?},\"apiVersion\":{api_version:?},\"metadata\":{metadata},\"items\":[");
-    let items: Vec<&[u8]> = objects.iter().map(|object| object.json.as_slice()).collect();
-    let items = items.join(&b","[..]);
+    let items = objects.join(&b","[..]);
     [head.as_bytes(), items.as_slice(), &b"]}"[..]].concat()
 }
 
-/// Lists the selected objects, with all writes that ended before. An object whose value has become invalid is listed as it was before, if
-/// the process has seen that, and left out otherwise.
+/// Lists the selected objects.
+///
+/// # Errors
+/// Those of [`visit_selected`].
+pub(super) async fn list(
+    request: ObjectRequest<'_>,
+    view: &BucketView,
+    selector: &ObjectSelector,
+) -> Result<ObjectList<Vec<ListedObject>>, RequestError> {
+    let mut objects = Vec::new();
+    let version = visit_selected(request, view, selector, |object| objects.push(object)).await?;
+    Ok(ObjectList { version, objects })
+}
+
+/// Lists the selected objects, compressed.
+async fn packed_list(
+    request: ObjectRequest<'_>,
+    view: &BucketView,
+    selector: &ObjectSelector,
+) -> Result<ObjectList<PackedObjects>, RequestError> {
+    let mut objects = PackedObjects::default();
+    let version = visit_selected(request, view, selector, |object| objects.push(object.json)).await?;
+    Ok(ObjectList { version, objects })
+}
+
+/// Calls `visit` with the selected objects, with all writes that ended before, and returns their version. An object whose value has become
+/// invalid is visited as it was before, if the process has seen that, and left out otherwise.
 ///
 /// # Errors
 /// Those of the bucket. A failure if the value of the only object that the selector names is invalid.
-pub(super) async fn list(
-    store: &KindStore,
+async fn visit_selected(
+    request: ObjectRequest<'_>,
     view: &BucketView,
     selector: &ObjectSelector,
-    is_metadata_only: bool,
-) -> Result<ObjectList, RequestError> {
+    mut visit: impl FnMut(ListedObject) + Send,
+) -> Result<u64, RequestError> {
+    let store = request.store;
     view.wait_until_synced().await?;
     let (version, entries) = consistent_entries(store, view).await?;
-    let mut objects = Vec::new();
     for (name, entry, claim) in paired(store, entries) {
         let key = name.key();
         let read = store.read_entry(&name, entry.as_ref());
@@ -191,10 +215,11 @@ pub(super) async fn list(
         else {
             continue;
         };
+        let is_metadata_only = request.call.is_metadata_only;
         let json = if is_metadata_only { partial_metadata(&object).to_string() } else { object.to_string() };
-        objects.push(ListedObject { name, json: json.into_bytes() });
+        visit(ListedObject { name, json: json.into_bytes() });
     }
-    Ok(ObjectList { version, objects })
+    Ok(version)
 }
 
 /// Lists the entries, and returns them with a version from which a watch has all changes that they lack.

@@ -23,6 +23,7 @@ mod object;
 mod object_key;
 mod object_request;
 mod object_schema;
+mod packed_objects;
 mod patch;
 mod path;
 mod response;

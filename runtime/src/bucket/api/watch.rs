@@ -47,7 +47,7 @@ struct WatchEvents {
 
 /// Starts a watch: from a version, or with the current objects.
 pub(super) async fn watch(request: ObjectRequest<'_>, view: &Arc<BucketView>) -> Result<Body, RequestError> {
-    let (call, options) = (request.call, &request.call.options);
+    let options = &request.call.options;
     let selector = ObjectSelector::parse(request.namespace, options)?;
     let version = match options.resource_version.as_str() {
         "" => 0,
@@ -56,7 +56,7 @@ pub(super) async fn watch(request: ObjectRequest<'_>, view: &Arc<BucketView>) ->
     view.wait_until_synced().await?;
     let shows_all = options.initial_events.unwrap_or(version == 0);
     let (after, initial) = if shows_all {
-        let list = list::list(request.store, view, &selector, call.is_metadata_only).await?;
+        let list = list::list(request, view, &selector).await?;
         (list.version, list.objects.into())
     } else if version == 0 {
         (view.position(), VecDeque::new())
