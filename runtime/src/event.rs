@@ -4,6 +4,9 @@
 //! count of the first event (`series` in the API) instead of creating another object. An event that can't be written is lost and
 //! logged, since events are hints and not state. Events that are lost in an outage of the API server are counted, and logged in
 //! one line after it.
+//!
+//! An event about an object in a bucket regards a child of the object in Kubernetes, or the operator's Pod if there is none, and the
+//! object is `related`. Without Kubernetes, the events are in a bucket, and regard their objects.
 
 use crate::{
     bounds,
@@ -41,18 +44,41 @@ impl EventType {
     }
 }
 
-/// The object that an event is about.
+/// An object that an event names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Regarding {
+pub(crate) struct EventObject {
     pub(crate) kind: Kind,
     pub(crate) key: ObjectKey,
     pub(crate) uid: Uid,
 }
 
+impl EventObject {
+    /// Returns the object as an event names it.
+    fn reference(&self) -> Value {
+        json!({
+            "apiVersion": self.kind.api_version(), "kind": self.kind.kind, "name": self.key.name(),
+            "namespace": self.key.namespace(), "uid": self.uid.to_string(),
+        })
+    }
+
+    /// Returns the namespace of the events that regard the object: `default` for a cluster-scoped one, as in client-go.
+    fn event_namespace(&self) -> &str {
+        self.key.namespace().unwrap_or("default")
+    }
+}
+
+/// The object that an event is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Regarding {
+    pub(crate) object: EventObject,
+    /// A child of the object in Kubernetes, which the event regards if the object is in a bucket. Only such an object has one.
+    pub(crate) child: Option<EventObject>,
+}
+
 /// An event without its time; equal events form a series.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Event {
-    regarding: Regarding,
+    object: EventObject,
     type_: EventType,
     reason: String,
     action: &'static str,
@@ -62,7 +88,8 @@ struct Event {
 /// A message from a recorder to the task that writes events.
 #[derive(Debug)]
 enum RecorderMessage {
-    Event(Box<Event>),
+    /// An event, and the child that it regards if the object is in a bucket.
+    Event(Box<(Event, Option<EventObject>)>),
     /// Requests a reply after all earlier events are written or lost.
     Flush(oneshot::Sender<()>),
 }
@@ -119,9 +146,11 @@ impl EventRecorder {
     ) {
         let Some(sender) = &self.0 else { return };
         let (word, note) = (bounds::event_word(reason).into_owned(), bounds::event_note(note).into_owned());
-        let event = Event { regarding: regarding.clone(), type_, reason: word, action, note };
-        if sender.try_send(RecorderMessage::Event(Box::new(event))).is_err() {
-            tracing::warn!(kind = %regarding.kind, object = %regarding.key, reason, "event dropped: the queue is full");
+        let Regarding { object, child } = regarding.clone();
+        let event = Event { object, type_, reason: word, action, note };
+        if sender.try_send(RecorderMessage::Event(Box::new((event, child)))).is_err() {
+            let EventObject { kind, key, .. } = &regarding.object;
+            tracing::warn!(%kind, object = %key, reason, "event dropped: the queue is full");
         }
     }
 
@@ -152,6 +181,7 @@ struct EventWriter {
 
 /// A written event and the number of its repeats.
 struct Series {
+    namespace: String,
     name: String,
     count: i32,
     last: Timestamp,
@@ -173,7 +203,7 @@ impl EventWriter {
     /// an event that can't be written is lost.
     async fn write_all(mut self, mut messages: mpsc::Receiver<RecorderMessage>) {
         while let Some(message) = messages.recv().await {
-            let event = match message {
+            let (event, child) = match message {
                 RecorderMessage::Event(event) => *event,
                 RecorderMessage::Flush(done) => {
                     // The caller may no longer wait.
@@ -181,8 +211,8 @@ impl EventWriter {
                     continue;
                 }
             };
-            let (kind, object) = (event.regarding.kind.clone(), event.regarding.key.clone());
-            let result = AssertUnwindSafe(self.write(event)).catch_unwind().await;
+            let EventObject { kind, key: object, .. } = event.object.clone();
+            let result = AssertUnwindSafe(self.write(event, child)).catch_unwind().await;
             let result = result.map_err(|payload| Error::unexpected(Panicked::new(Closure::Runtime, &*payload)));
             match result {
                 Ok(Ok(())) => self.log_lost_events(),
@@ -212,48 +242,55 @@ impl EventWriter {
         }
     }
 
-    /// Creates an event, or increments the count of its series. A series whose object no longer exists begins anew.
-    async fn write(&mut self, event: Event) -> Result<(), crate::client::CallError> {
+    /// Creates an event, or increments the count of its series. A series whose object no longer exists begins anew. Repeats form a
+    /// series whatever child they regard, also if a child is created again and again.
+    async fn write(&mut self, event: Event, child: Option<EventObject>) -> Result<(), crate::client::CallError> {
         let now = self.environment.now();
         self.series.retain(|_, series| now.duration_since(series.last) < SERIES_TIMEOUT);
-        let namespace = match self.is_apart(&event.regarding) {
-            true => self.namespace.clone(),
-            false => event.regarding.key.namespace().unwrap_or("default").to_owned(),
-        };
         let kind = kind();
         if let Some(series) = self.series.get_mut(&event) {
             (series.count, series.last) = (series.count.saturating_add(1), now);
-            let target = Target { kind: &kind, namespace: Some(&namespace), name: &series.name };
+            let target = Target { kind: &kind, namespace: Some(&series.namespace), name: &series.name };
             let patch = json!({"series": {"count": series.count, "lastObservedTime": micro_time(now)}});
             match self.client.patch(target, &Patch::Merge(&patch), &self.operator).await {
                 Err(error) if error.is_not_found() => drop(self.series.remove(&event)),
                 other => return other.map(drop),
             }
         }
-        let name = bounds::event_name(event.regarding.key.name(), self.environment.random());
+        let name = bounds::event_name(event.object.key.name(), self.environment.random());
+        let child = child.filter(|_| self.is_apart(&event.object));
+        let namespace = match &child {
+            Some(child) => child.event_namespace(),
+            None if self.is_apart(&event.object) => self.namespace.as_str(),
+            None => event.object.event_namespace(),
+        };
+        let namespace = namespace.to_owned();
         let target = Target { kind: &kind, namespace: Some(&namespace), name: &name };
-        let body = self.body(&event, &namespace, &name, now);
+        let body = self.body((&event, child.as_ref()), &namespace, &name, now);
         self.client.create::<Value>(target, &body, &self.operator).await?;
-        self.series.insert(event, Series { name, count: 1, last: now });
+        self.series.insert(event, Series { namespace, name, count: 1, last: now });
         Ok(())
     }
 
-    /// Returns whether events are in Kubernetes and this object is not. Such an event regards the Pod of the operator, and the object is
-    /// `related`: the namespace of an event is that of the object it regards, and a namespace in a bucket may not exist in Kubernetes.
-    fn is_apart(&self, regarding: &Regarding) -> bool {
-        self.client.is_in_bucket(&regarding.kind) && !self.client.is_in_bucket(&kind())
+    /// Returns whether events are in Kubernetes and the object is not. Such an event regards a child of the object or the Pod of the
+    /// operator, and the object is `related`: the namespace of an event is that of the object it regards, and a namespace in a bucket
+    /// may not exist in Kubernetes.
+    fn is_apart(&self, object: &EventObject) -> bool {
+        self.client.is_in_bucket(&object.kind) && !self.client.is_in_bucket(&kind())
     }
 
     /// Returns the JSON of a new event.
-    fn body(&self, event: &Event, namespace: &str, name: &str, now: Timestamp) -> Value {
-        let Regarding { kind, key, uid } = &event.regarding;
-        let object = json!({
-            "apiVersion": kind.api_version(), "kind": kind.kind, "name": key.name(),
-            "namespace": key.namespace(), "uid": uid.to_string(),
-        });
-        let is_apart = self.is_apart(&event.regarding);
+    fn body(
+        &self,
+        (event, child): (&Event, Option<&EventObject>),
+        namespace: &str,
+        name: &str,
+        now: Timestamp,
+    ) -> Value {
+        let object = &event.object;
+        let is_apart = self.is_apart(object);
         let note = match is_apart {
-            true => bounds::event_note(&format!("{kind} {key}: {}", event.note)).into_owned(),
+            true => bounds::event_note(&format!("{} {}: {}", object.kind, object.key, event.note)).into_owned(),
             false => event.note.clone(),
         };
         let mut body = json!({
@@ -262,11 +299,13 @@ impl EventWriter {
             "eventTime": micro_time(now),
             "reportingController": self.operator, "reportingInstance": self.instance,
             "type": event.type_.as_str(), "reason": event.reason, "action": event.action, "note": note,
-            "regarding": object,
+            "regarding": object.reference(),
         });
         if is_apart {
-            let pod = json!({"apiVersion": "v1", "kind": "Pod", "name": self.instance, "namespace": self.namespace});
-            body["related"] = std::mem::replace(&mut body["regarding"], pod);
+            let pod =
+                || json!({"apiVersion": "v1", "kind": "Pod", "name": self.instance, "namespace": self.namespace});
+            let regarded = child.map_or_else(pod, EventObject::reference);
+            body["related"] = std::mem::replace(&mut body["regarding"], regarded);
         }
         body
     }
@@ -301,8 +340,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_events_lost_in_an_outage_are_logged_in_one_line_after_it() {
-        let (log, regarding) =
-            (Log::capture(), Regarding { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() });
+        let log = Log::capture();
+        let object = EventObject { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() };
+        let regarding = Regarding { object, child: None };
         let (recorder, result) = EventRecorder::new(unreachable_for(3), Environment::system(), ("shop", "shops"));
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));

@@ -190,6 +190,9 @@ impl<O: Owner> Controller<O> {
     }
 
     /// Sets whether the controller records events. Only then does the role have a rule for them. Default: on.
+    ///
+    /// An event about an object in a bucket regards a child of the object in Kubernetes, or the Pod of the operator if there is none. Its
+    /// `related` is the object. Without Kubernetes, the events are in a bucket.
     #[must_use]
     pub fn events(mut self, on: bool) -> Self {
         self.settings.events = on;

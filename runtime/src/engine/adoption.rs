@@ -61,7 +61,8 @@ impl PassCore<'_> {
         };
         let key = ObjectKey::new(desired.namespace.as_deref(), &desired.name);
         let note = format!("took over {} {key}", children.kind);
-        self.shared.recorder.normal(&self.owner.regarding(), "Adopted", "Apply", &note);
+        let regarding = self.regarding_child(&children.kind, &key, uid);
+        self.shared.recorder.normal(&regarding, "Adopted", "Apply", &note);
         Ok(readiness)
     }
 

@@ -161,12 +161,9 @@ impl PassCore<'_> {
             self.owner_states().record_accepted_fields(&self.owner, kind, &header, child.fields);
         }
         if applied.created {
-            self.shared.recorder.normal(
-                &self.owner.regarding(),
-                "Created",
-                "Apply",
-                &format!("created {kind} {}", header.key),
-            );
+            let regarding = self.regarding_child(kind, &header.key, &header.uid);
+            let note = format!("created {kind} {}", header.key);
+            self.shared.recorder.normal(&regarding, "Created", "Apply", &note);
         }
         Ok(WrittenChild { readiness: child.readiness, owns_all_fields })
     }

@@ -1,7 +1,7 @@
 //! `ControllerState`: the state of one controller in one cluster, which all its passes share.
 
 use crate::{
-    cache::{ObjectKey, OwnWriteEvents, OwnWrites, ResourceVersion, Revision, Uid, WatchProgress},
+    cache::{Header, ObjectKey, OwnWriteEvents, OwnWrites, ResourceVersion, Revision, Uid, WatchProgress},
     client::Client,
     counters::Counters,
     engine::{
@@ -10,7 +10,7 @@ use crate::{
     },
     environment::Environment,
     error::{Error, Result},
-    event::EventRecorder,
+    event::{EventObject, EventRecorder, Regarding},
     informer::{
         namespaces::Namespaces,
         watch::{WatchedKind, WatchedRevisions},
@@ -223,6 +223,28 @@ impl ControllerState {
         // A write stays recorded until the cache shows it, also after an outage.
         let behind = self.own_writes.behind(owner, progress);
         behind.is_some_and(|kind| children(&kind).is_some_and(|children| !children.health.has_failed()))
+    }
+
+    /// Returns what an event about an object regards. For an object in a bucket that is its first child in Kubernetes, if it has one.
+    pub(crate) fn regarding(&self, object: EventObject) -> Regarding {
+        let is_in_bucket = self.client.is_in_bucket(&object.kind);
+        let child = if is_in_bucket { self.first_child_in_kubernetes(&object.uid) } else { None };
+        Regarding { object, child }
+    }
+
+    /// Returns the first child of an owner by kind and key that is in Kubernetes and is not being deleted, from the caches.
+    fn first_child_in_kubernetes(&self, owner: &Uid) -> Option<EventObject> {
+        let mut in_kubernetes = self.children.iter().filter(|(kind, _)| !self.client.is_in_bucket(kind));
+        in_kubernetes.find_map(|(kind, children)| {
+            let mut first = None;
+            children.store.visit_owned(owner, |entry| {
+                let Header { key, uid, deleting, .. } = &entry.header;
+                if first.is_none() && !deleting {
+                    first = Some(EventObject { kind: kind.clone(), key: key.clone(), uid: uid.clone() });
+                }
+            });
+            first
+        })
     }
 
     /// Drops the state of an owner whose children are gone.

@@ -39,7 +39,8 @@ impl PassCore<'_> {
         self.owner_states().add_pending_deletion(&self.owner, PendingDeletion { confirmed, ..pending });
         if deletion != Deletion::Absent {
             let note = format!("deleted {kind} {}", header.key);
-            self.shared.recorder.normal(&self.owner.regarding(), "Deleted", "Delete", &note);
+            let regarding = self.regarding_child(kind, &header.key, &header.uid);
+            self.shared.recorder.normal(&regarding, "Deleted", "Delete", &note);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::{
     cache::{ObjectKey, Uid},
     engine::owner_mark::OwnerMark,
-    event::Regarding,
+    event::EventObject,
     kind::Kind,
 };
 
@@ -67,8 +67,8 @@ impl Identity {
         OwnerMark { kind: &kind, namespace, name: self.name(), uid: &uid, is_remote }.to_string()
     }
 
-    /// Returns the object as the subject of an event.
-    pub(crate) fn regarding(&self) -> Regarding {
-        Regarding { kind: self.kind.clone(), key: self.key.clone(), uid: self.uid.clone() }
+    /// Returns the object as an event names it.
+    pub(crate) fn event_object(&self) -> EventObject {
+        EventObject { kind: self.kind.clone(), key: self.key.clone(), uid: self.uid.clone() }
     }
 }

@@ -1,7 +1,7 @@
 //! `PassCore` and `Pass`: the state of one reconcile pass over one object, which all nodes of its tree share.
 
 use crate::{
-    cache::{Header, ObjectKey, ResourceVersion},
+    cache::{Header, ObjectKey, ResourceVersion, Uid},
     client::strip_nulls,
     context::UnversionedReads,
     engine::{
@@ -13,6 +13,7 @@ use crate::{
         plan::{Claims, Plan},
         side_effects::{OwnerWrite, SideEffects},
     },
+    event::{EventObject, Regarding},
     informer::watch::WatchedKind,
     kind::Kind,
     managed::Managed,
@@ -219,6 +220,23 @@ impl<'a> PassCore<'a> {
 
     pub(crate) fn owner_states(&self) -> MutexGuard<'_, OwnerStates> {
         self.shared.owner_states()
+    }
+
+    /// Returns what an event about the owner regards.
+    pub(crate) fn regarding(&self) -> Regarding {
+        self.shared.regarding(self.owner.event_object())
+    }
+
+    /// Returns what an event about a child of the owner regards: the owner. For an owner in a bucket that is the child, if it is in
+    /// Kubernetes.
+    pub(crate) fn regarding_child(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Regarding {
+        let client = &self.shared.client;
+        // The client of another cluster has no kinds in buckets, and events never name an object of another cluster.
+        if !client.is_in_bucket(&self.owner.kind) || client.is_in_bucket(kind) {
+            return self.regarding();
+        }
+        let child = EventObject { kind: kind.clone(), key: key.clone(), uid: uid.clone() };
+        Regarding { object: self.owner.event_object(), child: Some(child) }
     }
 
     /// Returns whether only changes of the owner's children, or own writes of its nodes, triggered the pass.

@@ -20,6 +20,6 @@ pub(crate) async fn report_remaining_records(core: &PassCore<'_>) {
     };
     for note in notes {
         tracing::warn!(owner = %owner.key, "{note}");
-        core.shared.recorder.record(&owner.regarding(), EventType::Warning, REASON, "Delete", &note);
+        core.shared.recorder.record(&core.regarding(), EventType::Warning, REASON, "Delete", &note);
     }
 }

@@ -46,30 +46,30 @@ fn at_each_connection(path: PathBuf, sign: fn(&Path, &[u8]) -> Result<Auth, Nats
 
 /// Signs the server's nonce with the seed of a credentials file, whose first block is a JWT and whose second one is the seed.
 fn sign_with_credentials(path: &Path, nonce: &[u8]) -> Result<Auth, NatsError> {
-    const WHAT: &str = "credentials file";
-    let text = read(WHAT, path)?;
+    const FILE_TYPE: &str = "credentials file";
+    let text = read(FILE_TYPE, path)?;
     let mut blocks = blocks(&text);
-    let jwt = blocks.next().ok_or_else(|| NatsError::file(WHAT, path, "it has no user JWT"))?;
-    let seed = blocks.next().ok_or_else(|| NatsError::file(WHAT, path, "it has no seed after the user JWT"))?;
-    let pair = KeyPair::from_seed(seed).map_err(|error| NatsError::file(WHAT, path, error))?;
+    let jwt = blocks.next().ok_or_else(|| NatsError::file(FILE_TYPE, path, "it has no user JWT"))?;
+    let seed = blocks.next().ok_or_else(|| NatsError::file(FILE_TYPE, path, "it has no seed after the user JWT"))?;
+    let pair = KeyPair::from_seed(seed).map_err(|error| NatsError::file(FILE_TYPE, path, error))?;
     let mut auth = Auth::new();
     auth.jwt = Some(jwt.to_owned());
-    auth.signature = Some(pair.sign(nonce).map_err(|error| NatsError::file(WHAT, path, error))?);
+    auth.signature = Some(pair.sign(nonce).map_err(|error| NatsError::file(FILE_TYPE, path, error))?);
     Ok(auth)
 }
 
 fn sign_with_seed(path: &Path, nonce: &[u8]) -> Result<Auth, NatsError> {
-    const WHAT: &str = "seed file";
-    let text = read(WHAT, path)?;
-    let pair = KeyPair::from_seed(text.trim()).map_err(|error| NatsError::file(WHAT, path, error))?;
+    const FILE_TYPE: &str = "seed file";
+    let text = read(FILE_TYPE, path)?;
+    let pair = KeyPair::from_seed(text.trim()).map_err(|error| NatsError::file(FILE_TYPE, path, error))?;
     let mut auth = Auth::new();
     auth.nkey = Some(pair.public_key());
-    auth.signature = Some(pair.sign(nonce).map_err(|error| NatsError::file(WHAT, path, error))?);
+    auth.signature = Some(pair.sign(nonce).map_err(|error| NatsError::file(FILE_TYPE, path, error))?);
     Ok(auth)
 }
 
-fn read(what: &'static str, path: &Path) -> Result<String, NatsError> {
-    std::fs::read_to_string(path).map_err(|error| NatsError::file(what, path, error))
+fn read(file_type: &'static str, path: &Path) -> Result<String, NatsError> {
+    std::fs::read_to_string(path).map_err(|error| NatsError::file(file_type, path, error))
 }
 
 /// Returns the line after each `-----BEGIN …-----`.

@@ -23,12 +23,12 @@ pub enum NatsError {
         /// The prefix.
         prefix: String,
     },
-    /// A file with credentials can't be read, or has other contents.
-    #[error("the NATS {what} {} can't be used: {message}", .path.display())]
+    /// A file with credentials or certificates can't be read, or its contents are not those of its type.
+    #[error("the NATS {file_type} {} can't be used: {message}", .path.display())]
     #[non_exhaustive]
     File {
-        /// The contents that the file must have, for example `credentials file`.
-        what: &'static str,
+        /// The type of the file: `credentials file`, `seed file`, `certificate authority`, `client certificate` or `client key`.
+        file_type: &'static str,
         /// The path of the file.
         path: PathBuf,
         /// What is wrong with it.
@@ -105,8 +105,8 @@ impl NatsError {
     }
 
     /// Returns [`File`](Self::File).
-    pub(super) fn file(what: &'static str, path: impl Into<PathBuf>, message: impl ToString) -> Self {
-        Self::File { what, path: path.into(), message: message.to_string() }
+    pub(super) fn file(file_type: &'static str, path: impl Into<PathBuf>, message: impl ToString) -> Self {
+        Self::File { file_type, path: path.into(), message: message.to_string() }
     }
 }
 

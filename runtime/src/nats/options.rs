@@ -227,8 +227,8 @@ fn is_prefix(prefix: &str) -> bool {
 }
 
 /// Returns the path of a file that has a certificate.
-fn of_certificate(what: &'static str, path: &Path) -> Result<PathBuf, NatsError> {
-    of_pem((what, "certificate"), path, |text| CertificateDer::from_pem_slice(text).map(drop))
+fn of_certificate(file_type: &'static str, path: &Path) -> Result<PathBuf, NatsError> {
+    of_pem((file_type, "certificate"), path, |text| CertificateDer::from_pem_slice(text).map(drop))
 }
 
 /// Returns the path of a file that has the key of the client certificate.
@@ -238,15 +238,15 @@ fn of_key(path: &Path) -> Result<PathBuf, NatsError> {
 
 /// Returns the path of a file in which `find` finds what it must have. Otherwise the error of the client would not name the file.
 fn of_pem(
-    (what, item): (&'static str, &str),
+    (file_type, item): (&'static str, &str),
     path: &Path,
     find: impl FnOnce(&[u8]) -> Result<(), PemError>,
 ) -> Result<PathBuf, NatsError> {
-    let text = std::fs::read(path).map_err(|error| NatsError::file(what, path, error))?;
+    let text = std::fs::read(path).map_err(|error| NatsError::file(file_type, path, error))?;
     match find(&text) {
         Ok(()) => Ok(path.to_owned()),
-        Err(PemError::NoItemsFound) => Err(NatsError::file(what, path, format!("it has no {item} in PEM"))),
-        Err(error) => Err(NatsError::file(what, path, error)),
+        Err(PemError::NoItemsFound) => Err(NatsError::file(file_type, path, format!("it has no {item} in PEM"))),
+        Err(error) => Err(NatsError::file(file_type, path, error)),
     }
 }
 

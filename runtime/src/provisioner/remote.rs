@@ -206,8 +206,8 @@ async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
                 has_cluster = false;
                 let note = format!("gave up the objects in the cluster of {kubeconfig}, which can't be reached");
                 tracing::warn!(owner = %core.owner.key, %kubeconfig, "the objects in a cluster are given up");
-                let owner = core.owner.regarding();
-                core.shared.recorder.record(&owner, EventType::Warning, "Abandoned", "Delete", &note);
+                let regarding = core.regarding();
+                core.shared.recorder.record(&regarding, EventType::Warning, "Abandoned", "Delete", &note);
             }
             Err(error) => return Err(error),
         }

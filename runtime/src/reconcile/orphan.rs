@@ -84,7 +84,8 @@ impl Loop {
         }
         if released > 0 {
             let note = format!("kept {released} children");
-            self.shared.recorder.normal(&self.identity(header).regarding(), "Orphaned", "Orphan", &note);
+            let regarding = self.shared.regarding(self.identity(header).event_object());
+            self.shared.recorder.normal(&regarding, "Orphaned", "Orphan", &note);
         }
         Ok(())
     }

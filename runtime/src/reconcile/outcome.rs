@@ -142,7 +142,7 @@ impl Loop {
     /// Records an event with the reason and the message of an outcome.
     pub(super) fn record_outcome(&self, header: &Header, verdict: &Verdict) {
         let type_ = if verdict.is_failure() { EventType::Warning } else { EventType::Normal };
-        let regarding = self.identity(header).regarding();
+        let regarding = self.shared.regarding(self.identity(header).event_object());
         self.shared.recorder.record(&regarding, type_, &verdict.reason, "Reconcile", &verdict.message);
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     cache::{Header, ObjectKey, PerObject},
     engine::controller_state::ControllerState,
     error::Error,
-    event::{EventType, Regarding},
+    event::{EventObject, EventType},
     kind::Kind,
     panic::{Closure, Panicked, Panics},
 };
@@ -26,7 +26,8 @@ impl PanicReports {
         let earlier = self.0.lock().update(&header.key, &header.uid, |stored| std::mem::replace(stored, closures));
         for panicked in panics.0.iter().filter(|panicked| !earlier.contains(&panicked.closure)) {
             tracing::error!(%kind, object = %header.key, error = %panicked, "user code panicked on an object; its changes may be missed");
-            let regarding = Regarding { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone() };
+            let object = EventObject { kind: kind.clone(), key: header.key.clone(), uid: header.uid.clone() };
+            let regarding = shared.regarding(object);
             // The message of a panic may contain any data of the object, so only the log has it.
             let note = format!("{} panicked on this object; see the operator's log", panicked.closure.noun());
             shared.recorder.record(&regarding, EventType::Warning, PANICKED, "Watch", &note);

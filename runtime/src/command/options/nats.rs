@@ -16,7 +16,8 @@ const CREDENTIALS_VARIABLE: &str = "NATS_CREDS";
 #[group(skip)]
 pub(crate) struct BucketOptions {
     /// URLs of the servers of NATS: a list, with commas in the flag and in the variable [default: none, the operator's own connection]
-    #[arg(long, env = "NATS_URL", value_name = "URLS", value_delimiter = ',')]
+    // A value of the variable may have a password, although such a URL is refused later.
+    #[arg(long, env = "NATS_URL", hide_env_values = true, value_name = "URLS", value_delimiter = ',')]
     #[serde(rename = "url")]
     pub(super) nats_url: Option<Vec<String>>,
     /// Credentials file of the operator's user, as `nsc generate creds` writes it [default: none, the anonymous user]
@@ -169,6 +170,16 @@ mod connection {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use clap::Command;
+
+    /// Clap prints the values of variables in the help, and those of URLs may have a password.
+    #[test]
+    fn the_help_does_not_print_the_urls_of_the_variable() {
+        let command = BucketOptions::augment_args(Command::new("operator"));
+        let option = command.get_arguments().find(|option| option.get_long() == Some("nats-url")).unwrap();
+        assert_eq!(option.get_env(), Some(OsStr::new("NATS_URL")));
+        assert!(option.is_hide_env_values_set());
+    }
 
     #[test]
     fn only_the_variable_may_name_credentials_without_a_url() {

@@ -57,7 +57,7 @@ impl<'a, P> Calls<'a, P> {
 
     /// Records an event about the object, if the controller records events. A repeated event increases the count of the first.
     pub fn event(&self, type_: EventType, reason: &str, message: &str) {
-        self.core.shared.recorder.record(&self.core.owner.regarding(), type_, reason, "Provision", message);
+        self.core.shared.recorder.record(&self.core.regarding(), type_, reason, "Provision", message);
     }
 
     /// Returns the field manager of the operator.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, dead_code)]
 
+mod events;
+
 use crate::{
     Managed, Operator, Provisioner, RunError, RunOptions,
     bucket::{Bucket, MemoryBuckets},

@@ -5,6 +5,7 @@
 use crate::{
     bucket::{BucketDefinition, BucketStorage},
     manifest::{Project, Rendered, files, fixture},
+    shape::{Node, Shape},
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -46,15 +47,24 @@ fn a_kind_in_a_bucket_has_no_definition_and_no_rules() {
 }
 
 #[test]
-fn events_on_an_object_in_a_bucket_are_written_in_the_namespace_of_the_operator() {
-    let rendered = files(&with_bucket(BucketDefinition::new("widgets"))).unwrap();
-    let install = documents(&rendered, "install.yaml");
+fn nats_u41_events_on_an_object_in_a_bucket_are_written_where_its_children_in_kubernetes_are() {
+    static CUSTOM: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
     let writes_events = |role: &&Value| {
         let rules = role["rules"].as_array().into_iter().flatten();
         rules.flat_map(|rule| rule["resources"].as_array().into_iter().flatten()).any(|resource| resource == "events")
     };
-    let kinds: Vec<_> = install.iter().filter(writes_events).map(|role| role["kind"].clone()).collect();
-    assert_eq!(kinds, ["Role"]);
+    let roles = |project: &Project| {
+        let install = documents(&files(project).unwrap(), "install.yaml");
+        install.iter().filter(writes_events).map(|role| role["kind"].clone()).collect::<Vec<_>>()
+    };
+    let mut project = with_bucket(BucketDefinition::new("widgets"));
+    assert_eq!(roles(&project), ["ClusterRole"]);
+    project.namespaced = true;
+    assert_eq!(roles(&project), ["Role"]);
+    project.namespaced = false;
+    // Without such children, the events are about the Pod of the operator.
+    project.controllers[0].shape = &CUSTOM;
+    assert_eq!(roles(&project), ["Role"]);
 }
 
 #[test]

@@ -275,11 +275,8 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         grants.push(Grant { rule, scope: scope_of_kind(project, watched), source: source(GrantReason::Loop(action)) });
     }
     if controlled.events {
-        // Events on a cluster-scoped object go to the namespace `default`, so the scope is right for them, too. Those on an object in
-        // a bucket go to the namespace of the operator.
         let events = loop_grant(Rule::on("events.k8s.io", "events", EVENT_VERBS), "records events");
-        let scope = if controlled.bucket.is_some() { RuleScope::OperatorNamespace } else { events.scope.clone() };
-        grants.push(Grant { scope, ..events });
+        grants.push(Grant { scope: scope_of_events(project, controlled), ..events });
     }
     controlled.shape.walk(&mut |visit| {
         let source =
@@ -356,6 +353,23 @@ fn location_of(visit: &NodeVisit<'_>, access: &Access) -> SourceLocation {
     } else {
         access.location
     }
+}
+
+/// Returns the scope of the events about the objects of a controller. Those about an object in a bucket are in the namespaces of its
+/// children in Kubernetes; if it has none, in that of the operator.
+fn scope_of_events(project: &Project, controlled: &KindDescription) -> RuleScope {
+    // Events about a cluster-scoped object are in the namespace `default`, so its scope is right for them, too.
+    if controlled.bucket.is_none() {
+        return scope_of_kind(project, &controlled.kind);
+    }
+    let mut scope = RuleScope::OperatorNamespace;
+    controlled.shape.walk(&mut |visit| {
+        let in_kubernetes = visit.local_kinds().into_iter().filter(|kind| !project.is_in_bucket(kind));
+        for kind in in_kubernetes {
+            scope = scope_of_kind(project, &kind).max(scope.clone());
+        }
+    });
+    scope
 }
 
 /// Returns the scope for all objects of a kind that the operator watches.

@@ -20,7 +20,7 @@ use super::{
 pub(super) fn cases() -> Vec<Trial> {
     vec![
         case_with_buckets(
-            "nats_u41_an_event_about_an_entry_regards_the_operator_and_is_related_to_the_entry",
+            "nats_u41_an_event_about_an_entry_regards_its_child_or_the_operator_and_is_related_to_the_entry",
             in_kubernetes,
         ),
         case_with_buckets("nats_u41_events_without_kubernetes_are_in_a_bucket_and_repeats_are_counted", in_a_bucket),
@@ -40,11 +40,16 @@ async fn related(scene: &SiphonScene, name: &str, reason: &str) -> Event {
 /// The namespace of an event is that of the object it regards, and no object of Kubernetes is in the bucket.
 async fn in_kubernetes(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
-    scene.put("one", "a", Ending::Success).await;
-    let event = related(&scene, "one", "Created").await;
-    let (regarding, related) = (event.regarding.unwrap(), event.related.unwrap());
-    assert_eq!(regarding.kind.as_deref(), Some("Pod"));
-    assert_eq!((related.kind.as_deref(), related.namespace), (Some("Siphon"), Some(scene.site.namespace.clone())));
+    let mut stranger = ConfigMap::default();
+    stranger.metadata.name = Some("taken".to_owned());
+    scene.site.create(&stranger).await;
+    for (name, reason, kind) in [("one", "Created", "ConfigMap"), ("taken", "NotOwned", "Pod")] {
+        scene.put(name, "a", Ending::Success).await;
+        let event = related(&scene, name, reason).await;
+        let (regarding, related) = (event.regarding.unwrap(), event.related.unwrap());
+        assert_eq!(regarding.kind.as_deref(), Some(kind));
+        assert_eq!((related.kind.as_deref(), related.namespace), (Some("Siphon"), Some(scene.site.namespace.clone())));
+    }
     scene.running.end_now().await;
 }
 
