@@ -302,8 +302,7 @@ impl EventWriter {
             "regarding": object.reference(),
         });
         if is_apart {
-            let pod =
-                || json!({"apiVersion": "v1", "kind": "Pod", "name": self.instance, "namespace": self.namespace});
+            let pod = || json!({"apiVersion": "v1", "kind": "Pod", "name": self.instance, "namespace": self.namespace});
             let regarded = child.map_or_else(pod, EventObject::reference);
             body["related"] = std::mem::replace(&mut body["regarding"], regarded);
         }

@@ -30,16 +30,16 @@ use crate::{
 pub use form::{Form, PLANE};
 pub use options::Options;
 
-use self::{house::ServedSandbox, inner::Inner, premises::PlaneFiles, programs::Programs};
+use self::{files::PlaneFiles, house::ServedSandbox, inner::Inner, programs::Programs};
 
 mod cluster;
+mod files;
 mod form;
 mod house;
 mod inner;
 mod install;
 mod options;
 mod outage;
-mod premises;
 mod programs;
 
 /// A counter for names that are unique among the tests of this process.

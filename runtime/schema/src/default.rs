@@ -2,34 +2,29 @@
 
 use serde_json::Value;
 
-use crate::shape::{OtherFields, Schema, Shape};
+use crate::shape::{Schema, Shape};
 
-/// Sets the defaults of a schema on absent values. A null that the schema doesn't admit counts as absent.
+/// Sets the defaults of a schema on absent values. A null that the schema doesn't admit counts as absent: it is replaced by the default, or
+/// removed from its object if there is none.
 pub fn default(schema: &Schema, value: &mut Value) {
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
             for (name, schema) in &fields.known {
-                let absent = map.get(&**name).is_none_or(|value| value.is_null() && !schema.nullable);
-                if let (true, Some(default)) = (absent, &schema.default) {
+                if let (false, Some(default)) = (map.contains_key(&**name), &schema.default) {
                     map.insert(name.to_string(), default.clone());
                 }
             }
-            map.retain(|name, value| !value.is_null() || fields.field(name).is_none_or(keeps_null));
+            map.retain(|name, value| fields.field(name).is_none_or(|schema| replace_null(schema, value)));
             for (name, value) in map {
-                let each = match &fields.others {
-                    OtherFields::Each(schema) => Some(&**schema),
-                    OtherFields::Unknown | OtherFields::Kept => None,
-                };
-                if let Some(schema) = fields.known.get(name.as_str()).or(each) {
+                if let Some(schema) = fields.field(name) {
                     default(schema, value);
                 }
             }
         }
         (Shape::List(list), Value::Array(items)) => {
             for item in items {
-                if let (true, false, Some(default)) = (item.is_null(), list.items.nullable, &list.items.default) {
-                    *item = default.clone();
-                }
+                // Without a default, the null is kept: a list has no absent items.
+                replace_null(&list.items, item);
                 default(&list.items, item);
             }
         }
@@ -37,9 +32,16 @@ pub fn default(schema: &Schema, value: &mut Value) {
     }
 }
 
-/// Returns whether a null remains in the object: the schema admits it, or has a default for it. Other nulls are removed.
-fn keeps_null(schema: &Schema) -> bool {
-    schema.nullable || schema.default.is_some() || matches!(schema.resolve().shape, Shape::Any)
+/// Replaces a null that the schema doesn't admit by its default. Returns whether there is a value then.
+fn replace_null(schema: &Schema, value: &mut Value) -> bool {
+    if !value.is_null() || schema.nullable {
+        return true;
+    }
+    match &schema.default {
+        Some(default) => *value = default.clone(),
+        None => return matches!(schema.resolve().shape, Shape::Any),
+    }
+    true
 }
 
 /// Converts numbers without a fraction to integers, as Go's JSON encoder writes them.
@@ -55,5 +57,34 @@ pub fn whole_numbers_to_integers(value: &mut Value) {
         Value::Array(items) => items.iter_mut().for_each(whole_numbers_to_integers),
         Value::Object(map) => map.values_mut().for_each(whole_numbers_to_integers),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// The rules of `Default` and `PruneNonNullableNullsWithoutDefaults` in kube-apiserver.
+    #[test]
+    fn a_null_that_is_not_admitted_is_replaced_by_the_default_or_removed() {
+        let values = json!({"type": "integer", "default": 1});
+        let schema = json!({"type": "object", "properties": {
+            "map": {"type": "object", "additionalProperties": values},
+            "bare": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "list": {"type": "array", "items": values},
+            "field": values,
+            "removed": {"type": "integer"},
+            "nullable": {"type": "integer", "nullable": true, "default": 1},
+        }});
+        let mut object = json!({
+            "map": {"a": null, "b": 2}, "bare": {"a": null, "b": 2}, "list": [null, 2], "field": null, "removed": null,
+            "nullable": null,
+        });
+        default(&crate::structural::parse_level(&schema, None), &mut object);
+        assert_eq!(
+            object,
+            json!({"map": {"a": 1, "b": 2}, "bare": {"b": 2}, "list": [1, 2], "field": 1, "nullable": null})
+        );
     }
 }

@@ -246,7 +246,8 @@ impl<V> StoreState<V> {
         Some(Change::Unchanged)
     }
 
-    /// Lets a new header share the allocations of the entry with its key, or of the last inserted entry.
+    /// Saves memory: lets a new header share equal labels, annotations, finalizers and owners with the entry of its key, or with the last
+    /// inserted entry.
     fn share_allocations(&self, header: &mut Header) {
         if let Some(similar) = self.get(&header.key).cloned().or_else(|| self.last_inserted.upgrade()) {
             header.share_allocations(&similar.header);

@@ -1,4 +1,4 @@
-//! `Driver`: writes applications as objects of a CD system.
+//! `Driver`: translates applications to objects of a CD system, and their states back.
 
 use crate::{
     cd::source::ApplicationSource,

@@ -1,4 +1,4 @@
-//! `MissingRule`: the RBAC rule that a forbidden call shows to be missing from the operator's role.
+//! `MissingRule`: the RBAC rule that the operator's role lacks, derived from a forbidden call.
 
 use crate::shape::Verb;
 use std::fmt;

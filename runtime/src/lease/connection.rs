@@ -1,4 +1,4 @@
-//! Creates the client of an elected operator, whose connections send nothing after the deadline of the lead.
+//! Creates the client of an elected operator, whose connections send nothing after the deadline of its leadership.
 //!
 //! The [guard](super::guard) checks the deadline when it passes a write on. If the process is stopped before the bytes of the
 //! write reach the socket, they would be sent when it continues. So each connection checks the deadline again, directly before it

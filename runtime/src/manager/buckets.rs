@@ -64,7 +64,7 @@ impl Operator {
         self
     }
 
-    /// Returns the buckets of the kinds that the operator controls, defines or uses.
+    /// Returns the buckets of the kinds that the operator controls, defines or uses. The last definition of a kind is the one that counts.
     fn buckets_of_kinds(&self) -> BTreeMap<Kind, BucketOfKind> {
         let controlled = self.factories.iter().filter_map(|factory| {
             let bucket = factory.bucket()?;

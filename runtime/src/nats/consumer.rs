@@ -190,8 +190,8 @@ struct Position {
 }
 
 impl Position {
-    /// Parses `$JS.ACK.<stream>.<consumer>.<deliveries>.<stream>.<consumer>.<time>.<pending>`, and the longer form with a domain and an
-    /// account after `ACK`.
+    /// Parses `$JS.ACK.<stream name>.<consumer name>.<deliveries>.<stream number>.<consumer number>.<time>.<pending>`, and the longer form
+    /// with a domain and an account after `ACK`.
     fn parse(reply: &str) -> Option<Self> {
         let tokens: Vec<_> = reply.strip_prefix("$JS.ACK.")?.split('.').collect();
         let numbers = match tokens.len() {

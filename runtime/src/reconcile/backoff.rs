@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 impl Loop {
     /// Applies a change of a primary to its state: unparks the object, and if the change ends the backoff, resets the counts of
-    /// failures, conflicts and repairs. Returns the significance with the backoff taken into account: a request if the change
-    /// ends it, else news at most.
+    /// failures, conflicts and repairs. Returns `Request` if the change ends the backoff, else its significance, but at most
+    /// `Accepted`.
     pub(super) fn apply_change(&self, header: &Header, significance: Significance) -> Significance {
         let (key, uid) = (&header.key, &header.uid);
         let ends_backoff = match significance {
@@ -23,9 +23,10 @@ impl Loop {
             _ => false,
         };
         if significance >= Significance::Accepted {
-            self.states.unpark(key, uid, ends_backoff);
+            self.states.unpark(key, uid);
         }
         if ends_backoff {
+            self.states.reset_failures(key, uid);
             let owner = self.identity(header);
             self.shared.owner_states().reset_repairs(&owner);
             self.shared.remote_states().iter().for_each(|state| state.owner_states().reset_repairs(&owner));

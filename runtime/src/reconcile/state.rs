@@ -177,15 +177,14 @@ impl ObjectStates {
         self.read(key, uid, |state| state.conflicts >= MAX_CONFLICTS)
     }
 
-    /// Lets passes over a parked object run again. If the change also ends the backoff, resets the counts of failures and
-    /// conflicts.
-    pub(super) fn unpark(&self, key: &ObjectKey, uid: &Uid, ends_backoff: bool) {
-        self.update(key, uid, |state| {
-            state.parked = false;
-            if ends_backoff {
-                (state.failures, state.conflicts) = (0, 0);
-            }
-        });
+    /// Lets passes over a parked object run again.
+    pub(super) fn unpark(&self, key: &ObjectKey, uid: &Uid) {
+        self.update(key, uid, |state| state.parked = false);
+    }
+
+    /// Resets the counts of failures and conflicts.
+    pub(super) fn reset_failures(&self, key: &ObjectKey, uid: &Uid) {
+        self.update(key, uid, |state| (state.failures, state.conflicts) = (0, 0));
     }
 
     /// Counts a change of spec, labels or annotations. Returns whether it ends the backoff: only the first

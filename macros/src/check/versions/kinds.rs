@@ -39,7 +39,7 @@ pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     }
 }
 
-/// Checks the settings of a kind that concern its versions.
+/// Checks the settings of a kind with versions, and that it derives `Managed`.
 fn check_settings(kind: &VersionedType, diags: &mut Diags) {
     let (Some(name), Some(kube)) = (kind.name(), &kind.kube) else { return };
     for (key, fix) in SET_BY_VERSIONS {

@@ -91,7 +91,7 @@ fn validate_type(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Va
     let fits = keywords.has_type(name)
         || name == "number" && is_whole && keywords.has_type("integer")
         || name == "integer" && keywords.has_type("number")
-        // A format without a type is one of texts.
+        // Without a type, all types fit.
         || keywords.types.is_empty();
     if fits {
         ValidationOutcome { matches: 1, ..ValidationOutcome::default() }

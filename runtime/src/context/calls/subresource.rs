@@ -83,7 +83,7 @@ impl<'a, P> Calls<'a, P> {
         self.change::<K, Scale>(name, permission, json!({"spec": {"replicas": replicas}}))
     }
 
-    /// Replaces a scale; a change by another client since the scale was read is a conflict.
+    /// Replaces the scale of an object; a change by another client since the scale was read is a conflict.
     ///
     /// # Errors
     /// The error of the call. Terminal, if the scale has no `resourceVersion`.

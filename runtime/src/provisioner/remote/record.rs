@@ -105,7 +105,7 @@ impl PassCore<'_> {
     /// Returns the ConfigMap with the record of a cluster that a node uses.
     fn record_object(&self, node: &str, record: &ClusterRecord) -> Value {
         let KubeconfigSecret { namespace, name, .. } = &record.secret;
-        // By the name of the owner: a new owner of that name takes over the record with the objects.
+        // The hash has the owner's name and not its uid: a new owner of that name takes over the record with the objects.
         let (kind, owner) = (self.owner.kind.full_name(), self.owner.key.to_string());
         let hash = text_hash([&*kind, &*owner, node, &**namespace, &**name], 8);
         json!({"metadata": {

@@ -231,7 +231,7 @@ impl Informer {
             },
             None => drop(any_change.await),
         }
-        // `poll` returns their events.
+        // `changed` has cleared the mark of the subscription that changed, and `poll` reads only marked ones.
         self.subscriptions.iter_mut().for_each(Subscription::mark_changed);
     }
 }

@@ -1,4 +1,4 @@
-//! Lists the statements of the suite, in the order of their numbers.
+//! Lists the rules that the conformance suite of buckets checks, each a [`Statement`], in the order of their numbers.
 
 use super::{
     concurrency, condition, dropped_call, error_text, interruption, isolation, key, read, removal, revision,

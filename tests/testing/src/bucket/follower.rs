@@ -132,7 +132,7 @@ impl Follower {
         has_list && self.entries.len() == expected.len() && self.entries.values().eq(expected)
     }
 
-    /// Adds an item, if it may come now.
+    /// Records an item of the watch. Fails if it may not come now.
     fn add(&mut self, item: &WatchItem) -> CheckResult {
         if self.latest.len() == SHOWN {
             self.latest.pop_front();

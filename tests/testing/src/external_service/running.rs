@@ -1,4 +1,5 @@
-//! The service of one run of a trial: starts the program with it, disturbs it, and shows its things.
+//! `OperatorWithService`: starts an operator with a new simulated external service for each run of a test, injects events into the service,
+//! and lists the things that the service stores as objects of a snapshot.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 

@@ -1,4 +1,5 @@
-//! Reports children that a sample shares with its second object.
+//! Checks that two objects of one kind, a sample and another one that is created beside it, don't share, change or delete each other's
+//! children.
 
 use std::collections::BTreeMap;
 

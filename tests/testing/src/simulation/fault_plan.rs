@@ -1,4 +1,4 @@
-//! Converts a schedule to the faults of a run, and to the actions that other clients take before calls.
+//! Converts the schedule of a test run to faults of the sandbox, and to actions of other clients before API calls of the operator.
 
 use std::{sync::Arc, time::Duration};
 

@@ -7,8 +7,8 @@ use opgen_sandbox::fault::Faults;
 
 use super::write_log::WriteLog;
 
-/// Returns a client that records the tree node in the annotation of each object that it writes, and passes method, path and body of each
-/// write to `observe`.
+/// Returns a client that sends each request as it is. Before a write, it adds the tree node that the annotation of the written object names
+/// to `writes`, and calls `observe` with the method, the path and the body.
 pub(super) fn record_nodes(
     client: kube::Client,
     writes: WriteLog,

@@ -210,7 +210,8 @@ fn quantity_error(text: &str) -> Option<String> {
     };
     let suffixes = ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
     let is_number = digits.bytes().any(|byte| byte.is_ascii_digit()) && digits.matches('.').count() < 2;
-    let is_valid = is_number && text.len() - number.len() < 2 && (suffixes.contains(&suffix) || exponent().is_some());
+    let has_one_sign_at_most = text.len() - number.len() < 2;
+    let is_valid = is_number && has_one_sign_at_most && (suffixes.contains(&suffix) || exponent().is_some());
     (!is_valid).then(|| INVALID_QUANTITY.to_owned())
 }
 

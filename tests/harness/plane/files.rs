@@ -1,4 +1,4 @@
-//! Manages the port, the folder, the credentials and the audit log of a plane with a port.
+//! `PlaneFiles`: the port, data folder, credentials and audit log of an API server under test that listens on a TCP port.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
