@@ -47,6 +47,9 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     if !reads.is_empty() {
         fields.push(quote! { reads: &[#(#reads),*] });
     }
+    if let Some(namespace) = deleted_with(node, child) {
+        fields.push(quote! { deleted_with: #namespace });
+    }
     if let Some(options) = non_default_options(node, child) {
         fields.push(quote! { resource: #options });
     }
@@ -62,6 +65,14 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     } else {
         quote! { #krate::shape::Edge { #(#fields,)* ..#edge } }
     }
+}
+
+/// Returns the name of the node in `deleted_with(...)`. The compiler checks at this name that the kind is the Namespace of Kubernetes.
+fn deleted_with(node: &Provisioner, child: &Child) -> Option<TokenStream> {
+    let name = &child.deleted_with.as_ref()?.node.0[0];
+    let (private, (_, source)) = (&node.paths.private, node.child(name)?);
+    let (ty, source_name) = (&source.ty, source.name());
+    Some(quote_spanned! { name.span() => #private::namespace_node::<#ty, _>(#source_name) })
 }
 
 /// Expands the edge to a manifest. `include_str!` makes the compiler track the file; the role generator reads its kinds.

@@ -16,6 +16,7 @@ use crate::{
     spans::node::in_span,
 };
 use futures::{FutureExt, future::BoxFuture};
+use k8s_openapi::api::core::v1::Namespace;
 use serde_json::Value;
 use std::{
     any::Any,
@@ -34,6 +35,11 @@ pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
 #[track_caller]
 pub const fn resource_edge<T: ResourceField<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
     Edge { cardinality: T::CARDINALITY, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, declared_at(line)) }
+}
+
+/// Returns the name of a resource child whose objects are Namespaces; a child of another kind is a compile error.
+pub const fn namespace_node<T: ResourceField<M, Kind = Namespace>, M>(name: &'static str) -> &'static str {
+    name
 }
 
 /// Returns the source location of a field. The expansion of the derive, which calls this function, has the file of the field.

@@ -3,6 +3,7 @@
 mod builtin;
 mod external;
 mod location;
+mod namespace;
 mod node;
 mod path;
 mod permission;

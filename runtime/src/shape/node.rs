@@ -101,6 +101,8 @@ pub struct Edge {
     pub each: &'static str,
     /// The siblings that have to succeed before it begins in a concurrent group.
     pub after: &'static [&'static str],
+    /// The sibling whose Namespace takes the objects along when the whole tree is torn down; empty without one.
+    pub deleted_with: &'static str,
     /// The nodes whose output it reads, as paths from the group (`service`, `workload/service`).
     pub reads: &'static [&'static str],
     /// The options of a resource node.
@@ -150,6 +152,7 @@ impl Edge {
             when: "",
             each: "",
             after: &[],
+            deleted_with: "",
             reads: &[],
             resource,
             cardinality,

@@ -69,9 +69,9 @@ fn child_json(child: &DiagramNode) -> Value {
 /// Adds the attributes of a node: conditions, dependencies, options, granted rights, cardinality and location. Leaves out default
 /// values.
 fn add_terms(edge: &Edge, value: &mut Value) {
-    for (name, expression) in [("when", edge.when), ("each", edge.each)] {
-        if !expression.is_empty() {
-            value[name] = json!(expression);
+    for (name, text) in [("when", edge.when), ("each", edge.each), ("deletedWith", edge.deleted_with)] {
+        if !text.is_empty() {
+            value[name] = json!(text);
         }
     }
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
@@ -150,8 +150,9 @@ mod tests {
         assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
         let monitor = find("monitor").unwrap_or_default();
         assert_eq!((&monitor["delete"], &monitor["timeout"]), (&json!("foreground"), &json!("10m")));
+        assert_eq!(monitor["deletedWith"], json!("namespace"));
         let config = find("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
-        assert_eq!((config.get("when"), config.get("delete")), (None, None));
+        assert_eq!((config.get("when"), config.get("deletedWith")), (None, None));
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
     terms.map(|(label, value)| EdgeTerm { label, value }).collect()
 }
 
-/// Returns the options of a resource node that differ from the default.
+/// Returns the options of a node that differ from the default, most of them those of a resource.
 pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
     let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = edge.resource;
@@ -68,6 +68,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         (!thing.is_empty(), "manages", thing.to_owned()),
         (edge.remote, "in another cluster", String::new()),
         (edge.background, "left there with the cluster", String::new()),
+        (!edge.deleted_with.is_empty(), "deleted with", edge.deleted_with.to_owned()),
         (!count.is_empty(), count, String::new()),
         (once, "once", String::new()),
         (adopt, "adopts", from),
