@@ -153,6 +153,6 @@ mod tests {
         assert_eq!(monitor["deletedWith"], json!("namespace"));
         let config = find("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
-        assert_eq!((config.get("when"), config.get("deletedWith")), (None, None));
+        assert_eq!((config.get("when"), config.get("delete"), config.get("deletedWith")), (None, None, None));
     }
 }
