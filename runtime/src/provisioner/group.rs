@@ -42,6 +42,21 @@ pub const fn namespace_node<T: ResourceField<M, Kind = Namespace>, M>(name: &'st
     name
 }
 
+/// Returns the name like [`namespace_node`], for a child that is a provisioner.
+///
+/// # Panics
+/// At compile time if the child is not a group. A hand-written node deletes its objects itself, so the key would have no effect.
+#[track_caller]
+pub const fn namespace_of_group<P: Provisioner, T: ResourceField<M, Kind = Namespace>, M>(
+    name: &'static str,
+) -> &'static str {
+    assert!(
+        matches!(P::SHAPE.node, Node::Group { .. }),
+        "`deleted_with` is for resources, manifests and groups; remove it from the hand-written node"
+    );
+    namespace_node::<T, M>(name)
+}
+
 /// Returns the source location of a field. The expansion of the derive, which calls this function, has the file of the field.
 #[track_caller]
 pub(crate) const fn declared_at(line: u32) -> SourceLocation {
