@@ -140,6 +140,12 @@ pub fn versions(args: TokenStream, item: TokenStream) -> TokenStream {
 /// - `remote(background)`: the same, but if the owner is deleted, the objects in the cluster are left there. For a cluster that is
 ///   deleted with the owner, whose teardown is faster then. What they have made elsewhere, for example a load balancer, remains.
 /// - `if_api`: for a resource: skips it while the cluster doesn't serve its kind.
+/// - `deleted_with(namespace)`: the objects are in the Namespace of an earlier resource of the group. If the owner is deleted, the
+///   operator deletes the Namespace and not these objects, which the cluster deletes with it. The node counts as removed at once,
+///   so its objects exist until the teardown reaches the Namespace, whose node is gone only when they are. For a resource, for a
+///   manifest, and for a group or one with `each`, where it holds for the resources and manifests below, in the same cluster. An
+///   object is deleted on its own as without the key if it is in another namespace, if the node of the Namespace does not own that
+///   Namespace, and if only its node goes: by `when`, `each` or `retired(...)`. In a concurrent group, add `after(namespace)`.
 /// - `when = |app| ...`: provisions the child if the closure returns true (`bool`, `Wanted` with a reason, or a `Result` of
 ///   one), and removes it otherwise.
 /// - `each = |app| ..., key = |item| ...`: one child for each item; the child's tree has `owner = Each<Kind, Item>`.

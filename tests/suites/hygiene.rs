@@ -32,7 +32,7 @@ mod api {
 #[no_implicit_prelude]
 #[deny(warnings, missing_docs)]
 mod hostile {
-    use ::k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use ::k8s_openapi::api::core::v1::{ConfigMap, Namespace, Secret};
 
     use super::api::{Hidden, Part};
 
@@ -102,6 +102,10 @@ mod hostile {
         note: ConfigMap,
         #[provisioner(each = parts, key = |part| &part.name)]
         parts: PartTree,
+        #[provisioner(resource)]
+        space: ::std::option::Option<Namespace>,
+        #[provisioner(resource, after(space), deleted_with(space))]
+        spare: ConfigMap,
     }
 
     impl Terms {
@@ -111,6 +115,14 @@ mod hostile {
 
         fn note(_: &Hidden, config: &ConfigMap, (): &()) -> ConfigMap {
             ::std::clone::Clone::clone(config)
+        }
+
+        fn space(_: &Hidden) -> ::std::option::Option<Namespace> {
+            ::std::option::Option::None
+        }
+
+        fn spare(_: &Hidden) -> ConfigMap {
+            ::std::default::Default::default()
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) enum ArgValue {
     Type(Box<Type>),
     Path(Path),
     Access(Vec<access::AccessEntry>),
-    /// Paths of nodes: `after(config, workload.service)`.
+    /// Paths of nodes: `after(config, workload.service)`, `deleted_with(namespace)`.
     Nodes(Vec<NodePath>),
     /// Names with types: `inputs(config: ConfigMap)`.
     NamedTypes(Vec<NamedType>),
@@ -178,6 +178,9 @@ fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixabl
         "after" | "from" => parenthesized_list(input, parse_node_path)
             .map(ArgValue::Nodes)
             .map_err(|error| (error, "name nodes of the group: `after(config)`, `from(workload.service)`")),
+        "deleted_with" => parenthesized_list(input, parse_node_path)
+            .map(ArgValue::Nodes)
+            .map_err(|error| (error, "name the node of the Namespace: `deleted_with(namespace)`")),
         "inputs" => parenthesized_list(input, parse_named_type)
             .map(ArgValue::NamedTypes)
             .map_err(|error| (error, "write names with types: `inputs(config: ConfigMap)`")),

@@ -1,6 +1,6 @@
 //! Checks a child of a group: its name, type, options and closures.
 
-use super::{dependency, role};
+use super::{dependency, namespace, role};
 use crate::{
     diag::Diags,
     model::{
@@ -23,6 +23,7 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
         check_closure(child, key, expression, diags);
     }
     dependency::check(group, at, diags);
+    namespace::check(group, at, diags);
 }
 
 /// Reports a resource whose build function would hide a function of the traits of a node.

@@ -67,7 +67,7 @@ fn check_after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diag
 /// Finds the child with a name, on which the child at index `at` depends. It must be declared before that child, so that
 /// dependencies have no cycle. Returns `None` after reporting an unknown or later child. The `inputs` are only suggested for an
 /// unknown name: the caller has already looked for the name among them.
-fn find_earlier<'g>(
+pub(super) fn find_earlier<'g>(
     group: &'g Provisioner,
     at: usize,
     name: &Ident,

@@ -10,6 +10,7 @@ mod field;
 mod json_path;
 pub(crate) mod managed;
 mod names;
+mod namespace;
 pub(crate) mod operator;
 mod printcolumn;
 pub(crate) mod provisioner;

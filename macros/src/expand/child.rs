@@ -47,6 +47,9 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     if !reads.is_empty() {
         fields.push(quote! { reads: &[#(#reads),*] });
     }
+    if let Some(namespace) = deleted_with(node, child) {
+        fields.push(quote! { deleted_with: #namespace });
+    }
     if let Some(options) = non_default_options(node, child) {
         fields.push(quote! { resource: #options });
     }
@@ -62,6 +65,20 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     } else {
         quote! { #krate::shape::Edge { #(#fields,)* ..#edge } }
     }
+}
+
+/// Returns the name of the node in `deleted_with(...)`. The compiler checks at this name that the kind is the Namespace of Kubernetes,
+/// and that the child is no hand-written node.
+fn deleted_with(node: &Provisioner, child: &Child) -> Option<TokenStream> {
+    let name = &child.deleted_with.as_ref()?.node.0[0];
+    let (private, (_, source)) = (&node.paths.private, node.child(name)?);
+    let (namespace, source_name) = (&source.ty, source.name());
+    Some(if child.is_provisioner() {
+        let ty = &child.ty;
+        quote_spanned! { name.span() => #private::namespace_of_group::<#ty, #namespace, _>(#source_name) }
+    } else {
+        quote_spanned! { name.span() => #private::namespace_node::<#namespace, _>(#source_name) }
+    })
 }
 
 /// Expands the edge to a manifest. `include_str!` makes the compiler track the file; the role generator reads its kinds.

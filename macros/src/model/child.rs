@@ -35,6 +35,13 @@ pub(crate) struct Child {
     pub(crate) from: Vec<NodePath>,
     pub(crate) from_key: Option<Ident>,
     pub(crate) if_api: Option<Ident>,
+    pub(crate) deleted_with: Option<DeletedWith>,
+}
+
+/// `deleted_with`, with the node of the Namespace.
+pub(crate) struct DeletedWith {
+    pub(crate) key: Ident,
+    pub(crate) node: NodePath,
 }
 
 /// `remote`, with its options.
@@ -86,6 +93,7 @@ impl Child {
             from: Vec::new(),
             from_key: None,
             if_api: None,
+            deleted_with: None,
         };
         for arg in input.args {
             child.add_option(arg.key, arg.value, diags);
@@ -118,11 +126,12 @@ impl Child {
                 let fix = format!("write `{name} = |{subject}| ...`, or the name of a function");
                 diags.error(&key, format!("`{name}` needs a closure or a function"), fix);
             }
-            ("after" | "from", ArgValue::Nodes(nodes)) if nodes.is_empty() => {
+            ("after" | "from" | "deleted_with", ArgValue::Nodes(nodes)) if nodes.is_empty() => {
                 diags.error(&key, format!("`{name}()` lists no nodes"), "add one, or remove it");
             }
             ("after", ArgValue::Nodes(nodes)) => self.after = nodes,
             ("from", ArgValue::Nodes(nodes)) => (self.from, self.from_key) = (nodes, Some(key)),
+            ("deleted_with", ArgValue::Nodes(nodes)) => self.deleted_with = DeletedWith::resolve(key, nodes, diags),
             ("manifest", ArgValue::Manifest(manifest)) => self.manifest = Some((key, manifest)),
             ("manifest", _) => self.manifest = Some((key, Manifest { file: None, kinds: Vec::new() })),
             ("application", ArgValue::Driver(driver)) => self.application = Some((key, Some(*driver))),
@@ -193,6 +202,18 @@ impl Remote {
             diags.unknown("word", option, &REMOTE_OPTIONS);
         }
         Self { background: options.iter().any(|option| option == "background"), key }
+    }
+}
+
+impl DeletedWith {
+    /// Models `deleted_with(...)`. Reports a second node.
+    fn resolve(key: Ident, nodes: Vec<NodePath>, diags: &mut Diags) -> Option<Self> {
+        let mut nodes = nodes.into_iter();
+        let node = nodes.next()?;
+        if let Some(second) = nodes.next() {
+            diags.error(&second.0[0], "an object is in one Namespace", format!("write `{key}({})`", node.text(".")));
+        }
+        Some(Self { key, node })
     }
 }
 

@@ -7,8 +7,8 @@ use proc_macro2::Ident;
 pub(super) const STRUCT_KEYS: [&str; 10] =
     ["serial", "concurrent", "up", "down", "access", "owner", "inputs", "output", "retired", "crate"];
 /// The keys of a field, for messages.
-pub(super) const FIELD_KEYS: [&str; 10] =
-    ["resource", "manifest", "application", "remote", "when", "each", "key", "after", "from", "if_api"];
+pub(super) const FIELD_KEYS: [&str; 11] =
+    ["resource", "manifest", "application", "remote", "when", "each", "key", "after", "from", "if_api", "deleted_with"];
 /// The options of `resource(...)`, for messages.
 pub(super) const RESOURCE_OPTIONS: [&str; 6] = ["once", "adopt", "grants", "pods", "delete", "timeout"];
 /// The options of `remote(...)`, for messages.

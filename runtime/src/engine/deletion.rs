@@ -1,4 +1,10 @@
 //! Deletes child objects and confirms with a live read that they are gone.
+//!
+//! # With a Namespace
+//! The teardown of a whole tree does not delete an object whose node names the node of a Namespace in `deleted_with(...)`. That
+//! node comes later in the teardown: it deletes its Namespace, and waits until the Namespace is gone with everything in it. An
+//! object is deleted by a call of its own if its namespace is none of those that this teardown deletes, see
+//! [`PassCore::delete_unwanted`]. Each pass decides again, with the same view of the cache for both nodes, so no state is stored.
 
 use crate::{
     cache::{Entry, ObjectKey, Uid},
@@ -8,13 +14,55 @@ use crate::{
     },
     error::Result,
     informer::watch::WatchedKind,
-    kind::Kind,
+    kind::{Kind, kind_of},
     shape::DeletionPropagation,
 };
+use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{DeleteParams, Preconditions, PropagationPolicy};
 use serde_json::Value;
+use std::{collections::BTreeSet, sync::Arc};
 
 impl PassCore<'_> {
+    /// Deletes the unwanted children of a node, except those that another node wants and those in a Namespace that the teardown
+    /// of the tree deletes with them. `propagation` is the option of the node.
+    pub(crate) async fn delete_unwanted(
+        &self,
+        kind: &Kind,
+        node: &Arc<str>,
+        unwanted: Vec<Arc<Entry<Child>>>,
+        propagation: Option<DeletionPropagation>,
+    ) -> Result<()> {
+        if unwanted.is_empty() {
+            return Ok(());
+        }
+        let namespaces = self.namespaces_to_delete_with(kind, node)?;
+        for entry in self.select_unclaimed(kind, node, unwanted).await {
+            if entry.header.key.namespace().is_none_or(|namespace| !namespaces.contains(namespace)) {
+                self.delete_child(kind, &entry, propagation).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the names of the Namespaces in `deleted_with` of a node or of a group around it that this teardown deletes: those
+    /// that the cache shows as children of the named node, which deletes all of them, and those whose deletion it still awaits.
+    /// Returns none unless the whole tree is torn down, and none for objects in a bucket, which a Namespace does not contain.
+    fn namespaces_to_delete_with(&self, kind: &Kind, node: &str) -> Result<BTreeSet<String>> {
+        let mut names = BTreeSet::new();
+        let Some(tree) = self.torn_down_tree.filter(|_| !self.shared.client.is_in_bucket(kind)) else {
+            return Ok(names);
+        };
+        for namespace_node in tree.namespaces_of(node) {
+            let namespaces = self.shared.children(&kind_of::<Namespace>())?;
+            namespaces.check_readable()?;
+            let children = self.children_of_node(namespaces, &namespace_node);
+            names.extend(children.iter().map(|entry| entry.header.key.name().to_owned()));
+            let pending = self.owner_states().pending_deletions(&self.owner, &namespaces.kind, &namespace_node);
+            names.extend(pending.iter().map(|deletion| deletion.key.name().to_owned()));
+        }
+        Ok(names)
+    }
+
     /// Deletes a child unless it is being deleted already, and records the pending deletion. `propagation` is the option of its
     /// node. A call also records an event, and a repair if only children triggered the pass. The next creation of the object is
     /// no repair.
@@ -101,7 +149,6 @@ fn default_propagation(kind: &Kind) -> DeletionPropagation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::kind_of;
     use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
 
     #[test]

@@ -80,6 +80,8 @@ pub(crate) struct PassCore<'a> {
     pub(crate) plan: Mutex<Option<Arc<Plan>>>,
     /// The nodes with unwanted objects that another node may still claim, in the order of their deletion.
     pub(crate) deferred_deletions: Mutex<Vec<(Kind, Arc<str>)>>,
+    /// The whole tree, if the pass tears it down. `None` in a pass that removes single nodes.
+    pub(crate) torn_down_tree: Option<&'static Shape>,
     /// Whether the pass only computes a plan: it makes no call to the API server and runs no hand-written node.
     pub(crate) is_plan: bool,
     /// Whether children without owner reference are orphans that stay, see [`PassCore::restore_owner_references`].
@@ -122,6 +124,7 @@ impl<'a> PassCore<'a> {
             planner: None,
             plan: Mutex::default(),
             deferred_deletions: Mutex::default(),
+            torn_down_tree: None,
             is_plan: false,
             keeps_orphans: false,
             is_recorded: false,
@@ -182,6 +185,7 @@ impl<'a> PassCore<'a> {
         PassCore {
             shared,
             owner,
+            torn_down_tree: self.torn_down_tree,
             is_plan: false,
             unavailable_since: self.unavailable_since,
             is_recorded: self.is_recorded,
@@ -207,6 +211,7 @@ impl<'a> PassCore<'a> {
             planner: None,
             plan: Mutex::default(),
             deferred_deletions: Mutex::default(),
+            torn_down_tree: None,
             is_plan: true,
             keeps_orphans: false,
             is_recorded: false,

@@ -6,7 +6,8 @@
 //! 2. Objects that differ are written, see [`child_write`](crate::engine::child_write). The first write of a name requires that no
 //!    object of that name exists; on a conflict, a live read shows the owner of that object.
 //! 3. Objects of the node that are no longer wanted are deleted, unless another node of the tree claims them: see
-//!    [`claim`](crate::engine::claim).
+//!    [`claim`](crate::engine::claim). A teardown deletes some of them with their Namespace: see
+//!    [`deletion`](crate::engine::deletion).
 //! 4. The node succeeds when all wanted objects are ready and all unwanted ones are confirmed to be gone.
 
 use crate::{
@@ -77,9 +78,7 @@ impl PassCore<'_> {
         }
         let mut unwanted = self.children_of_node(children, node);
         unwanted.retain(|entry| !built.iter().any(|built| built.key == entry.header.key));
-        for entry in self.select_unclaimed(kind, node, unwanted).await {
-            self.delete_child(kind, &entry, options.delete).await?;
-        }
+        self.delete_unwanted(kind, node, unwanted, options.delete).await?;
         self.check_deletions(children, kind, node, &mut pending).await?;
         self.owner_states().record_build(&self.owner, kind, node, inputs, built);
         pending.into_result()

@@ -88,9 +88,7 @@ impl PassCore<'_> {
                 children.check_readable()?;
                 let mut unwanted = self.children_of_node(children, node);
                 unwanted.retain(|entry| !wanted.contains(&(kind.clone(), entry.header.key.clone())));
-                for entry in self.select_unclaimed(kind, node, unwanted).await {
-                    self.delete_child(kind, &entry, None).await?;
-                }
+                self.delete_unwanted(kind, node, unwanted, None).await?;
                 self.check_deletions(children, kind, node, &mut pending).await?;
             }
             pending.into_result()?;

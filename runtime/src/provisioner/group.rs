@@ -16,6 +16,7 @@ use crate::{
     spans::node::in_span,
 };
 use futures::{FutureExt, future::BoxFuture};
+use k8s_openapi::api::core::v1::Namespace;
 use serde_json::Value;
 use std::{
     any::Any,
@@ -34,6 +35,26 @@ pub const fn edge<P: Provisioner>(name: &'static str, line: u32) -> Edge {
 #[track_caller]
 pub const fn resource_edge<T: ResourceField<M>, M: 'static>(name: &'static str, line: u32) -> Edge {
     Edge { cardinality: T::CARDINALITY, ..Edge::plain(name, &ResourceNode::<T, M>::SHAPE, declared_at(line)) }
+}
+
+/// Returns the name of a resource child whose objects are Namespaces; a child of another kind is a compile error.
+pub const fn namespace_node<T: ResourceField<M, Kind = Namespace>, M>(name: &'static str) -> &'static str {
+    name
+}
+
+/// Returns the name like [`namespace_node`], for a child that is a provisioner.
+///
+/// # Panics
+/// At compile time if the child is not a group. A hand-written node deletes its objects itself, so the key would have no effect.
+#[track_caller]
+pub const fn namespace_of_group<P: Provisioner, T: ResourceField<M, Kind = Namespace>, M>(
+    name: &'static str,
+) -> &'static str {
+    assert!(
+        matches!(P::SHAPE.node, Node::Group { .. }),
+        "`deleted_with` is for resources, manifests and groups; remove it from the hand-written node"
+    );
+    namespace_node::<T, M>(name)
 }
 
 /// Returns the source location of a field. The expansion of the derive, which calls this function, has the file of the field.

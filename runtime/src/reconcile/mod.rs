@@ -288,7 +288,10 @@ impl Loop {
         core.is_recorded = bridge::is_recorded();
         let prepared = match direction {
             Direction::Up => Ok(()),
-            Direction::Down => core.restore_owner_references(header.deleting).await,
+            Direction::Down => {
+                core.torn_down_tree = Some(self.reconciler.shape());
+                core.restore_owner_references(header.deleting).await
+            }
         };
         let result = match prepared {
             Ok(()) => primary.run_tree(core, direction).await,

@@ -61,6 +61,7 @@ impl Loop {
             Err(error)
         } else if collect_applying_nodes(self.reconciler.shape(), &mut nodes) {
             let mut core = PassCore::new(&self.shared, self.identity(header), &header.resource_version);
+            core.torn_down_tree = Some(self.reconciler.shape());
             match core.restore_owner_references(header.deleting).await {
                 Ok(()) => {
                     let deleted = delete_children(&core, self.reconciler.shape(), nodes).await;

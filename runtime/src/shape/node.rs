@@ -1,4 +1,4 @@
-//! Defines `Shape`, the constant description of a tree: its nodes, edges and resource options.
+//! Defines `Shape`, the constant description of a tree: its nodes and edges.
 //!
 //! The role, the watches and the diagram of an operator are computed by walks over the [`Shape`] of its trees. A node that is in
 //! no tree adds no permissions.
@@ -10,14 +10,14 @@ use crate::{
         path::without_keys,
         permission::Access,
         registration::Registration,
+        resource_options::ResourceOptions,
         verb::Verb,
         yaml::{self, InvalidManifest},
     },
 };
 
-use jiff::SignedDuration;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use std::{fmt, time::Duration};
+use std::fmt;
 
 /// The order in which a group provisions or deprovisions its children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +101,8 @@ pub struct Edge {
     pub each: &'static str,
     /// The siblings that have to succeed before it begins in a concurrent group.
     pub after: &'static [&'static str],
+    /// The sibling whose Namespace takes the objects along when the whole tree is torn down; empty without one.
+    pub deleted_with: &'static str,
     /// The nodes whose output it reads, as paths from the group (`service`, `workload/service`).
     pub reads: &'static [&'static str],
     /// The options of a resource node.
@@ -150,6 +152,7 @@ impl Edge {
             when: "",
             each: "",
             after: &[],
+            deleted_with: "",
             reads: &[],
             resource,
             cardinality,
@@ -164,75 +167,6 @@ impl Edge {
     /// background, the objects are left there if the owner is deleted.
     pub const fn in_remote_cluster(self, background: bool) -> Self {
         Self { remote: true, background, access: REMOTE_ACCESS, ..self }
-    }
-}
-
-/// The propagation policy with which the operator deletes an object: when the API server removes it, compared with its
-/// dependents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DeletionPropagation {
-    /// The API server removes the object after the dependents whose owner reference has `blockOwnerDeletion: true`, for
-    /// example a Deployment after its Pods.
-    Foreground,
-    /// The API server removes the object at once, and the garbage collector deletes its dependents later.
-    Background,
-}
-
-impl DeletionPropagation {
-    /// Returns the text in `resource(delete = "...")`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Foreground => "foreground",
-            Self::Background => "background",
-        }
-    }
-}
-
-/// The options of a resource node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResourceOptions {
-    /// Whether an object is created once, and later passes leave its content unchanged.
-    pub once: bool,
-    /// Whether the node takes over an existing object of the same name that has no controller.
-    pub adopt: bool,
-    /// The field managers whose fields the operator takes over together with an object. The object is a foreign one, or one that
-    /// an earlier operator created for the same owner; the latter needs no `adopt`.
-    pub adopt_from: &'static [&'static str],
-    /// Whether the node is skipped while the cluster doesn't serve its kind.
-    pub if_api: bool,
-    /// Whether the Pods of a workload that is not ready are searched for the cause.
-    pub pods: bool,
-    /// Whether the node belongs to an earlier release: its remaining objects are removed.
-    pub retired: bool,
-    /// The propagation policy of deletions. `None` for the default: `Foreground` for the groups `apps` and `batch`, `Background`
-    /// for others.
-    pub delete: Option<DeletionPropagation>,
-    /// The time after which an object that is not ready makes the owner stalled. `None` for never.
-    pub timeout: Option<Duration>,
-}
-
-impl ResourceOptions {
-    /// The options of a plain resource node: objects are applied if they differ, and foreign objects are not touched.
-    pub const DEFAULT: Self = Self {
-        once: false,
-        adopt: false,
-        adopt_from: &[],
-        if_api: false,
-        pods: false,
-        retired: false,
-        delete: None,
-        timeout: None,
-    };
-    /// The options of a retired node: its remaining objects are removed.
-    pub const RETIRED: Self = Self { retired: true, ..Self::DEFAULT };
-}
-
-/// Formats a duration with units, for example `10m` or `1h 30m`.
-pub(crate) fn duration_text(duration: Duration) -> String {
-    match SignedDuration::try_from(duration) {
-        Ok(duration) => format!("{duration:#}"),
-        Err(_) => format!("{}s", duration.as_secs()),
     }
 }
 
@@ -360,6 +294,7 @@ impl Shape {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shape::resource_options::DeletionPropagation;
 
     const FOREGROUND: ResourceOptions =
         ResourceOptions { delete: Some(DeletionPropagation::Foreground), ..ResourceOptions::DEFAULT };
@@ -377,13 +312,6 @@ mod tests {
             Edge::plain("config", &LEAF, SourceLocation::UNKNOWN),
         ],
     };
-
-    #[test]
-    fn a_duration_is_written_with_units() {
-        assert_eq!(duration_text(Duration::from_secs(600)), "10m");
-        assert_eq!(duration_text(Duration::from_millis(5_400_500)), "1h 30m 500ms");
-        assert_eq!(duration_text(Duration::MAX), format!("{}s", u64::MAX));
-    }
 
     #[test]
     fn the_options_of_a_node_are_found_by_its_path_with_keys() {

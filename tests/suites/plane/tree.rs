@@ -11,6 +11,7 @@ mod inputs;
 mod kinds;
 mod list_items;
 mod marks;
+mod namespace;
 mod once;
 mod orphans;
 mod plain;
@@ -39,6 +40,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         adopt::cases(),
         list_items::cases(),
         marks::cases(),
+        namespace::cases(),
         orphans::cases(),
         enforced::cases(),
         undecodable::cases(),

@@ -76,6 +76,7 @@ fn each_node_shows_its_objects_and_what_is_not_there() {
 │  ├─ ✗ deployment: missing
 │  └─ ✓ service: ready  Service shop/pool
 ├─ - ingress: none  optional
+├─ ✗ namespace: missing
 ├─ - monitor: none: the cluster does not serve its API
 ├─ backup: custom  when shop.spec.backup  Node: get; Deployment/scale: patch, get
 └─ ? legacy: unknown: you have no permission to list them

@@ -28,13 +28,15 @@ macro_rules! resource {
     ($kind:ident, $group:literal, $version:literal, $name:literal, $plural:literal) => {{
         fn names() -> Kind {
             let (group, version) = ($group.into(), $version.into());
-            Kind { group, version, kind: $name.into(), plural: $plural.into(), namespaced: $name != "Node" }
+            let namespaced = !matches!($name, "Node" | "Namespace");
+            Kind { group, version, kind: $name.into(), plural: $plural.into(), namespaced }
         }
         const $kind: Access = access_to(names, CHILD);
         Shape { node: Node::Resource, access: &[$kind], children: &[] }
     }};
 }
 
+static NAMESPACE: Shape = resource!(NAMESPACE, "", "v1", "Namespace", "namespaces");
 static CONFIG: Shape = resource!(CONFIG, "", "v1", "ConfigMap", "configmaps");
 static SECRET: Shape = resource!(SECRET, "", "v1", "Secret", "secrets");
 static SERVICE: Shape = resource!(SERVICE, "", "v1", "Service", "services");
@@ -99,7 +101,9 @@ static TREE: Shape = Shape {
             reads: &["workload/service"],
             ..Edge::plain("ingress", &INGRESS, line(18))
         },
+        Edge::plain("namespace", &NAMESPACE, line(19)),
         Edge {
+            deleted_with: "namespace",
             resource: ResourceOptions {
                 if_api: true,
                 delete: Some(DeletionPropagation::Foreground),

@@ -69,19 +69,42 @@ fn child_json(child: &DiagramNode) -> Value {
 /// Adds the attributes of a node: conditions, dependencies, options, granted rights, cardinality and location. Leaves out default
 /// values.
 fn add_terms(edge: &Edge, value: &mut Value) {
-    for (name, expression) in [("when", edge.when), ("each", edge.each)] {
-        if !expression.is_empty() {
-            value[name] = json!(expression);
+    // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
+    let Edge {
+        name: _,
+        shape,
+        location,
+        when,
+        each,
+        after,
+        reads,
+        resource,
+        cardinality,
+        access,
+        deleted_with,
+        remote,
+        background,
+        registration: _,
+    } = *edge;
+    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = resource;
+    for (name, text) in [("when", when), ("each", each), ("deletedWith", deleted_with)] {
+        if !text.is_empty() {
+            value[name] = json!(text);
         }
     }
-    // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
-    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = edge.resource;
-    for (name, list) in [("after", edge.after), ("reads", edge.reads), ("adoptsFrom", adopt_from)] {
+    for (name, list) in [("after", after), ("reads", reads), ("adoptsFrom", adopt_from)] {
         if !list.is_empty() {
             value[name] = json!(list);
         }
     }
-    let facts = [("once", once), ("adopts", adopt), ("ifApi", if_api), ("retired", retired)];
+    let facts = [
+        ("remote", remote),
+        ("background", background),
+        ("once", once),
+        ("adopts", adopt),
+        ("ifApi", if_api),
+        ("retired", retired),
+    ];
     for (name, _) in facts.into_iter().filter(|(_, holds)| *holds) {
         value[name] = json!(true);
     }
@@ -91,19 +114,19 @@ fn add_terms(edge: &Edge, value: &mut Value) {
     if let Some(timeout) = timeout {
         value["timeout"] = json!(duration_text(timeout));
     }
-    if !edge.access.is_empty() {
-        value["grants"] = edge.access.iter().map(access_json).collect();
+    if !access.is_empty() {
+        value["grants"] = access.iter().map(access_json).collect();
     }
-    if edge.shape.node == Node::Resource {
-        value["count"] = json!(match edge.cardinality {
+    if shape.node == Node::Resource {
+        value["count"] = json!(match cardinality {
             Cardinality::One => "one",
             Cardinality::Optional => "optional",
             Cardinality::Many => "many",
         });
     }
-    if !edge.location.file.is_empty() {
-        value["file"] = json!(edge.location.file);
-        value["line"] = json!(edge.location.line);
+    if !location.file.is_empty() {
+        value["file"] = json!(location.file);
+        value["line"] = json!(location.line);
     }
 }
 
@@ -123,7 +146,10 @@ fn object_json(object: &DiagramObject) -> Value {
 mod tests {
     use super::super::{example, tree_json};
     use super::*;
-    use crate::manifest::fixture;
+    use crate::{
+        manifest::fixture,
+        shape::{Shape, SourceLocation},
+    };
 
     #[test]
     fn the_json_has_every_node_with_its_permissions() {
@@ -133,6 +159,20 @@ mod tests {
         assert_eq!((&workload["name"], &workload["node"]["type"]), (&json!("workload"), &json!("concurrent")));
         let verbs = &workload["node"]["children"][0]["node"]["access"][0]["verbs"];
         assert_eq!(*verbs, json!(["get", "list", "watch", "patch", "delete"]));
+    }
+
+    #[test]
+    fn the_json_shows_a_node_in_another_cluster() {
+        static LEAF: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
+        let plain = Edge::plain("cluster", &LEAF, SourceLocation::UNKNOWN);
+        let json_of = |edge: &Edge| {
+            let mut value = json!({});
+            add_terms(edge, &mut value);
+            (value.get("remote").cloned(), value.get("background").cloned())
+        };
+        assert_eq!(json_of(&plain), (None, None));
+        assert_eq!(json_of(&plain.in_remote_cluster(false)), (Some(json!(true)), None));
+        assert_eq!(json_of(&plain.in_remote_cluster(true)), (Some(json!(true)), Some(json!(true))));
     }
 
     #[test]
@@ -150,8 +190,9 @@ mod tests {
         assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
         let monitor = find("monitor").unwrap_or_default();
         assert_eq!((&monitor["delete"], &monitor["timeout"]), (&json!("foreground"), &json!("10m")));
+        assert_eq!(monitor["deletedWith"], json!("namespace"));
         let config = find("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
-        assert_eq!((config.get("when"), config.get("delete")), (None, None));
+        assert_eq!((config.get("when"), config.get("delete"), config.get("deletedWith")), (None, None, None));
     }
 }

@@ -45,11 +45,29 @@ pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
     terms.map(|(label, value)| EdgeTerm { label, value }).collect()
 }
 
-/// Returns the options of a resource node that differ from the default.
+/// Returns the options of a node that differ from the default, most of them those of a resource.
 pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
-    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = edge.resource;
-    let count = match edge.cardinality {
+    let Edge {
+        shape,
+        resource,
+        cardinality,
+        access,
+        deleted_with,
+        remote,
+        background,
+        // Shown by `edge_terms`.
+        when: _,
+        each: _,
+        after: _,
+        reads: _,
+        // No options.
+        name: _,
+        location: _,
+        registration: _,
+    } = *edge;
+    let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = resource;
+    let count = match cardinality {
         Cardinality::One => "",
         Cardinality::Optional => "optional",
         Cardinality::Many => "many",
@@ -57,8 +75,8 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let from = if adopt_from.is_empty() { String::new() } else { format!("from {}", adopt_from.join(", ")) };
     let propagation = delete.map_or("", DeletionPropagation::as_str);
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
-    let access_label = if edge.shape.kinds().any(is_role) { "grants" } else { "also" };
-    let (system, thing) = match edge.shape.node {
+    let access_label = if shape.kinds().any(is_role) { "grants" } else { "also" };
+    let (system, thing) = match shape.node {
         Node::Application(system) => (system, ""),
         Node::External(name) => ("", name),
         _ => ("", ""),
@@ -66,8 +84,9 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let terms = [
         (!system.is_empty(), "deployed by", system.to_owned()),
         (!thing.is_empty(), "manages", thing.to_owned()),
-        (edge.remote, "in another cluster", String::new()),
-        (edge.background, "left there with the cluster", String::new()),
+        (remote, "in another cluster", String::new()),
+        (background, "left there with the cluster", String::new()),
+        (!deleted_with.is_empty(), "deleted with", deleted_with.to_owned()),
         (!count.is_empty(), count, String::new()),
         (once, "once", String::new()),
         (adopt, "adopts", from),
@@ -76,9 +95,9 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         (timeout.is_some(), "timeout", timeout.map(duration_text).unwrap_or_default()),
         (retired, "retired", String::new()),
         (
-            !edge.access.is_empty() && !edge.remote,
+            !access.is_empty() && !remote,
             access_label,
-            edge.access.iter().map(permission).collect::<Vec<_>>().join("; "),
+            access.iter().map(permission).collect::<Vec<_>>().join("; "),
         ),
     ];
     terms.into_iter().filter(|(is_set, ..)| *is_set).map(|(_, label, value)| EdgeTerm { label, value }).collect()

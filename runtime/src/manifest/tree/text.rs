@@ -179,6 +179,7 @@ Widget (demo.example.com/v1alpha1): serial
             "adopts from helm, old-manager",
             "if its API is there",
             "deleted in the foreground",
+            "deleted with namespace",
             "timeout 10m",
             "retired",
             "optional",
