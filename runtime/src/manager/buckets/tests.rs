@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, dead_code)]
 
 mod events;
+mod unopened;
 
 use crate::{
     Managed, Operator, Provisioner, RunError, RunOptions,
