@@ -1,11 +1,11 @@
 //! Serves the probes `/livez` and `/readyz` of an operator, and each of their checks by name.
 //!
-//! Ready means that the workers run, and every watch and every bucket is open. The response names each kind that is missing (unless all its nodes
-//! work without it), each missing permission, and the watches that a controller waits for. Live means that all tasks of the
-//! operator run, that no pass exceeds its limit, and that the lead is renewed in time; after a panic of a task the probe fails until
-//! the task is started again. A replica that waits for the lead is ready once its watches are open, so that a rolling update can go
-//! on. `?verbose` lists all checks, `?exclude=<name>` leaves one out, and `/readyz/<name>` responds with one alone. `/healthz` is
-//! another name of `/livez`.
+//! Ready means that the workers run, and every watch and every bucket is open. The response names each kind that is missing (unless
+//! all its nodes work without it), each missing permission, the watches that a controller waits for, and each bucket that can't be
+//! opened. Live means that all tasks of the operator run, that no pass exceeds its limit, and that the lead is renewed in time; after
+//! a panic of a task the probe fails until the task is started again. A replica that waits for the lead is ready once its watches are
+//! open, so that a rolling update can go on. `?verbose` lists all checks, `?exclude=<name>` leaves one out, and `/readyz/<name>`
+//! responds with one alone. `/healthz` is another name of `/livez`.
 
 use super::{
     checks::{CheckReport, CheckResult, HealthCheck, Probe, ProbeQuery},
