@@ -20,5 +20,5 @@ pub(crate) use deferred::{BucketOpener, DeferredBucket};
 pub use error::BucketError;
 pub use memory::MemoryBucket;
 pub use open::{MemoryBuckets, OpenBuckets};
-pub use opgen_api::bucket::{BucketDefinition, BucketStorage};
+pub use opgen_api::bucket::{BucketDefinition, BucketStorage, KindInBucket};
 pub use store::{Bucket, BucketEntry, BucketEvent, Expected};

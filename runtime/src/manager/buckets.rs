@@ -84,9 +84,9 @@ impl Operator {
             let definition = derived(|| Some((defined.definition)()));
             Some((defined.kind.clone(), BucketOfKind { bucket, definition }))
         });
-        let used = self.used.iter().map(|used| {
+        let used = self.used_kinds().map(|used| {
             let definition = derived(|| used.definition.map(|definition| definition()));
-            (used.kind.clone(), BucketOfKind { bucket: used.bucket.clone(), definition })
+            (used.kind, BucketOfKind { bucket: used.bucket, definition })
         });
         used.chain(defined).chain(controlled).collect()
     }
