@@ -54,6 +54,10 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
         fields.push(quote! { resource: #options });
     }
     let resource = child.resource.as_ref();
+    if resource.is_some() {
+        let bucket = node.paths.bucket_of(ty);
+        fields.push(quote! { bucket: #bucket });
+    }
     if let Some((_, rights)) = resource.and_then(|resource| resource.grants.as_ref()) {
         let rights = access::entries(&node.paths, rights);
         fields.push(quote! { access: #rights });
@@ -91,7 +95,11 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
         }
         None => (quote! { "" }, quote! { "" }),
     };
-    let access = manifest.kinds.iter().map(|kind| quote_spanned! { kind.span() => #private::applied::<#kind>() });
+    let access = manifest.kinds.iter().map(|kind| {
+        let applied = quote_spanned! { kind.span() => #private::applied::<#kind>() };
+        let bucket = node.paths.bucket_of(kind);
+        quote! { #applied.in_bucket(#bucket) }
+    });
     quote! {
         {
             const MANIFEST: #krate::shape::Shape = #krate::shape::Shape {
@@ -108,8 +116,10 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
 pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     let line = quote_spanned! { retired.name.span() => ::core::line!() };
+    let bucket = node.paths.bucket_of(ty);
     quote_spanned! { ty.span() =>
         #krate::shape::Edge {
+            bucket: #bucket,
             resource: #krate::shape::ResourceOptions::RETIRED,
             ..#private::resource_edge::<#ty, _>(#name, #line)
         }

@@ -1,5 +1,7 @@
 //! `BucketDefinition`: the key-value bucket of NATS that keeps the objects of a kind.
 
+use crate::kind::Kind;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use std::{borrow::Cow, time::Duration};
 
 /// The bucket that keeps the objects of a kind instead of Kubernetes: its name, and the settings with which it is created.
@@ -28,6 +30,18 @@ pub struct BucketDefinition {
     pub max_age: Option<Duration>,
     /// Where the servers keep the bucket. Default: in files.
     pub storage: BucketStorage,
+}
+
+/// A kind whose objects are in a bucket.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct KindInBucket {
+    /// The kind.
+    pub kind: Kind,
+    /// The bucket with the objects.
+    pub bucket: BucketDefinition,
+    /// Returns the definition of the kind, with the schema of the objects; `None` if there is none.
+    pub definition: Option<fn() -> CustomResourceDefinition>,
 }
 
 /// Where servers keep a bucket.

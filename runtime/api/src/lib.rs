@@ -31,6 +31,7 @@
 #[doc(hidden)]
 pub mod bounds;
 pub mod bucket;
+mod bucket_of;
 pub mod condition;
 #[doc(hidden)]
 pub mod kind;
@@ -87,6 +88,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::{
+        bucket_of::{BucketOf, InKubernetes},
         condition::{Truth, Verdict, VerdictState, is_type},
         dynamic_kind,
         kind::kind_of,

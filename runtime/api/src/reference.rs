@@ -1,6 +1,6 @@
 //! Defines the types of spec fields that reference other objects, by name or by label selector.
 
-use crate::kind::Kind;
+use crate::{bucket::KindInBucket, kind::Kind};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,8 @@ pub struct ReferenceField<K: 'static> {
     pub field: &'static str,
     /// Returns the kind of the named objects.
     pub kind: fn() -> Kind,
+    /// Returns the bucket of the kind; `None` for a kind in Kubernetes.
+    pub bucket: fn() -> Option<KindInBucket>,
     /// Returns the current targets of the field.
     pub names: fn(&K) -> Vec<ReferenceTarget>,
     /// Whether the field may name objects in other namespaces that [allow it](ALLOW_FROM). Default: `false`, which refuses the

@@ -5,6 +5,7 @@
 //! in Kubernetes.
 
 mod api;
+mod deferred;
 mod error;
 pub(crate) mod key;
 pub(crate) mod kinds;
@@ -15,8 +16,9 @@ pub(crate) mod shared_bucket;
 mod store;
 
 pub(crate) use api::{BucketApi, BucketKind};
+pub(crate) use deferred::{BucketOpener, DeferredBucket};
 pub use error::BucketError;
 pub use memory::MemoryBucket;
 pub use open::{MemoryBuckets, OpenBuckets};
-pub use opgen_api::bucket::{BucketDefinition, BucketStorage};
+pub use opgen_api::bucket::{BucketDefinition, BucketStorage, KindInBucket};
 pub use store::{Bucket, BucketEntry, BucketEvent, Expected};

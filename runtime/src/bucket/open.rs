@@ -12,8 +12,9 @@ pub trait OpenBuckets: Debug + Send + Sync + 'static {
     /// Opens the bucket of this definition, and creates it first if it does not exist. The settings of a bucket that exists stay as
     /// they are.
     ///
-    /// The operator opens its buckets before it starts. It calls this again after [`BucketError::Unavailable`] and
-    /// [`BucketError::NoBucket`], and is not ready meanwhile; other errors end its run.
+    /// The operator opens its buckets when it starts. It calls this again after [`BucketError::Unavailable`] and
+    /// [`BucketError::NoBucket`], and is not ready meanwhile: the controllers that need the bucket wait, and the others run. Other errors
+    /// end its run.
     ///
     /// # Errors
     /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`] if the bucket neither exists nor can be

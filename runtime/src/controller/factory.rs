@@ -2,7 +2,7 @@
 
 use super::{Controller, Settings};
 use crate::{
-    bucket::BucketDefinition,
+    bucket::{BucketDefinition, KindInBucket},
     cache::Codec,
     kind::Kind,
     managed::{Managed, Owner},
@@ -53,6 +53,10 @@ pub trait Factory: fmt::Debug + Send + Sync + 'static {
     fn shape(&self) -> &'static Shape;
     /// Returns the kinds that its specs ([`Managed::REFERENCES`]) and its nodes reference; none by default.
     fn references(&self) -> Vec<Kind> {
+        Vec::new()
+    }
+    /// Returns the kinds in buckets that its specs and its nodes use, so that the operator opens their buckets; none by default.
+    fn kinds_in_buckets(&self) -> Vec<KindInBucket> {
         Vec::new()
     }
     /// Returns the facts of the spec of an object, in the form of the API: whether it is paused, and which objects it references.
@@ -151,6 +155,11 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory fo
         let of_spec = O::Object::REFERENCES.iter().map(|reference| (reference.kind)());
         let kinds: BTreeSet<_> = of_spec.chain(self.shape().kinds_referenced()).collect();
         kinds.into_iter().collect()
+    }
+
+    fn kinds_in_buckets(&self) -> Vec<KindInBucket> {
+        let of_spec = O::Object::REFERENCES.iter().filter_map(|reference| (reference.bucket)());
+        of_spec.chain(self.shape().kinds_in_buckets()).collect()
     }
 
     fn spec_facts(&self, object: &Value) -> serde_json::Result<SpecFacts> {

@@ -8,6 +8,7 @@ use crate::{
         BucketApi, BucketDefinition, BucketKind, OpenBuckets, kinds::KindsInBuckets, shared_bucket::shared_bucket,
     },
     client::Client,
+    controller::factory::Factory,
     event,
     kind::{Kind, kind_of},
     panic::{Closure, catch},
@@ -20,8 +21,12 @@ use k8s_openapi::{
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
-use opening::{BucketToOpen, OpeningBuckets};
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use opening::{BucketToOpen, OpeningBuckets, UnopenedBuckets};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 /// The time after which the events of an operator without Kubernetes are deleted, as an API server does by default.
 const EVENT_AGE: Duration = Duration::from_secs(3_600);
@@ -34,6 +39,9 @@ impl Operator {
     /// The operator serves the API of Kubernetes for these kinds from their buckets, to itself: trees, references, finalizers,
     /// conditions and [`Context`](crate::Context) work as for other kinds. A child has an owner reference if both it and its owner are
     /// in Kubernetes, and the annotation `opgen.dev/owner` otherwise.
+    ///
+    /// While a bucket can't be opened, the operator tries again: the controllers that need the bucket wait, the others run, and `/readyz`
+    /// names the bucket and the error. Refused credentials end the run.
     ///
     /// The flags `--nats-url` and `--nats-credentials` of the binary take precedence. In the generated Deployment they come from the
     /// Secret `<operator>-nats`, which is optional: the key `url` has the URLs of the servers, and `operator.creds` the credentials
@@ -76,9 +84,9 @@ impl Operator {
             let definition = derived(|| Some((defined.definition)()));
             Some((defined.kind.clone(), BucketOfKind { bucket, definition }))
         });
-        let used = self.used.iter().map(|used| {
+        let used = self.used_kinds().map(|used| {
             let definition = derived(|| used.definition.map(|definition| definition()));
-            (used.kind.clone(), BucketOfKind { bucket: used.bucket.clone(), definition })
+            (used.kind, BucketOfKind { bucket: used.bucket, definition })
         });
         used.chain(defined).chain(controlled).collect()
     }
@@ -107,18 +115,20 @@ fn derived(definition: impl FnOnce() -> Option<CustomResourceDefinition>) -> Opt
     catch(Closure::Object, definition).ok()?.map(Box::new)
 }
 
-/// The client of a run, and the kinds that it reads from buckets.
+/// The client of a run, the kinds that it reads from buckets, and the buckets that are not open yet.
 pub(super) struct ServedBuckets {
     pub(super) client: kube::Client,
     pub(super) kinds: KindsInBuckets,
+    pub(super) unopened: UnopenedBuckets,
 }
 
 /// Opens the buckets of all kinds, and returns the client that serves their objects and sends other requests to `client`; without
-/// Kubernetes, it sends none. `opening` says meanwhile which buckets are waited for.
+/// Kubernetes, it sends none. It waits only for the buckets without which nothing runs: those of the operator's own kinds without
+/// Kubernetes, and those of the controllers with an `initialize` function. `opening` says meanwhile which buckets are not open.
 ///
 /// # Errors
-/// Fails if there are kinds in buckets and nothing that opens them, if two kinds have one bucket, if a bucket can't be opened, and if a
-/// part of an operator without Kubernetes needs Kubernetes.
+/// Fails if there are kinds in buckets and nothing that opens them, if two kinds have one bucket, if a bucket can't exist or its store
+/// refuses the credentials, and if a part of an operator without Kubernetes needs Kubernetes.
 pub(super) async fn serve(
     operators: Operators<'_>,
     client: kube::Client,
@@ -126,6 +136,8 @@ pub(super) async fn serve(
 ) -> Result<ServedBuckets, RunError> {
     let first = operators.first;
     let own = if first.without_kubernetes { own_buckets(&first.name) } else { Vec::new() };
+    let mut required = kinds_to_initialize(operators);
+    required.extend(own.iter().map(|(kind, _)| kind.clone()));
     let own = own.into_iter().map(|(kind, bucket)| (first, kind, BucketOfKind { bucket, definition: None }));
     let of_kinds = operators.iter().flat_map(|operator| {
         operator.buckets_of_kinds().into_iter().map(move |(kind, bucket)| (operator, kind, bucket))
@@ -144,14 +156,15 @@ pub(super) async fn serve(
     }
     let mut to_open = Vec::new();
     for (kind, (operator, of_kind)) in &buckets {
-        let Some(provider) = operator.buckets.as_deref() else {
-            return Err(RunError::NoBuckets { kind: kind.clone(), bucket: of_kind.bucket.name.to_string() });
+        let (kind, definition, is_required) = (kind.clone(), of_kind.bucket.clone(), required.contains(kind));
+        let Some(provider) = operator.buckets.clone() else {
+            return Err(RunError::NoBuckets { kind, bucket: definition.name.to_string() });
         };
-        to_open.push(BucketToOpen { kind, definition: &of_kind.bucket, provider });
+        to_open.push(BucketToOpen { kind, definition, provider, is_required });
     }
-    let opened = opening.open_all(&to_open, &first.environment).await?;
+    let (opened, unopened) = opening.open_all(&to_open, &first.environment).await?;
     if opened.is_empty() {
-        return Ok(ServedBuckets { client, kinds: KindsInBuckets::default() });
+        return Ok(ServedBuckets { client, kinds: KindsInBuckets::default(), unopened });
     }
     let kinds = buckets.keys().cloned().collect();
     let served = buckets.into_iter().zip(opened).map(|((kind, (_, of_kind)), bucket)| match of_kind.definition {
@@ -161,7 +174,7 @@ pub(super) async fn serve(
     let served = served.map(|kind| kind.with_shards(first.shards.is_some())).collect();
     let api = BucketApi::new(served, first.environment.clone());
     let client = if first.without_kubernetes { api.standalone_client() } else { api.wrap(client) };
-    Ok(ServedBuckets { client, kinds })
+    Ok(ServedBuckets { client, kinds, unopened })
 }
 
 /// Returns a client for a verb, which also reads and writes the objects in buckets. It opens each bucket once, and waits for none. A
@@ -178,21 +191,15 @@ pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Clien
 
 /// Checks that the controllers of an operator and their nodes need only kinds that are served, and that it has no webhooks.
 fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result<(), Box<RunError>> {
-    let mut needs = Vec::new();
-    for factory in &operator.factories {
+    let mut needs = operator.factories.iter().flat_map(|factory| {
         let kind = factory.kind();
-        let controller = format!("the controller of {kind}");
-        let (settings, references) = (factory.settings(), factory.references());
-        let watched = settings.watches.iter().map(|mapped| mapped.kind().clone());
-        let listed = settings.listers.iter().map(|lister| lister.kind().clone());
-        let of_tree = kinds_of_nodes(factory.shape());
-        let tree = of_tree.into_iter().map(|(path, needed)| (format!("node {path} of the tree of {kind}"), needed));
-        needs.extend(tree);
-        let of_controller = std::iter::once(kind.clone()).chain(references).chain(watched).chain(listed);
-        needs.extend(of_controller.map(|needed| (controller.clone(), needed)));
-    }
+        kinds_needed_by(factory.as_ref()).into_iter().map(move |(path, needed)| match path {
+            Some(path) => (format!("node {path} of the tree of {kind}"), needed),
+            None => (format!("the controller of {kind}"), needed),
+        })
+    });
     let name = || operator.name.clone();
-    if let Some((part, kind)) = needs.into_iter().find(|(_, kind)| !is_served(kind)) {
+    if let Some((part, kind)) = needs.find(|(_, kind)| !is_served(kind)) {
         return Err(Box::new(RunError::NeedsKubernetes { operator: name(), part, kind }));
     }
     // Also a webhook for a kind in a bucket: only API servers call webhooks.
@@ -203,6 +210,24 @@ fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result
         }
         None => Ok(()),
     }
+}
+
+/// Returns the kinds that controllers with an [`initialize`](crate::Controller::initialize) function need. The function runs before the
+/// watches, and may read these kinds.
+fn kinds_to_initialize(operators: Operators<'_>) -> BTreeSet<Kind> {
+    let factories = operators.iter().flat_map(|operator| &operator.factories);
+    let initialized = factories.filter(|factory| factory.settings().initialize.is_some());
+    initialized.flat_map(|factory| kinds_needed_by(factory.as_ref())).map(|(_, kind)| kind).collect()
+}
+
+/// Returns the kinds that a controller needs, with the paths of the nodes that need them; `None` for the controller itself.
+fn kinds_needed_by(factory: &dyn Factory) -> Vec<(Option<String>, Kind)> {
+    let (settings, references) = (factory.settings(), factory.references());
+    let watched = settings.watches.iter().map(|mapped| mapped.kind().clone());
+    let listed = settings.listers.iter().map(|lister| lister.kind().clone());
+    let of_controller = std::iter::once(factory.kind()).chain(references).chain(watched).chain(listed);
+    let of_tree = kinds_of_nodes(factory.shape()).into_iter().map(|(path, kind)| (Some(path), kind));
+    of_tree.chain(of_controller.map(|kind| (None, kind))).collect()
 }
 
 /// Returns the kinds that the nodes of a tree use in the cluster of the operator, each with the path of its node.

@@ -1,4 +1,4 @@
-//! `DefinedKind` and `UsedBucketKind`: kinds of an operator that it does not control.
+//! `DefinedKind`: a kind of an operator that it does not control.
 
 use crate::{
     bucket::BucketDefinition, kind::Kind, manifest::RoundTrip, validation::ValidationOf, versions::VersionsOf,
@@ -16,12 +16,4 @@ pub(crate) struct DefinedKind {
     pub(super) versions: Option<VersionsOf>,
     pub(super) bucket: Option<BucketDefinition>,
     pub(super) round_trip: RoundTrip,
-}
-
-/// A kind in a bucket that another operator controls or defines, and whose objects this operator uses.
-#[derive(Clone, Debug)]
-pub(crate) struct UsedBucketKind {
-    pub(super) kind: Kind,
-    pub(super) definition: Option<fn() -> CustomResourceDefinition>,
-    pub(super) bucket: BucketDefinition,
 }

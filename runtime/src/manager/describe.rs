@@ -64,7 +64,7 @@ impl Describe for Operator {
             shards: self.shards.is_some(),
             is_release: false,
             own_buckets: if self.without_kubernetes { own_buckets(&self.name) } else { Vec::new() },
-            used_buckets: self.used.iter().map(|used| (used.kind.clone(), used.bucket.clone())).collect(),
+            used_buckets: self.used_kinds().map(|used| (used.kind, used.bucket)).collect(),
             webhooks: self.extensions.descriptions(),
             policies: self.extensions.policies.clone(),
             controllers,

@@ -1,7 +1,7 @@
 //! `Operator` builds an operator from controllers and settings.
 
 use crate::{
-    bucket::OpenBuckets,
+    bucket::{KindInBucket, OpenBuckets},
     client::{rate_limit::RateLimit, selectors::PAGE_SIZE, timeouts::Timeouts},
     controller::{
         Controller, Settings,
@@ -14,7 +14,7 @@ use crate::{
     lease::options::LeaderElection,
     managed::{Managed, Owner},
     manager::{
-        defined_kind::{DefinedKind, UsedBucketKind},
+        defined_kind::DefinedKind,
         extensions::Extensions,
     },
     manifest::{DEFAULT_OBJECTS, RoundTrip},
@@ -79,8 +79,8 @@ pub struct Operator {
     pub(crate) overrides: BTreeMap<Kind, SettingOverrides>,
     /// The kinds whose definition is installed and that have no controller.
     pub(crate) defined: Vec<DefinedKind>,
-    /// The kinds in buckets of other operators.
-    pub(crate) used: Vec<UsedBucketKind>,
+    /// The kinds in buckets of other operators that watches and listers use.
+    pub(crate) used: Vec<KindInBucket>,
     /// Opens the buckets of kinds that are not in Kubernetes.
     pub(crate) buckets: Option<Arc<dyn OpenBuckets>>,
     pub(crate) without_kubernetes: bool,
@@ -291,14 +291,20 @@ impl Operator {
         self
     }
 
-    /// Uses the objects of a kind in a bucket that another operator controls or [defines](Self::defines): as children, or by references,
-    /// watches and listers. Without this call, and without a controller or a definition of the kind, they are looked for in Kubernetes. A
-    /// kind in Kubernetes needs no such call.
+    /// Uses the objects of a kind in a bucket that another operator controls or [defines](Self::defines), by watches or listers. Without
+    /// this call they are looked for in Kubernetes. It is not needed for a kind in Kubernetes, nor for one that the attributes of a kind
+    /// or of a tree name: as a child, by a reference, or in `access(...)`.
     #[must_use]
     pub fn uses<K: Managed>(mut self) -> Self {
-        let kind = |bucket| UsedBucketKind { kind: K::kind(), definition: K::DEFINITION, bucket };
-        self.used.extend(K::BUCKET.map(kind));
+        self.used.extend(KindInBucket::of::<K>());
         self
+    }
+
+    /// Returns the kinds in buckets that the operator uses: those of [`uses`](Self::uses), and those that its kinds and trees name. It may
+    /// control or define some of them.
+    pub(super) fn used_kinds(&self) -> impl Iterator<Item = KindInBucket> {
+        let named = self.factories.iter().flat_map(|factory| factory.kinds_in_buckets());
+        self.used.iter().cloned().chain(named)
     }
 
     /// Adds a controller with a factory of your own.

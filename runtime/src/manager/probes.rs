@@ -1,11 +1,11 @@
 //! Serves the probes `/livez` and `/readyz` of an operator, and each of their checks by name.
 //!
-//! Ready means that the workers run and every watch is open. The response names each kind that is missing (unless all its nodes
-//! work without it), each missing permission, and the watches that a controller waits for. Live means that all tasks of the
-//! operator run, that no pass exceeds its limit, and that the lead is renewed in time; after a panic of a task the probe fails until
-//! the task is started again. A replica that waits for the lead is ready once its watches are open, so that a rolling update can go
-//! on. `?verbose` lists all checks, `?exclude=<name>` leaves one out, and `/readyz/<name>` responds with one alone. `/healthz` is
-//! another name of `/livez`.
+//! Ready means that the workers run, and every watch and every bucket is open. The response names each kind that is missing (unless
+//! all its nodes work without it), each missing permission, the watches that a controller waits for, and each bucket that can't be
+//! opened. Live means that all tasks of the operator run, that no pass exceeds its limit, and that the lead is renewed in time; after
+//! a panic of a task the probe fails until the task is started again. A replica that waits for the lead is ready once its watches are
+//! open, so that a rolling update can go on. `?verbose` lists all checks, `?exclude=<name>` leaves one out, and `/readyz/<name>`
+//! responds with one alone. `/healthz` is another name of `/livez`.
 
 use super::{
     checks::{CheckReport, CheckResult, HealthCheck, Probe, ProbeQuery},
@@ -146,9 +146,9 @@ impl ProbeTargets {
         Self { converted: Arc::new(kinds.into_iter().collect()), ..self }
     }
 
-    /// Adds whether the operator can open buckets.
-    pub(super) fn with_buckets(self, has_buckets: bool) -> Self {
-        Self { has_buckets, ..self }
+    /// Adds whether the operator can open buckets, and the check of those that are not open.
+    pub(super) fn with_buckets(self, has_buckets: bool, not_open: Option<HealthCheck>) -> Self {
+        Self { has_buckets, readyz: not_open.into_iter().collect(), ..self }
     }
 
     /// Returns whether a watch fails because no replica converts its objects.
@@ -163,7 +163,7 @@ impl ProbeTargets {
 
     /// Adds the checks of the user.
     pub(super) fn with_checks(self, extensions: &Extensions) -> Self {
-        Self { readyz: extensions.readyz.clone(), livez: extensions.livez.clone(), ..self }
+        Self { readyz: [self.readyz, extensions.readyz.clone()].concat(), livez: extensions.livez.clone(), ..self }
     }
 
     /// Returns the response to a request: that of a probe, or of one of its checks.

@@ -1,7 +1,9 @@
 //! Runs an operator: hooks, watches, controllers, runnables, probes, and a graceful shutdown.
 //!
 //! # Flow
-//! 1. The buckets of kinds that are not in Kubernetes are opened. While their store doesn't answer, the operator is alive but not ready.
+//! 1. The buckets of kinds that are not in Kubernetes are opened. While one can't be opened, the operator is alive but not ready, and
+//!    tries again. Only the controllers that need the bucket wait. The run waits for buckets that all its parts need: those of the
+//!    operator's own kinds if it runs without Kubernetes, and those of controllers with an `initialize` function.
 //! 2. The functions of [`Controller::initialize`](crate::Controller::initialize) run. Then the servers, the runnables before caches and
 //!    all watches start, and the runnables without lead when the watches have synced. With leader election, the operator waits for
 //!    the lead. The other runnables start with the lead.
@@ -173,7 +175,7 @@ pub(super) async fn run_until(
     run_served((operators, extensions), served, (options, probes), stop).await
 }
 
-/// Serves the probes of a run whose buckets are not open yet, if they have an address.
+/// Serves the probes of a run that waits for buckets, if they have an address.
 async fn serve_probes_before_start(
     base: &Operator,
     probes: Option<Arc<TcpListener>>,
@@ -186,10 +188,10 @@ async fn serve_probes_before_start(
     std::future::pending().await
 }
 
-/// Runs operators whose buckets are open.
+/// Runs operators whose required buckets are open.
 async fn run_served(
     (operators, extensions): (Operators<'_>, Extensions),
-    ServedBuckets { client, kinds: bucket_kinds }: ServedBuckets,
+    ServedBuckets { client, kinds: bucket_kinds, unopened }: ServedBuckets,
     (options, probes): (RunOptions, Option<Arc<TcpListener>>),
     stop: impl Future<Output = ()> + Send,
 ) -> Result<(), RunError> {
@@ -221,7 +223,7 @@ async fn run_served(
     let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
     base.metrics.observe(&observed);
     let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone())
-        .with_buckets(operators.iter().any(|operator| operator.buckets.is_some()));
+        .with_buckets(operators.iter().any(|operator| operator.buckets.is_some()), unopened.check());
     let webhooks = bound_servers.spawn(extensions, targets, (base.metrics.clone(), client.kube()), &mut servers);
     operators.log_start();
     runnables.start(RunnableGroup::BeforeCaches);
@@ -233,6 +235,7 @@ async fn run_served(
         biased;
         () = stop => Ok(()),
         error = runnables.supervise(synced, lead.map(drop)) => Err(error),
+        error = unopened.open_all() => Err(error),
         error = async {
             if let Err(loss) = leadership.acquire(&watches, &wirings).await {
                 return loss;

@@ -17,6 +17,7 @@ use crate::{
 };
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+use opgen_api::bucket::KindInBucket;
 use std::fmt;
 
 /// The order in which a group provisions or deprovisions its children.
@@ -109,6 +110,8 @@ pub struct Edge {
     pub resource: ResourceOptions,
     /// The number of objects that a resource node can have.
     pub cardinality: Cardinality,
+    /// Returns the bucket of the kind of a resource node; `None` for a kind in Kubernetes.
+    pub bucket: fn() -> Option<KindInBucket>,
     /// The permissions that the attributes of the field add to those of the child, in the cluster of the group: the rights that its
     /// roles grant, read access to Pods, or those that a remote child needs.
     pub access: &'static [Access],
@@ -156,6 +159,7 @@ impl Edge {
             reads: &[],
             resource,
             cardinality,
+            bucket: || None,
             access: &[],
             remote: false,
             background: false,

@@ -4,6 +4,7 @@ use crate::{
     kind::Kind,
     shape::{location::SourceLocation, verb::Verb},
 };
+use opgen_api::bucket::KindInBucket;
 use std::fmt;
 
 /// A permission: verbs on a target.
@@ -15,6 +16,8 @@ pub struct Access {
     pub verbs: &'static [Verb],
     /// The line that declares the permission.
     pub location: SourceLocation,
+    /// Returns the bucket of the kind; `None` for a kind in Kubernetes.
+    pub bucket: fn() -> Option<KindInBucket>,
 }
 
 /// The target of a permission: objects or a URL.
@@ -46,12 +49,18 @@ impl Access {
 
     /// Returns the permission for all objects of a kind in the namespaces that the operator watches.
     pub const fn to(kind: fn() -> Kind, verbs: &'static [Verb], location: SourceLocation) -> Self {
-        Self { target: AccessTarget::Objects { kind, subresource: "", names: &[], namespace: None }, verbs, location }
+        let target = AccessTarget::Objects { kind, subresource: "", names: &[], namespace: None };
+        Self { target, verbs, location, bucket: || None }
     }
 
     /// Returns the permission for a non-resource URL of the API server.
     pub const fn to_url(path: &'static str, verbs: &'static [Verb], location: SourceLocation) -> Self {
-        Self { target: AccessTarget::Url(path), verbs, location }
+        Self { target: AccessTarget::Url(path), verbs, location, bucket: || None }
+    }
+
+    /// Sets the bucket of the kind. Default: the kind is in Kubernetes.
+    pub const fn in_bucket(self, bucket: fn() -> Option<KindInBucket>) -> Self {
+        Self { bucket, ..self }
     }
 
     /// Limits the permission to a subresource.

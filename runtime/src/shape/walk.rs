@@ -6,6 +6,7 @@ use super::{
 };
 use crate::kind::{Kind, kind_of};
 use k8s_openapi::api::core::v1::ConfigMap;
+use opgen_api::bucket::KindInBucket;
 
 /// A node that a walk visits through a tree.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,18 @@ impl Shape {
     pub fn walk(&'static self, visit: &mut dyn FnMut(NodeVisit<'_>)) {
         visit(NodeVisit { path: "", depth: 0, edge: None, shape: self, cluster: "", group_cluster: "" });
         self.walk_below(("", ""), 1, visit);
+    }
+
+    /// Returns the kinds in buckets that the nodes of the tree use in the cluster of the root.
+    pub(crate) fn kinds_in_buckets(&'static self) -> Vec<KindInBucket> {
+        let mut kinds = Vec::new();
+        self.walk(&mut |visit| {
+            if visit.cluster.is_empty() {
+                let applied = visit.edge.and_then(|edge| (edge.bucket)());
+                kinds.extend(visit.access().filter_map(|access| (access.bucket)()).chain(applied));
+            }
+        });
+        kinds
     }
 
     /// Visits the nodes below this one in pre-order. `depth` is that of its children.

@@ -1,7 +1,7 @@
-//! `OpeningBuckets` opens buckets, again and again while their store doesn't answer.
+//! `OpeningBuckets` opens the buckets of a run, and `UnopenedBuckets` those that can't be opened at its start.
 
 use crate::{
-    bucket::{Bucket, BucketDefinition, BucketError, MemoryBucket, OpenBuckets},
+    bucket::{Bucket, BucketDefinition, BucketError, BucketOpener, DeferredBucket, MemoryBucket, OpenBuckets},
     environment::Environment,
     error::yield_because,
     kind::Kind,
@@ -18,16 +18,26 @@ const BUCKETS_CHECK: &str = "buckets";
 const RETRY: Backoff = Backoff::Exponential { base: Duration::from_secs(1), cap: Duration::from_secs(30) };
 
 /// A bucket to open.
-pub(super) struct BucketToOpen<'a> {
-    pub(super) kind: &'a Kind,
-    pub(super) definition: &'a BucketDefinition,
-    pub(super) provider: &'a dyn OpenBuckets,
+#[derive(Clone, Debug)]
+pub(super) struct BucketToOpen {
+    pub(super) kind: Kind,
+    pub(super) definition: BucketDefinition,
+    pub(super) provider: Arc<dyn OpenBuckets>,
+    /// Whether nothing runs before the bucket is open.
+    pub(super) is_required: bool,
 }
 
-/// The buckets of a run that are not open yet, in words. Clones share the words.
+impl BucketToOpen {
+    async fn open(&self) -> Result<Arc<dyn Bucket>, BucketError> {
+        self.provider.open(&self.definition).await
+    }
+}
+
+/// The failures of the last attempt to open the buckets of a run. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpeningBuckets {
-    text: Arc<Mutex<String>>,
+    /// `None` before the first attempt has ended.
+    failures: Arc<Mutex<Option<Vec<String>>>>,
     /// The names of the buckets that don't exist, if each is opened once.
     missing: Arc<Mutex<BTreeSet<String>>>,
     /// Whether the first failure is the last.
@@ -48,36 +58,40 @@ impl OpeningBuckets {
     /// Returns the check of `/readyz` that names the buckets which are not open.
     pub(crate) fn check(&self) -> HealthCheck {
         let opening = self.clone();
-        HealthCheck::new(BUCKETS_CHECK, move || ready(yield_because("BucketsNotOpen", opening.text())))
-    }
-
-    fn text(&self) -> String {
-        match self.text.lock().as_str() {
-            "" => "not open yet".to_owned(),
-            text => text.to_owned(),
-        }
+        HealthCheck::new(BUCKETS_CHECK, move || {
+            let failures = opening.failures.lock().as_ref().map(|failures| failures.join("; "));
+            ready(match failures {
+                Some(text) if text.is_empty() => Ok(()),
+                Some(text) => yield_because("BucketsNotOpen", text),
+                None => yield_because("BucketsNotOpen", "not open yet"),
+            })
+        })
     }
 
     /// Opens buckets, and returns them in the same order. Buckets whose store doesn't answer, and buckets that don't exist and can't be
-    /// created, are tried again for as long as it takes.
+    /// created, are tried again until those that are required are open. The calls of the others fail until
+    /// [`UnopenedBuckets::open_all`] opens them.
     ///
     /// # Errors
     /// Fails if the store refuses the credentials, and for a bucket that can't exist.
     pub(super) async fn open_all(
         &self,
-        buckets: &[BucketToOpen<'_>],
+        buckets: &[BucketToOpen],
         environment: &Environment,
-    ) -> Result<Vec<Arc<dyn Bucket>>, RunError> {
-        let environment = environment.clone();
-        let delays = KeyBackoff::new(RETRY, move || environment.random());
-        let mut opened: Vec<Option<Arc<dyn Bucket>>> = buckets.iter().map(|_| None).collect();
+    ) -> Result<(Vec<Arc<dyn Bucket>>, UnopenedBuckets), RunError> {
+        let delays = delays(environment);
+        let mut places: Vec<Option<Arc<dyn Bucket>>> = buckets.iter().map(|_| None).collect();
         loop {
-            let mut failures = Vec::new();
-            for (place, bucket) in opened.iter_mut().zip(buckets).filter(|(place, _)| place.is_none()) {
-                match bucket.provider.open(bucket.definition).await {
+            let mut failures = OpenFailures::default();
+            for (index, (place, bucket)) in places.iter_mut().zip(buckets).enumerate() {
+                if place.is_some() {
+                    continue;
+                }
+                match bucket.open().await {
                     Ok(open) => *place = Some(open),
                     Err(error) if !self.once && is_temporary(&error) => {
-                        failures.push(self.report(bucket, &error, &failures))
+                        failures.add(index, bucket, error);
+                        self.report(&failures.texts);
                     }
                     // Where there is no bucket, there are no objects.
                     Err(BucketError::NoBucket { .. }) if self.once => {
@@ -87,22 +101,100 @@ impl OpeningBuckets {
                     Err(source) => return Err(RunError::Bucket { kind: bucket.kind.clone(), source }),
                 }
             }
-            if failures.is_empty() {
-                return Ok(opened.into_iter().flatten().collect());
+            self.report(&failures.texts);
+            let delay = if failures.texts.is_empty() { Duration::ZERO } else { self.log_failures(&failures, &delays) };
+            if failures.errors.iter().any(|(index, _)| buckets.get(*index).is_some_and(|bucket| bucket.is_required)) {
+                tokio::time::sleep(delay).await;
+                continue;
             }
-            let delay = delays.failed(&());
-            tracing::warn!(failures = failures.join("; "), "waiting for buckets; trying again in {delay:?}");
-            tokio::time::sleep(delay).await;
+            let mut unopened = Vec::new();
+            for (index, error) in failures.errors {
+                let (Some(place), Some(bucket)) = (places.get_mut(index), buckets.get(index)) else { continue };
+                let (deferred, opener) = DeferredBucket::new(&*bucket.definition.name, error);
+                *place = Some(Arc::new(deferred));
+                unopened.push((bucket.clone(), opener));
+            }
+            let unopened = UnopenedBuckets { buckets: unopened, opening: self.clone(), delays, delay };
+            return Ok((places.into_iter().flatten().collect(), unopened));
         }
     }
 
-    /// Sets the words to the failures of this attempt so far and a new one, and returns the new one.
-    fn report(&self, bucket: &BucketToOpen<'_>, error: &BucketError, earlier: &[String]) -> String {
-        let failure = format!("the bucket of {}: {error}", bucket.kind);
-        let failures = earlier.iter().map(String::as_str).chain([failure.as_str()]).collect::<Vec<_>>();
-        *self.text.lock() = failures.join("; ");
-        failure
+    /// Sets the failures that the check reports.
+    fn report(&self, failures: &[String]) {
+        *self.failures.lock() = Some(failures.to_vec());
     }
+
+    /// Logs the failures of an attempt, and returns the delay before the next one.
+    fn log_failures(&self, failures: &OpenFailures, delays: &KeyBackoff<()>) -> Duration {
+        let (delay, failures) = (delays.failed(&()), failures.texts.join("; "));
+        tracing::warn!(failures, "waiting for buckets; trying again in {delay:?}");
+        delay
+    }
+}
+
+/// The failures of one attempt.
+#[derive(Default)]
+struct OpenFailures {
+    /// The errors by the index of the bucket.
+    errors: Vec<(usize, BucketError)>,
+    texts: Vec<String>,
+}
+
+impl OpenFailures {
+    fn add(&mut self, index: usize, bucket: &BucketToOpen, error: BucketError) {
+        self.texts.push(format!("the bucket of {}: {error}", bucket.kind));
+        self.errors.push((index, error));
+    }
+}
+
+/// The buckets of a run that were not open at its start. Only the controllers that need them wait.
+pub(crate) struct UnopenedBuckets {
+    buckets: Vec<(BucketToOpen, BucketOpener)>,
+    opening: OpeningBuckets,
+    delays: KeyBackoff<()>,
+    /// The delay before the next attempt.
+    delay: Duration,
+}
+
+impl UnopenedBuckets {
+    /// Returns the check of `/readyz` that names the buckets which are not open; `None` if all were open at the start.
+    pub(crate) fn check(&self) -> Option<HealthCheck> {
+        (!self.buckets.is_empty()).then(|| self.opening.check())
+    }
+
+    /// Opens the buckets, again and again. Returns only with an error that no further attempt can mend.
+    pub(crate) async fn open_all(mut self) -> RunError {
+        while !self.buckets.is_empty() {
+            tokio::time::sleep(self.delay).await;
+            let (mut failures, mut unopened) = (OpenFailures::default(), Vec::new());
+            for (bucket, opener) in std::mem::take(&mut self.buckets) {
+                match bucket.open().await {
+                    Ok(open) => {
+                        tracing::info!(kind = %bucket.kind, bucket = &*bucket.definition.name, "the bucket is open");
+                        opener.open(open);
+                    }
+                    Err(error) if is_temporary(&error) => {
+                        opener.fail(error.clone());
+                        failures.add(unopened.len(), &bucket, error);
+                        unopened.push((bucket, opener));
+                    }
+                    Err(source) => return RunError::Bucket { kind: bucket.kind, source },
+                }
+            }
+            self.opening.report(&failures.texts);
+            self.buckets = unopened;
+            if !self.buckets.is_empty() {
+                self.delay = self.opening.log_failures(&failures, &self.delays);
+            }
+        }
+        std::future::pending().await
+    }
+}
+
+/// Returns the delays between attempts of one run.
+fn delays(environment: &Environment) -> KeyBackoff<()> {
+    let environment = environment.clone();
+    KeyBackoff::new(RETRY, move || environment.random())
 }
 
 /// Returns whether another attempt may succeed, as for a kind whose definition is not installed yet.
@@ -115,6 +207,7 @@ fn is_temporary(error: &BucketError) -> bool {
 mod tests {
     use super::*;
     use crate::{
+        bucket::BucketEvent,
         client::Client,
         counters::Counters,
         kind::kind_of,
@@ -125,7 +218,7 @@ mod tests {
             run_options::RunOptions,
         },
     };
-    use futures::{FutureExt, future::BoxFuture};
+    use futures::{FutureExt, StreamExt as _, future::BoxFuture};
     use k8s_openapi::api::core::v1::ConfigMap;
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -181,10 +274,15 @@ mod tests {
         Environment::new(jiff::Timestamp::now, || 0)
     }
 
-    async fn open(provider: &Failing, opening: &OpeningBuckets) -> Result<Vec<Arc<dyn Bucket>>, RunError> {
+    async fn open(provider: &Arc<Failing>, opening: &OpeningBuckets) -> Result<Vec<Arc<dyn Bucket>>, RunError> {
+        let bucket = BucketToOpen { is_required: true, ..bucket_to_open(provider) };
+        opening.open_all(&[bucket], &environment()).await.map(|(buckets, _)| buckets)
+    }
+
+    /// Returns a bucket without which the run starts.
+    fn bucket_to_open(provider: &Arc<Failing>) -> BucketToOpen {
         let (kind, definition) = (kind_of::<ConfigMap>(), BucketDefinition::new("pumps"));
-        let bucket = BucketToOpen { kind: &kind, definition: &definition, provider };
-        opening.open_all(&[bucket], &environment()).await
+        BucketToOpen { kind, definition, provider: provider.clone(), is_required: false }
     }
 
     #[tokio::test(start_paused = true)]
@@ -217,6 +315,35 @@ mod tests {
         let refused = open(&provider, &OpeningBuckets::default()).await;
         assert!(matches!(refused, Err(RunError::Bucket { .. })), "{refused:?}");
         assert_eq!(provider.attempts.lock().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nats_u31_a_bucket_that_is_not_required_is_opened_after_the_start() {
+        let missing = BucketError::not_created("pumps", "not allowed");
+        let provider = Failing::with((0..3).map(|_| missing.clone()));
+        let bucket = bucket_to_open(&provider);
+        let (buckets, unopened) = OpeningBuckets::default().open_all(&[bucket], &environment()).await.unwrap();
+        assert_eq!(buckets[0].list().await, Err(missing));
+        let (check, counters) = (unopened.check().unwrap(), Counters::default());
+        let text = "buckets: the bucket of ConfigMap: bucket \"pumps\" does not exist, and can't be created: not allowed\n";
+        assert_eq!(check.run(&counters).await.lines, text);
+        let opening = tokio::spawn(unopened.open_all());
+        let mut events = buckets[0].watch().skip_while(|event| ready(event.is_err()));
+        assert_eq!(events.next().await, Some(Ok(BucketEvent::ListStarted)));
+        assert_eq!(buckets[0].list().await, Ok(Vec::new()));
+        assert!(check.run(&counters).await.is_ok);
+        assert_eq!(provider.delays(), [1, 2, 4]);
+        opening.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nats_u31_credentials_that_are_refused_after_the_start_end_the_run() {
+        let silent = BucketError::unavailable("pumps", "no answer");
+        let provider = Failing::with([BucketError::forbidden("pumps", "connect", "wrong password"), silent]);
+        let bucket = bucket_to_open(&provider);
+        let (_, unopened) = OpeningBuckets::default().open_all(&[bucket], &environment()).await.unwrap();
+        let error = unopened.open_all().await;
+        assert!(matches!(error, RunError::Bucket { source: BucketError::Forbidden { .. }, .. }), "{error:?}");
     }
 
     #[tokio::test]

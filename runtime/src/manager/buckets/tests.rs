@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, dead_code)]
 
 mod events;
+mod named;
+mod unopened;
 
 use crate::{
     Managed, Operator, Provisioner, RunError, RunOptions,
@@ -353,7 +355,7 @@ impl PumpOfConfig {
 async fn nats_u2_a_child_in_the_bucket_of_another_operator_is_written_there() {
     let sandbox = Sandbox::builder().start();
     let buckets = MemoryBuckets::default();
-    let operator = Operator::new("configs").buckets(buckets.clone()).uses::<Pump>();
+    let operator = Operator::new("configs").buckets(buckets.clone());
     let running = Running::start(&operator.controls::<Foreign<ConfigMap>, PumpOfConfig>(), sandbox.client());
     let mut config = ConfigMap { data: Some([("rate".to_owned(), "slow".to_owned())].into()), ..ConfigMap::default() };
     config.metadata.name = Some("web".to_owned());

@@ -1,0 +1,72 @@
+//! `BucketOf` finds the bucket of a type in an expansion, where the type may be a kind in Kubernetes.
+
+use crate::{
+    bucket::{BucketDefinition, KindInBucket},
+    managed::Managed,
+};
+use std::marker::PhantomData;
+
+impl KindInBucket {
+    /// Returns a kind with its bucket; `None` if the objects of the kind are in Kubernetes.
+    ///
+    /// ```
+    /// # extern crate opgen_api as opgen;
+    /// use opgen::{bucket::KindInBucket, prelude::*};
+    ///
+    /// #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+    /// #[kube(group = "demo.example.com", version = "v1", kind = "Team", namespaced, status = "Status")]
+    /// #[managed(nats(bucket = "teams"))]
+    /// pub struct TeamSpec {
+    ///     pub size: i32,
+    /// }
+    ///
+    /// let team = KindInBucket::of::<Team>();
+    /// assert_eq!(team.map(|team| team.bucket.name), Some("teams".into()));
+    /// # fn main() {}
+    /// ```
+    pub fn of<K: Managed>() -> Option<Self> {
+        let in_bucket = |bucket: BucketDefinition| Self { kind: K::kind(), bucket, definition: K::DEFINITION };
+        K::BUCKET.map(in_bucket)
+    }
+}
+
+/// A type of which an expansion wants to know the bucket: a kind, or `Option` or `Vec` of one. The constant `KIND` of this type has it if
+/// the kind is [`Managed`], else the constant of [`InKubernetes`] does: the compiler prefers a constant of the type to one of a trait.
+#[derive(Debug)]
+pub struct BucketOf<T>(PhantomData<fn() -> T>);
+
+impl<K: Managed> BucketOf<K> {
+    /// Returns the kind with its bucket; `None` for a kind in Kubernetes.
+    pub const KIND: fn() -> Option<KindInBucket> = KindInBucket::of::<K>;
+}
+
+impl<K: Managed> BucketOf<Option<K>> {
+    /// Returns the kind with its bucket; `None` for a kind in Kubernetes.
+    pub const KIND: fn() -> Option<KindInBucket> = KindInBucket::of::<K>;
+}
+
+impl<K: Managed> BucketOf<Vec<K>> {
+    /// Returns the kind with its bucket; `None` for a kind in Kubernetes.
+    pub const KIND: fn() -> Option<KindInBucket> = KindInBucket::of::<K>;
+}
+
+/// Has the constant `KIND` of [`BucketOf`] for types that are no [`Managed`] kind.
+pub trait InKubernetes {
+    /// Returns `None`.
+    const KIND: fn() -> Option<KindInBucket> = || None;
+}
+
+impl<T> InKubernetes for BucketOf<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    #[test]
+    fn a_kind_that_is_not_managed_is_in_kubernetes() {
+        assert!((BucketOf::<ConfigMap>::KIND)().is_none());
+        assert!((BucketOf::<Option<ConfigMap>>::KIND)().is_none());
+        assert!((BucketOf::<Vec<ConfigMap>>::KIND)().is_none());
+    }
+}
