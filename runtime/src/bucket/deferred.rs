@@ -41,12 +41,12 @@ impl DeferredBucket {
 impl BucketOpener {
     /// Passes all further calls to this bucket.
     pub(crate) fn open(&self, bucket: Arc<dyn Bucket>) {
-        self.0.send_replace(Ok(bucket));
+        drop(self.0.send_replace(Ok(bucket)));
     }
 
     /// Sets the error of further calls.
     pub(crate) fn fail(&self, error: BucketError) {
-        self.0.send_replace(Err(error));
+        drop(self.0.send_replace(Err(error)));
     }
 }
 

@@ -13,10 +13,7 @@ use crate::{
     kind::Kind,
     lease::options::LeaderElection,
     managed::{Managed, Owner},
-    manager::{
-        defined_kind::DefinedKind,
-        extensions::Extensions,
-    },
+    manager::{defined_kind::DefinedKind, extensions::Extensions},
     manifest::{DEFAULT_OBJECTS, RoundTrip},
     metrics::{Metrics, Registry},
     provisioner::Provision,

@@ -325,7 +325,8 @@ mod tests {
         let (buckets, unopened) = OpeningBuckets::default().open_all(&[bucket], &environment()).await.unwrap();
         assert_eq!(buckets[0].list().await, Err(missing));
         let (check, counters) = (unopened.check().unwrap(), Counters::default());
-        let text = "buckets: the bucket of ConfigMap: bucket \"pumps\" does not exist, and can't be created: not allowed\n";
+        let text =
+            "buckets: the bucket of ConfigMap: bucket \"pumps\" does not exist, and can't be created: not allowed\n";
         assert_eq!(check.run(&counters).await.lines, text);
         let opening = tokio::spawn(unopened.open_all());
         let mut events = buckets[0].watch().skip_while(|event| ready(event.is_err()));

@@ -85,6 +85,7 @@ fn add_terms(edge: &Edge, value: &mut Value) {
         remote,
         background,
         registration: _,
+        bucket: _,
     } = *edge;
     let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = resource;
     for (name, text) in [("when", when), ("each", each), ("deletedWith", deleted_with)] {

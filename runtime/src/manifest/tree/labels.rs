@@ -65,6 +65,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         name: _,
         location: _,
         registration: _,
+        bucket: _,
     } = *edge;
     let ResourceOptions { once, adopt, adopt_from, if_api, pods: _, retired, delete, timeout } = resource;
     let count = match cardinality {
@@ -94,11 +95,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
         (delete.is_some(), "deleted in the", propagation.to_owned()),
         (timeout.is_some(), "timeout", timeout.map(duration_text).unwrap_or_default()),
         (retired, "retired", String::new()),
-        (
-            !access.is_empty() && !remote,
-            access_label,
-            access.iter().map(permission).collect::<Vec<_>>().join("; "),
-        ),
+        (!access.is_empty() && !remote, access_label, access.iter().map(permission).collect::<Vec<_>>().join("; ")),
     ];
     terms.into_iter().filter(|(is_set, ..)| *is_set).map(|(_, label, value)| EdgeTerm { label, value }).collect()
 }
