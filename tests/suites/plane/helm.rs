@@ -1,6 +1,8 @@
 //! Charts that an operator deploys with the program `helm`.
 
-use std::{sync::Arc, time::Duration};
+mod remote;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use k8s_openapi::api::{
     apps::v1::{Deployment, ReplicaSet},
@@ -8,7 +10,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Pod, Secret},
 };
 use kube::{
-    CustomResource,
+    Api, CustomResource,
     api::{DeleteParams, ListParams},
 };
 use libtest_mimic::Trial;
@@ -41,6 +43,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case_with_tools("charts_are_deployed_by_helm", life),
         case_with_tools("an_interrupted_run_of_helm_is_repaired", interrupted),
+        case_with_tools("charts_are_deployed_by_helm_into_another_cluster", remote::life),
     ]
 }
 
@@ -52,6 +55,8 @@ struct RackSpec {
     charts: String,
     chart: String,
     version: String,
+    /// The name of the objects in the chart.
+    name: String,
     #[schemars(range(min = 0))]
     replicas: i32,
     /// Whether the chart has a ConfigMap.
@@ -69,10 +74,10 @@ struct RackTree {
 
 impl RackTree {
     fn web(rack: &Rack) -> Application {
-        let RackSpec { charts, chart, version, replicas, extra, hook } = &rack.spec;
+        let RackSpec { charts, chart, version, name, replicas, extra, hook } = &rack.spec;
         Application::chart(charts, chart, version)
             .release("web")
-            .values(json!({"name": "web", "extra": extra, "hook": hook}))
+            .values(json!({"name": name, "extra": extra, "hook": hook}))
             .parameter("replicas", replicas.to_string())
     }
 }
@@ -94,19 +99,23 @@ impl HelmSettings for ChartObjects {
 /// Long enough for any run here, and short enough to wait for.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Installs the operator. `helm` has the rights of its role.
-async fn install(site: &Site) -> Operator {
-    let operator = site.operator().controls::<Rack, RackTree>().deploys_with_helm::<ChartObjects>();
+/// Installs an operator that runs the program at `helm`, which has the rights of the operator's role.
+async fn install(site: &Site, operator: Operator, helm: PathBuf) -> Operator {
+    let operator = operator.deploys_with_helm::<ChartObjects>();
     site.install(&operator).await;
     let account = site.plane.service_account(&site.namespace, NAME).await;
-    let path = tools::find().unwrap_or_else(|missing| panic!("{missing}")).join("helm");
-    let program = HelmProgram::new(path).kubeconfig(account.kubeconfig());
+    let program = HelmProgram::new(helm).kubeconfig(account.kubeconfig());
     operator.environment(site.environment().helm(program))
 }
 
+/// Returns the path of the program `helm`.
+fn helm_path() -> PathBuf {
+    tools::find().unwrap_or_else(|missing| panic!("{missing}")).join("helm")
+}
+
 fn rack(charts: &Charts) -> Rack {
-    let (chart, version) = ("web".to_owned(), "1.0.0".to_owned());
-    let spec = RackSpec { charts: charts.url.clone(), chart, version, replicas: 1, extra: true, hook: false };
+    let (chart, version, name) = ("web".to_owned(), "1.0.0".to_owned(), "web".to_owned());
+    let spec = RackSpec { charts: charts.url.clone(), chart, version, name, replicas: 1, extra: true, hook: false };
     Rack::new("one", spec)
 }
 
@@ -130,7 +139,12 @@ async fn says(site: &Site, text: &str) {
 
 /// Waits until the Deployment of the chart has a version and a number of ready replicas.
 async fn runs(site: &Site, version: &str, replicas: i32) {
-    until_object(&site.api::<Deployment>(), "web", &format!("runs {replicas} of {version}"), |deployment| {
+    runs_in(&site.api(), version, replicas).await;
+}
+
+/// As [`runs`], among these Deployments.
+async fn runs_in(deployments: &Api<Deployment>, version: &str, replicas: i32) {
+    until_object(deployments, "web", &format!("runs {replicas} of {version}"), |deployment| {
         let label = deployment.metadata.labels.as_ref().and_then(|labels| labels.get("version"));
         let ready = deployment.status.as_ref().and_then(|status| status.ready_replicas);
         label.is_some_and(|label| label == version) && ready == Some(replicas)
@@ -165,7 +179,7 @@ impl Scene {
     /// Serves the charts, starts the operator, and creates the Rack.
     async fn ready(plane: &Arc<Plane>) -> Self {
         let (charts, site) = (Charts::serve(plane).await, Site::new(plane).await);
-        let operator = install(&site).await;
+        let operator = install(&site, site.operator().controls::<Rack, RackTree>(), helm_path()).await;
         let running = site.run(&operator, RunOptions::default()).await;
         site.create(&rack(&charts)).await;
         is_ready(&site).await;
