@@ -1,7 +1,7 @@
 //! Builds the paths by which generated code names the opgen crate.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::ToTokens;
 use syn::{Path, PathSegment, Token};
 
 /// The paths of opgen in the user's crate.
@@ -20,18 +20,6 @@ impl Paths {
         let mut private = krate.clone();
         private.segments.push(segment("__private"));
         Self { krate, private }
-    }
-
-    /// Returns a function that returns the bucket of a type: a kind, or `Option` or `Vec` of one. `None` for a kind in Kubernetes.
-    pub(crate) fn bucket_of(&self, ty: &impl ToTokens) -> TokenStream {
-        let private = &self.private;
-        quote! {
-            {
-                #[allow(unused_imports)]
-                use #private::InKubernetes as _;
-                #private::BucketOf::<#ty>::KIND
-            }
-        }
     }
 
     /// Returns [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.

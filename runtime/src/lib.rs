@@ -250,8 +250,8 @@ pub mod __private {
         readiness::pod::PODS,
     };
     pub use opgen_api::__private::{
-        BucketOf, CustomResourceDefinition, CustomResourceExt, InKubernetes, ObjectMeta, TypeOfField, Value,
-        WithoutRules, dynamic, dynamic_kind, kind_of, schema_by_names, versions,
+        CustomResourceDefinition, CustomResourceExt, ObjectMeta, TypeOfField, Value, WithoutRules, bucket_of, dynamic,
+        dynamic_kind, kind_of, schema_by_names, versions,
     };
 
     /// Returns the draft for a function that runs in every pass, so that its reads need no tracking.

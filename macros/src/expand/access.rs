@@ -128,8 +128,7 @@ fn expand_entry(paths: &Paths, access: &Access) -> TokenStream {
     let mut entry = match &access.target {
         AccessTarget::Kind(kind) => {
             let kind_of = quote_spanned! { span => #private::kind_of::<#kind> };
-            let bucket = paths.bucket_of(kind);
-            quote! { #krate::shape::Access::to(#kind_of, #verbs, #place).in_bucket(#bucket) }
+            quote! { #krate::shape::Access::to(#kind_of, #verbs, #place).in_bucket(#private::bucket_of!(#kind)) }
         }
         AccessTarget::Url(path) => quote! { #krate::shape::Access::to_url(#path, #verbs, #place) },
     };

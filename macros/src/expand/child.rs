@@ -55,8 +55,7 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     }
     let resource = child.resource.as_ref();
     if resource.is_some() {
-        let bucket = node.paths.bucket_of(ty);
-        fields.push(quote! { bucket: #bucket });
+        fields.push(quote! { bucket: #private::bucket_of!(#ty) });
     }
     if let Some((_, rights)) = resource.and_then(|resource| resource.grants.as_ref()) {
         let rights = access::entries(&node.paths, rights);
@@ -97,8 +96,7 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
     };
     let access = manifest.kinds.iter().map(|kind| {
         let applied = quote_spanned! { kind.span() => #private::applied::<#kind>() };
-        let bucket = node.paths.bucket_of(kind);
-        quote! { #applied.in_bucket(#bucket) }
+        quote! { #applied.in_bucket(#private::bucket_of!(#kind)) }
     });
     quote! {
         {
@@ -116,10 +114,9 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
 pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     let line = quote_spanned! { retired.name.span() => ::core::line!() };
-    let bucket = node.paths.bucket_of(ty);
     quote_spanned! { ty.span() =>
         #krate::shape::Edge {
-            bucket: #bucket,
+            bucket: #private::bucket_of!(#ty),
             resource: #krate::shape::ResourceOptions::RETIRED,
             ..#private::resource_edge::<#ty, _>(#name, #line)
         }

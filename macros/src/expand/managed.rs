@@ -125,12 +125,11 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
         let (path, granted) = (format!("spec.{}", field.name), field.grant.is_some());
         // The path names the type of the field, so that the compiler reports a missing `Names` at the field.
         let names = quote_spanned! { ty.span() => <#ty as #krate::reference::Names>::names };
-        let bucket = managed.paths.bucket_of(kind);
         Some(quote! {
             #krate::reference::ReferenceField {
                 field: #path,
                 kind: #private::kind_of::<#kind>,
-                bucket: #bucket,
+                bucket: #private::bucket_of!(#kind),
                 names: |object: &#root| #names(&object.spec.#ident),
                 granted: #granted,
             }

@@ -58,6 +58,17 @@ pub trait InKubernetes {
 
 impl<T> InKubernetes for BucketOf<T> {}
 
+/// Expands to a function that returns the bucket of a type: a kind, or `Option` or `Vec` of one. `None` for a kind in Kubernetes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __bucket_of {
+    ($type:ty) => {{
+        #[allow(unused_imports, reason = "a kind in a bucket needs no trait")]
+        use $crate::__private::InKubernetes as _;
+        $crate::__private::BucketOf::<$type>::KIND
+    }};
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -88,6 +88,7 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::{
+        __bucket_of as bucket_of,
         bucket_of::{BucketOf, InKubernetes},
         condition::{Truth, Verdict, VerdictState, is_type},
         dynamic_kind,
