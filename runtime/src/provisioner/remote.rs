@@ -113,9 +113,9 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         };
         let Some(cluster) = core.connect(remote).await? else { return Err(kubeconfig_missing(&record.secret)) };
         let _permit = cluster.begin().await?;
-        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
         let planner = RemotePlanner::<C, O, P> { cx, name, inputs: &inputs, inputs_digest };
         let inside = core.for_cluster(&*cluster, &record.secret, Some(&planner));
+        core.mark_operator_cluster_error(inside.register_cluster(&C::SHAPE, Verification::IfDue).await)?;
         let outcome = {
             let child = cx.for_child_in(&inside, name, &inputs, inputs_digest);
             let run = report_panics(&inside, child.path(), C::provision(&child));
@@ -276,11 +276,11 @@ async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
     secret: &KubeconfigSecret,
 ) -> Result<()> {
     let core = cx.core();
+    let mut inside = core.for_cluster(cluster, secret, None);
     // Without a registration, a CD system gives up what it has deployed.
     if core.has_applications(node, &C::SHAPE)? {
-        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
+        core.mark_operator_cluster_error(inside.register_cluster(&C::SHAPE, Verification::Always).await)?;
     }
-    let mut inside = core.for_cluster(cluster, secret, None);
     let outcome = match inside.restore_owner_references(false).await {
         Ok(()) => {
             let child = cx.for_child_in(&inside, name);
