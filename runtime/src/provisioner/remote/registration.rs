@@ -241,11 +241,21 @@ impl PassCore<'_> {
         self.patch_unless_changed(target, &patch).await
     }
 
+    /// Deletes the objects of all applications below a node, without a removal of what they deployed, and then the registrations that no
+    /// object uses.
+    ///
+    /// # Errors
+    /// A yield until they are gone. The error of a failed call.
+    pub(super) async fn give_up_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
+        self.drop_applications(node, tree).await?;
+        self.collect_registrations(node, tree).await
+    }
+
     /// Deletes the objects of all applications below a node, without a removal of what they deployed.
     ///
     /// # Errors
     /// A yield until they are gone.
-    pub(super) async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
+    async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
         let core = self.in_operator_cluster();
         let mut pending = PendingObjects::new(node);
         for kind in core.served_kinds_of_applications(tree)? {
