@@ -127,9 +127,9 @@ impl ApplicationHarness {
 
     /// Returns the cluster of the remote node, as it is registered with the CD system of a driver.
     fn registered_cluster<D: Driver>(&self) -> Option<RegisteredCluster> {
-        let ((_, credentials), registration) = self.remote.as_ref().zip(D::REGISTRATION)?;
+        let ((kubeconfig, credentials), registration) = self.remote.as_ref().zip(D::REGISTRATION)?;
         let users = D::ACCESS.iter().rev().find_map(Access::kind)?;
-        Some(RegisteredCluster::new(registration, credentials, self.namespace.as_deref(), &users))
+        Some(RegisteredCluster::new(registration, credentials, kubeconfig, self.namespace.as_deref(), &users))
     }
 }
 

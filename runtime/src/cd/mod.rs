@@ -24,9 +24,11 @@
 //! cluster. The operator registers the cluster with the CD system before, by a Secret:
 //! - All applications share it that are deployed into the same cluster, also those of other owners and operators. It is deleted after
 //!   the last of them.
-//! - It has the credentials of the kubeconfig, and gets changed ones within a minute. Two kubeconfigs with different credentials for one
-//!   server would overwrite each other in it. A kubeconfig that impersonates another user, or gets its credentials from a program, can't
-//!   be used by a CD system.
+//! - It has the credentials of the kubeconfig, and gets changed ones within a minute. A kubeconfig that impersonates another user, or gets
+//!   its credentials from a program, can't be used by a CD system.
+//! - Kubeconfigs with different credentials for one server share it, since the server is one cluster for a CD system. It keeps the
+//!   credentials of one kubeconfig as long as an application of that one exists, and then gets those of another one. So give all of them
+//!   the same rights.
 //! - Its deletion by another client is repaired.
 //! - If the cluster is gone, the applications are deleted without their finalizers.
 //!
@@ -89,4 +91,4 @@ pub use source::{ApplicationSource, GitRevision};
 pub use crate::shape::{ClusterCredentials, Registration};
 
 pub(crate) use application::ApplicationOwner;
-pub(crate) use registered_cluster::{REGISTRATION_LABEL, RegisteredCluster};
+pub(crate) use registered_cluster::{KUBECONFIG_ANNOTATION, REGISTRATION_LABEL, RegisteredCluster};

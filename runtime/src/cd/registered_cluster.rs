@@ -13,28 +13,36 @@ use serde_json::{Value, json};
 /// The label of a Secret that registers a cluster, with the kind of the objects that use it; and the label of these objects, with the name
 /// of the Secret.
 pub(crate) const REGISTRATION_LABEL: &str = "opgen.dev/registration";
+/// The annotation of a Secret that registers a cluster, with the path of the kubeconfig whose credentials it has; and the annotation of the
+/// objects that use it, with the path of the kubeconfig of their remote node.
+pub(crate) const KUBECONFIG_ANNOTATION: &str = "opgen.dev/kubeconfig";
 
 /// The cluster of a remote node, as it is registered with a CD system.
 pub(crate) struct RegisteredCluster {
     /// The Secret, without the marks of the operator.
     pub(crate) secret: Value,
+    /// The path of the kubeconfig: the Secrets on the way to it, and its key.
+    pub(crate) kubeconfig: String,
     kubeconfig_key: Option<&'static str>,
 }
 
 impl RegisteredCluster {
-    /// Returns the cluster of these credentials. `users` is the kind of the objects that deploy applications into it.
+    /// Returns the cluster of these credentials, which are those of the kubeconfig with the path `kubeconfig`. `users` is the kind of the
+    /// objects that deploy applications into it.
     pub(crate) fn new(
         registration: Registration,
         credentials: &ClusterCredentials,
+        kubeconfig: &str,
         owner_namespace: Option<&str>,
         users: &Kind,
     ) -> Self {
         let mut secret = strip_nulls((registration.secret)(credentials, owner_namespace));
         secret["metadata"]["labels"][REGISTRATION_LABEL] = users.full_name().into();
+        secret["metadata"]["annotations"][KUBECONFIG_ANNOTATION] = kubeconfig.into();
         if let Value::Object(secret) = &mut secret {
             move_string_data(secret);
         }
-        Self { secret, kubeconfig_key: registration.kubeconfig_key }
+        Self { secret, kubeconfig: kubeconfig.to_owned(), kubeconfig_key: registration.kubeconfig_key }
     }
 
     /// Returns the name of the Secret.
@@ -64,8 +72,9 @@ impl RegisteredCluster {
         }
     }
 
-    /// Adds the label of a user of the registration to an object.
-    pub(crate) fn label_user(&self, object: &mut Value) {
+    /// Adds the marks of a user of the registration to an object: the label with the Secret, and the annotation with the kubeconfig.
+    pub(crate) fn mark_user(&self, object: &mut Value) {
         object["metadata"]["labels"][REGISTRATION_LABEL] = json!(self.name());
+        object["metadata"]["annotations"][KUBECONFIG_ANNOTATION] = json!(self.kubeconfig);
     }
 }

@@ -106,6 +106,8 @@ struct RemotePart<'a> {
     cluster: Option<&'a dyn RemoteCluster>,
     /// The Secrets with the kubeconfigs on the way to the cluster, which identify it.
     identity: String,
+    /// The same with the key of the last kubeconfig.
+    kubeconfig: String,
 }
 
 impl<'a> PassCore<'a> {
@@ -157,12 +159,19 @@ impl<'a> PassCore<'a> {
     /// Returns the part of a pass in the cluster of a kubeconfig that is in this cluster.
     fn remote_part(&self, secret: &KubeconfigSecret) -> RemotePart<'_> {
         let identity = format!("{}/{}/{}", self.cluster_identity(), secret.namespace, secret.name);
-        RemotePart { operator_cluster: self.in_operator_cluster(), cluster: None, identity }
+        let kubeconfig = format!("{}/{}", identity.trim_start_matches('/'), secret.key);
+        RemotePart { operator_cluster: self.in_operator_cluster(), cluster: None, identity, kubeconfig }
     }
 
     /// Returns the identity of the other cluster that this part of the pass is in; empty for the operator's cluster.
     pub(crate) fn cluster_identity(&self) -> &str {
         self.remote.as_ref().map_or("", |remote| &remote.identity)
+    }
+
+    /// Returns the path of the kubeconfig of the other cluster that this part of the pass is in: the Secrets on the way to it, and its key.
+    /// Empty for the operator's cluster.
+    pub(crate) fn kubeconfig_path(&self) -> &str {
+        self.remote.as_ref().map_or("", |remote| &remote.kubeconfig)
     }
 
     /// Returns the part of this pass in the operator's cluster.

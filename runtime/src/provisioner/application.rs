@@ -92,9 +92,9 @@ fn application_objects<'a, D: Driver>(
     let application = build()?.resolve(&application_owner, registered.as_ref());
     let objects = application.and_then(|application| D::objects(&application));
     let mut objects = objects.map_err(|error| error.into_error(node))?;
-    // The registration is kept as long as an object names it in this label.
+    // The registration is kept as long as an object names it in its label.
     if let Some(registered) = &registered {
-        objects.iter_mut().for_each(|object| registered.label_user(object));
+        objects.iter_mut().for_each(|object| registered.mark_user(object));
     }
     Ok(objects)
 }

@@ -113,9 +113,9 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         };
         let Some(cluster) = core.connect(remote).await? else { return Err(kubeconfig_missing(&record.secret)) };
         let _permit = cluster.begin().await?;
-        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, &*cluster, Verification::IfDue).await)?;
         let planner = RemotePlanner::<C, O, P> { cx, name, inputs: &inputs, inputs_digest };
         let inside = core.for_cluster(&*cluster, &record.secret, Some(&planner));
+        core.mark_operator_cluster_error(inside.register_cluster(&C::SHAPE, Verification::IfDue).await)?;
         let outcome = {
             let child = cx.for_child_in(&inside, name, &inputs, inputs_digest);
             let run = report_panics(&inside, child.path(), C::provision(&child));
@@ -192,7 +192,6 @@ async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
     let core = cx.core();
     let kubeconfig = &record.secret;
     let remote = RemoteNode { owner: &core.owner, path: node, tree: &C::SHAPE, kubeconfig, is_removed: true };
-    let has_applications = !C::SHAPE.applications_to_register().is_empty();
     let connected = core.connect(remote).await?;
     let mut has_cluster = connected.is_some();
     if let Some(cluster) = connected {
@@ -212,12 +211,11 @@ async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
             Err(error) => return Err(error),
         }
     }
-    if has_applications {
-        if !has_cluster {
-            core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
-        }
-        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
-    }
+    let outcome = match has_cluster {
+        true => core.collect_registrations(node, &C::SHAPE).await,
+        false => core.give_up_applications(node, &C::SHAPE).await,
+    };
+    core.mark_operator_cluster_error(outcome)?;
     if let Some(clusters) = &core.shared.remote_clusters {
         clusters.release(remote);
     }
@@ -232,10 +230,7 @@ async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
     record: &ClusterRecord,
 ) -> Result<()> {
     let core = cx.core();
-    if !C::SHAPE.applications_to_register().is_empty() {
-        core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
-        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
-    }
+    core.mark_operator_cluster_error(core.give_up_applications(node, &C::SHAPE).await)?;
     if let Some(clusters) = &core.shared.remote_clusters {
         let kubeconfig = &record.secret;
         clusters.release(RemoteNode { owner: &core.owner, path: node, tree: &C::SHAPE, kubeconfig, is_removed: true });
@@ -247,16 +242,9 @@ async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
 /// registrations of these clusters. The records of a nested node are lost if the cluster around it is emptied.
 async fn remove_without_record<C: Provision<O>, O: Owner, P>(cx: &Teardown<'_, O, P>, node: &str) -> Result<()> {
     let core = cx.core();
-    if C::SHAPE.applications_to_register().is_empty() {
-        return Ok(());
-    }
-    let has_applications = core.has_applications(node, &C::SHAPE)?;
-    if has_applications {
-        core.mark_operator_cluster_error(core.drop_applications(node, &C::SHAPE).await)?;
-    }
     // An earlier process may have removed the applications, and not their registrations.
-    if has_applications || cx.cause() == Cause::Deleting {
-        core.mark_operator_cluster_error(core.collect_registrations(node, &C::SHAPE).await)?;
+    if core.has_applications(node, &C::SHAPE)? || cx.cause() == Cause::Deleting {
+        core.mark_operator_cluster_error(core.give_up_applications(node, &C::SHAPE).await)?;
     }
     Ok(())
 }
@@ -276,11 +264,11 @@ async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
     secret: &KubeconfigSecret,
 ) -> Result<()> {
     let core = cx.core();
+    let mut inside = core.for_cluster(cluster, secret, None);
     // Without a registration, a CD system gives up what it has deployed.
     if core.has_applications(node, &C::SHAPE)? {
-        core.mark_operator_cluster_error(core.register_cluster(&C::SHAPE, cluster, Verification::Always).await)?;
+        core.mark_operator_cluster_error(inside.register_cluster(&C::SHAPE, Verification::Always).await)?;
     }
-    let mut inside = core.for_cluster(cluster, secret, None);
     let outcome = match inside.restore_owner_references(false).await {
         Ok(()) => {
             let child = cx.for_child_in(&inside, name);

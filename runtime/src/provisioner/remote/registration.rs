@@ -5,23 +5,26 @@
 //! owners and operators. It is used while an object has a label with its name, and deleted when a remote node was removed and no such
 //! object is left. So nothing counts the users, and a crash can't make a count wrong.
 //!
+//! It has the credentials of one kubeconfig, which an annotation names. The objects name the kubeconfig of their node in the same
+//! annotation. Another kubeconfig for the same server leaves the registration as it is while an object names the first one: else the two
+//! would overwrite each other's credentials at each change of the Secret. When the last object with the first kubeconfig is removed, the
+//! annotation is removed, and the next verification writes its own credentials.
+//!
 //! # Flow
 //! 1. Before the nodes in a cluster are provisioned, its registrations are verified: the cluster answers, and the Secret has the
 //!    credentials of the kubeconfig. This is repeated after a change of the Secret, and after a minute, so that changed credentials
 //!    reach the CD system.
 //! 2. Before applications are removed, the registrations are verified in any case.
-//! 3. After the nodes in a cluster were removed, unused registrations are deleted.
+//! 3. After the nodes in a cluster were removed, unused registrations are deleted. From the others, an annotation with a kubeconfig that
+//!    no object names is removed.
 //! 4. If the cluster is gone, the CD system can't remove what it deployed there. The objects of its applications are deleted without their
 //!    finalizers.
 
 use crate::{
     cache::{Header, ObjectKey, ResourceVersion, Uid},
-    cd::{REGISTRATION_LABEL, RegisteredCluster},
+    cd::{KUBECONFIG_ANNOTATION, REGISTRATION_LABEL, RegisteredCluster},
     client::{Deletion, Target},
-    engine::{
-        child::child_header, controller_state::RemoteCluster, desired::NODE_ANNOTATION, pass::PassCore,
-        pending::PendingObjects,
-    },
+    engine::{child::child_header, desired::NODE_ANNOTATION, pass::PassCore, pending::PendingObjects},
     error::{Error, Result},
     informer::watch::WatchState,
     kind::{Kind, kind_of},
@@ -64,19 +67,16 @@ impl PassCore<'_> {
         credentials: &ClusterCredentials,
     ) -> RegisteredCluster {
         let owner_namespace = self.in_operator_cluster().owner.default_namespace();
-        RegisteredCluster::new(registration, credentials, owner_namespace, users)
+        RegisteredCluster::new(registration, credentials, self.kubeconfig_path(), owner_namespace, users)
     }
 
-    /// Verifies the registrations of the cluster of this part of the pass, which has the nodes of `tree`.
+    /// Verifies the registrations of the cluster of this part of the pass, which has the nodes of `tree`. There are none for the operator's
+    /// cluster.
     ///
     /// # Errors
     /// A yield if the cluster does not answer, or if a CD system can't use the credentials. The error of a failed call.
-    pub(super) async fn register_cluster(
-        &self,
-        tree: &'static Shape,
-        cluster: &dyn RemoteCluster,
-        verification: Verification,
-    ) -> Result<()> {
+    pub(super) async fn register_cluster(&self, tree: &'static Shape, verification: Verification) -> Result<()> {
+        let Some(cluster) = self.remote_cluster() else { return Ok(()) };
         let mut edges = Vec::new();
         let is_registered = |edge: &&Edge| edge.registration.is_some();
         tree.walk(&mut |visit| {
@@ -94,8 +94,8 @@ impl PassCore<'_> {
         }
         cluster.verify_connection().await?;
         let credentials = cluster.credentials()?;
-        for (key, (registered, _)) in self.registered_clusters(&edges, &credentials) {
-            let version = self.write_registration(&registered).await?;
+        for (key, (registered, users)) in self.registered_clusters(&edges, &credentials) {
+            let version = self.write_registration(&registered, &users).await?;
             cluster.record_verified_registration(key, credentials.clone(), version);
         }
         Ok(())
@@ -115,25 +115,49 @@ impl PassCore<'_> {
         registered.collect()
     }
 
-    /// Writes the Secret of a registration, unless it is as it should be. Returns its version.
+    /// Writes the Secret of a registration, unless it is as it should be, or keeps the credentials of another kubeconfig. Returns its
+    /// version.
     ///
     /// # Errors
     /// A yield while the Secret is being deleted. The error of a failed call.
-    async fn write_registration(&self, registered: &RegisteredCluster) -> Result<ResourceVersion> {
+    async fn write_registration(&self, registered: &RegisteredCluster, users: &Kind) -> Result<ResourceVersion> {
         let (kind, core) = (kind_of::<Secret>(), self.in_operator_cluster());
         let target = Target { kind: &kind, namespace: Some(registered.namespace()), name: registered.name() };
         let version =
             |metadata: &ObjectMeta| ResourceVersion::from(&*metadata.resource_version.clone().unwrap_or_default());
-        match core.shared.client.get::<Secret>(target).await? {
-            Some(found) if found.metadata.deletion_timestamp.is_some() => Err(being_deleted_error(&registered.key())),
-            Some(found) if is_as_registered(&found, &registered.secret) => Ok(version(&found.metadata)),
-            _ => {
-                let manager = &core.shared.operator;
-                let applied = core.shared.client.apply::<Secret>(target, &registered.secret, manager).await?;
-                tracing::info!(secret = registered.name(), "registered a cluster with a CD system");
-                Ok(version(&applied.object.metadata))
+        if let Some(found) = core.shared.client.get::<Secret>(target).await? {
+            if found.metadata.deletion_timestamp.is_some() {
+                return Err(being_deleted_error(&registered.key()));
+            }
+            if is_as_registered(&found, &registered.secret) || core.keeps_other(registered, &found, users).await? {
+                return Ok(version(&found.metadata));
             }
         }
+        let manager = &core.shared.operator;
+        let applied = core.shared.client.apply::<Secret>(target, &registered.secret, manager).await?;
+        tracing::info!(secret = registered.name(), "registered a cluster with a CD system");
+        Ok(version(&applied.object.metadata))
+    }
+
+    /// Returns whether the Secret of a registration keeps the credentials of another kubeconfig for the same server. Both kubeconfigs were
+    /// used to connect to the server, so the authority of either is valid for it.
+    ///
+    /// # Errors
+    /// The error of a failed call.
+    async fn keeps_other(&self, registered: &RegisteredCluster, found: &Secret, users: &Kind) -> Result<bool> {
+        let own = &*registered.kubeconfig;
+        let annotations = found.metadata.annotations.as_ref();
+        let Some(other) = annotations.and_then(|annotations| annotations.get(KUBECONFIG_ANNOTATION)) else {
+            return Ok(false);
+        };
+        if other == own {
+            return Ok(false);
+        }
+        let target = Target { kind: users, namespace: Some(registered.namespace()), name: "" };
+        let labels = format!("{REGISTRATION_LABEL}={}", registered.name());
+        let objects: Vec<Value> = self.shared.client.metadata_client().list(target, Some(&labels)).await?;
+        let headers = objects.iter().filter_map(|object| child_header(object.to_string().as_bytes()).ok());
+        Ok(is_kept(other, own, &headers.filter_map(|header| kubeconfig_of(&header)).collect()))
     }
 
     /// Deletes the registrations for applications of `tree` that no object uses.
@@ -153,7 +177,7 @@ impl PassCore<'_> {
             if secrets.is_empty() {
                 continue;
             }
-            let mut used = BTreeSet::new();
+            let (mut used, mut kubeconfigs) = (BTreeSet::new(), BTreeSet::new());
             let found: Vec<Value> = client.list(of(users), Some(REGISTRATION_LABEL)).await?;
             for user in found.iter().filter_map(|user| child_header(user.to_string().as_bytes()).ok()) {
                 if core.is_of_former_owner(&user)
@@ -162,11 +186,18 @@ impl PassCore<'_> {
                     let message = format!("{users} {} of a former owner is being deleted", user.key);
                     return Err(Error::yielding("WaitingFor", message));
                 }
-                used.extend(user.labels.get(REGISTRATION_LABEL).map(str::to_owned));
+                let registration = user.labels.get(REGISTRATION_LABEL).unwrap_or_default().to_owned();
+                kubeconfigs.extend(kubeconfig_of(&user).map(|kubeconfig| (registration.clone(), kubeconfig)));
+                used.insert(registration);
             }
             for header in secrets.iter().filter_map(|secret| child_header(secret.to_string().as_bytes()).ok()) {
-                if !used.contains(header.key.name()) {
+                let name = header.key.name();
+                if !used.contains(name) {
                     core.delete_registration(&secret, &header).await?;
+                } else if let Some(kubeconfig) = kubeconfig_of(&header)
+                    && !kubeconfigs.contains(&(name.to_owned(), kubeconfig))
+                {
+                    core.remove_kubeconfig(&secret, &header).await?;
                 }
             }
         }
@@ -195,11 +226,36 @@ impl PassCore<'_> {
         }
     }
 
+    /// Removes the annotation with the kubeconfig from a registration, so that another one is written, unless it has changed since it was
+    /// listed.
+    ///
+    /// # Errors
+    /// The error of a failed call.
+    async fn remove_kubeconfig(&self, kind: &Kind, header: &Header) -> Result<()> {
+        let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
+        let patch = json!({"metadata": {
+            "uid": header.uid.to_string(),
+            "resourceVersion": header.resource_version.to_string(),
+            "annotations": {KUBECONFIG_ANNOTATION: null},
+        }});
+        self.patch_unless_changed(target, &patch).await
+    }
+
+    /// Deletes the objects of all applications below a node, without a removal of what they deployed, and then the registrations that no
+    /// object uses.
+    ///
+    /// # Errors
+    /// A yield until they are gone. The error of a failed call.
+    pub(super) async fn give_up_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
+        self.drop_applications(node, tree).await?;
+        self.collect_registrations(node, tree).await
+    }
+
     /// Deletes the objects of all applications below a node, without a removal of what they deployed.
     ///
     /// # Errors
     /// A yield until they are gone.
-    pub(super) async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
+    async fn drop_applications(&self, node: &str, tree: &'static Shape) -> Result<()> {
         let core = self.in_operator_cluster();
         let mut pending = PendingObjects::new(node);
         for kind in core.served_kinds_of_applications(tree)? {
@@ -260,8 +316,16 @@ impl PassCore<'_> {
     async fn remove_finalizers(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Result<()> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let patch = json!({"metadata": {"uid": uid.to_string(), "finalizers": null}});
-        match self.shared.client.merge(target, &patch, &self.shared.operator).await {
-            // It is gone, or another object has its name.
+        self.patch_unless_changed(target, &patch).await
+    }
+
+    /// Patches an object, unless it is gone or is not the one that the patch names.
+    ///
+    /// # Errors
+    /// The error of a failed call.
+    async fn patch_unless_changed(&self, target: Target<'_>, patch: &Value) -> Result<()> {
+        match self.shared.client.merge(target, patch, &self.shared.operator).await {
+            // It is gone or changed, or another object has its name.
             Err(error) if matches!(error.code(), 404 | 409 | 422) => Ok(()),
             outcome => Ok(outcome.map(drop)?),
         }
@@ -279,10 +343,49 @@ fn being_deleted_error(secret: &ObjectKey) -> Error {
     Error::yielding("WaitingFor", message)
 }
 
-/// Returns whether a Secret has the labels and the data of a registration.
+/// Returns whether a Secret has the labels, the annotations and the data of a registration.
 fn is_as_registered(found: &Secret, registered: &Value) -> bool {
     let Ok(wanted) = serde_json::from_value::<Secret>(registered.clone()) else { return false };
-    let labels = found.metadata.labels.clone().unwrap_or_default();
-    let mut wanted_labels = wanted.metadata.labels.into_iter().flatten();
-    found.data == wanted.data && wanted_labels.all(|(name, value)| labels.get(&name) == Some(&value))
+    found.data == wanted.data
+        && has_all(found.metadata.labels.as_ref(), wanted.metadata.labels)
+        && has_all(found.metadata.annotations.as_ref(), wanted.metadata.annotations)
+}
+
+/// Returns whether all wanted labels or annotations are found.
+fn has_all(found: Option<&BTreeMap<String, String>>, wanted: Option<BTreeMap<String, String>>) -> bool {
+    let is_found = |(name, value): (String, String)| found.and_then(|found| found.get(&name)) == Some(&value);
+    wanted.into_iter().flatten().all(is_found)
+}
+
+/// Returns the kubeconfig of a registration or of an object that uses it; `None` if an earlier version has written it.
+fn kubeconfig_of(header: &Header) -> Option<String> {
+    header.annotations.get(KUBECONFIG_ANNOTATION).map(str::to_owned)
+}
+
+/// Returns whether a registration keeps the credentials of the kubeconfig `other`, and does not get those of `own`. `used` has the
+/// kubeconfigs of the objects that use it. Without any object of the two, the first one in alphabetical order counts, so that they do not
+/// replace each other in turns.
+fn is_kept(other: &str, own: &str, used: &BTreeSet<String>) -> bool {
+    used.contains(other) || (!used.contains(own) && other < own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(kubeconfigs: &[&str]) -> BTreeSet<String> {
+        kubeconfigs.iter().map(|&kubeconfig| kubeconfig.to_owned()).collect()
+    }
+
+    #[test]
+    fn a_registration_keeps_its_kubeconfig_while_an_object_uses_it() {
+        assert!(is_kept("b", "a", &used(&["a", "b"])) && is_kept("a", "b", &used(&["a", "b"])));
+        assert!(is_kept("b", "a", &used(&["b"])));
+        assert!(!is_kept("a", "b", &used(&["b"])));
+    }
+
+    #[test]
+    fn one_of_two_kubeconfigs_without_objects_is_kept() {
+        assert!(is_kept("a", "b", &used(&[])) && !is_kept("b", "a", &used(&[])));
+    }
 }

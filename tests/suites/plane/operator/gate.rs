@@ -7,6 +7,9 @@ use std::sync::{
 
 use http::Request;
 use kube::{Client, client::Body};
+use opgen_tests::wait::{PATIENCE, until};
+
+use super::site::Running;
 
 /// Lets a number of steps through. The next step never ends.
 #[derive(Debug)]
@@ -67,11 +70,26 @@ impl Gate {
         Client::new(service, namespace)
     }
 
+    /// Waits until the operator behind the gate has stopped there or is `done`, and ends it at once. Whatever still runs of it stays before
+    /// the gate.
+    pub(super) async fn kill_at_last_step(
+        &self,
+        running: Running,
+        mut done: impl AsyncFnMut() -> Result<bool, kube::Error>,
+    ) {
+        until("the operator has come to its last step, or to its end", PATIENCE, async || {
+            let is_done = done().await.map_err(|error| error.to_string())?;
+            if is_done || self.has_stopped() { Ok(()) } else { Err(format!("{} steps", self.steps())) }
+        })
+        .await;
+        drop(running);
+    }
+
     pub(super) fn has_stopped(&self) -> bool {
         self.steps() > self.limit
     }
 
-    pub(super) fn steps(&self) -> usize {
+    fn steps(&self) -> usize {
         self.steps.load(Ordering::Relaxed)
     }
 }

@@ -52,6 +52,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("remote_children_of_an_owner_in_another_cluster_are_no_orphans_there", claims::orphans),
         case("remote_a_record_outside_of_the_namespace_of_the_operator_is_ignored", claims::forged_record),
         case("remote_m7_a_cluster_is_registered_for_its_applications_until_the_last_of_them", registered::shared),
+        case("remote_two_kubeconfigs_of_one_server_do_not_overwrite_each_other", registered::two_kubeconfigs),
         case("remote_applications_in_a_cluster_that_is_gone_are_deleted_without_finalizers", registered::gone),
         case("remote_an_application_beside_a_remote_node_needs_no_registration", registered::beside),
         case("remote_rotated_credentials_are_read_again", rotated),

@@ -103,9 +103,10 @@ const SET_BY_OTHERS: [&str; 10] = [
 ];
 
 /// Labels and annotations that the operator sets.
-const SET_BY_OPERATOR: [(&str, &str); 5] = [
+const SET_BY_OPERATOR: [(&str, &str); 6] = [
     ("labels", "app.kubernetes.io/managed-by"),
     ("labels", "opgen.dev/registration"),
+    ("annotations", "opgen.dev/kubeconfig"),
     ("annotations", "opgen.dev/node"),
     ("annotations", "opgen.dev/owner"),
     ("annotations", "opgen.dev/applied"),

@@ -4,10 +4,7 @@ use std::sync::Arc;
 
 use http::{Method, Request};
 use kube::{Api, client::Body};
-use opgen_tests::{
-    Plane,
-    wait::{PATIENCE, until, until_gone},
-};
+use opgen_tests::{Plane, wait::until_gone};
 
 use super::{Note, Running, Service, Site, note, note_says, operator, records, trees::CalmTree};
 use crate::operator::{
@@ -27,20 +24,14 @@ async fn run(site: &Site, service: &Service, gate: &Arc<Gate>) -> Running {
     Site::run_with(&operator, gate.client(site.client().await, stops, |_| ()), Default::default())
 }
 
-/// Runs an operator until it stops at its gate or is `done`, and ends it at once. Whatever still runs of it stays before the gate.
+/// Runs an operator until it stops at its gate or is `done`, and ends it at once.
 async fn run_and_kill(
     (site, service): (&Site, &Service),
     limit: usize,
-    mut done: impl AsyncFnMut() -> Result<bool, kube::Error>,
+    done: impl AsyncFnMut() -> Result<bool, kube::Error>,
 ) -> Arc<Gate> {
     let gate = Gate::new(limit);
-    let running = run(site, service, &gate).await;
-    until("the operator has come to its last step, or to its end", PATIENCE, async || {
-        let is_done = done().await.map_err(|error| error.to_string())?;
-        if is_done || gate.has_stopped() { Ok(()) } else { Err(format!("{} steps", gate.steps())) }
-    })
-    .await;
-    drop(running);
+    gate.kill_at_last_step(run(site, service, &gate).await, done).await;
     gate
 }
 

@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -23,12 +23,13 @@ use serde_json::json;
 
 use super::Site;
 
-/// A second cluster of the same form as the first one. It accepts one token, and can be cut off.
+/// A second cluster of the same form as the first one. It accepts tokens, and can be cut off.
 pub(super) struct SecondCluster {
     plane: Plane,
     /// Its name, and that of the Secret.
     pub(super) name: &'static str,
-    token: Mutex<String>,
+    /// The accepted tokens. The last one is in the kubeconfigs that are written.
+    tokens: Mutex<Vec<String>>,
     network: Mutex<Network>,
     /// The number of requests of operators to it.
     requests: AtomicU64,
@@ -60,9 +61,9 @@ impl SecondCluster {
         let served = home.form() != Form::Sandbox;
         let options = Options { form: home.form(), served, kubelet: false, ..Options::default() };
         let plane = Plane::start(options).await.expect("a second plane");
-        let token = Mutex::new("first".to_owned());
+        let tokens = Mutex::new(vec!["first".to_owned()]);
         let network = Mutex::new(Network::Open);
-        Arc::new(Self { plane, name, token, network, requests: AtomicU64::new(0), deletions: Mutex::default() })
+        Arc::new(Self { plane, name, tokens, network, requests: AtomicU64::new(0), deletions: Mutex::default() })
     }
 
     /// Adds these clusters to the environment of an operator.
@@ -117,7 +118,7 @@ impl SecondCluster {
                         return Ok(response.body(ResponseBody::empty()).expect("a response"));
                     }
                 }
-                if token.as_ref() != Some(&*cluster.token.lock().unwrap_or_else(PoisonError::into_inner)) {
+                if !token.as_ref().is_some_and(|token| cluster.tokens().contains(token)) {
                     let status = json!({"kind": "Status", "apiVersion": "v1", "code": 401, "reason": "Unauthorized"});
                     let mut response = Response::new(ResponseBody::from(status.to_string()));
                     *response.status_mut() = StatusCode::UNAUTHORIZED;
@@ -142,9 +143,18 @@ impl SecondCluster {
         self.requests.load(Ordering::Relaxed)
     }
 
+    fn tokens(&self) -> MutexGuard<'_, Vec<String>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Accepts only this token from now on.
     pub(super) fn accept(&self, token: &str) {
-        token.clone_into(&mut self.token.lock().unwrap_or_else(PoisonError::into_inner));
+        *self.tokens() = vec![token.to_owned()];
+    }
+
+    /// Accepts this token in addition to the others.
+    pub(super) fn accept_also(&self, token: &str) {
+        self.tokens().push(token.to_owned());
     }
 
     /// Writes the Secret of its name with the kubeconfig for it, under two keys.
@@ -168,7 +178,7 @@ impl SecondCluster {
     }
 
     async fn write(&self, secrets: &Api<Secret>, name: &str) {
-        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let token = self.tokens().last().cloned();
         let kubeconfig = json!({
             "apiVersion": "v1", "kind": "Config", "current-context": "a",
             "clusters": [{"name": "a", "cluster": {"server": format!("https://{}", self.host())}}],

@@ -5,10 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use http::{Method, Request};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, Client, client::Body};
-use opgen_tests::{
-    Plane,
-    wait::{PATIENCE, until, until_gone},
-};
+use opgen_tests::{Plane, wait::until_gone};
 
 use super::{Note, SecondCluster, Site, is_gone, nested::NestedTree, note, note_says, records};
 use crate::operator::gate::{Gate, GateStops};
@@ -96,13 +93,7 @@ pub(super) async fn at_each_call(plane: Arc<Plane>) {
         clusters.deleted().await;
         let first = GatedCalls::new(limit);
         let running = clusters.run(&first).await;
-        until("the operator has come to its last call, or to its end", PATIENCE, async || {
-            let is_removed = notes.get_opt("one").await.map_err(|error| error.to_string())?.is_none();
-            if is_removed || first.gate.has_stopped() { Ok(()) } else { Err(format!("{} calls", first.gate.steps())) }
-        })
-        .await;
-        // It ends at once. Whatever still runs of it stays before the gate.
-        drop(running);
+        first.gate.kill_at_last_step(running, async || Ok(notes.get_opt("one").await?.is_none())).await;
         let second = GatedCalls::new(usize::MAX);
         let running = clusters.run(&second).await;
         until_gone(&notes, "one").await;

@@ -166,11 +166,7 @@ pub(super) async fn shared(plane: Arc<Plane>) {
     .await;
 
     // It ends with its last user.
-    site.create(&Note::new("two", NoteSpec { text: "blue".to_owned(), ..NoteSpec::default() })).await;
-    until_object(&site.api::<Note>(), "two", "is available", |note| {
-        super::available(note.status.as_ref()).is_some_and(|(truth, ..)| truth == "True")
-    })
-    .await;
+    second_is_provisioned(&site, "blue").await;
     site.delete::<Note>("one").await;
     until_gone(&site.api::<Note>(), "one").await;
     assert!(secrets.get_opt(REGISTRATION).await.unwrap().is_some(), "the other one uses it");
@@ -178,6 +174,46 @@ pub(super) async fn shared(plane: Arc<Plane>) {
     until_gone(&site.api::<Note>(), "two").await;
     assert!(secrets.get_opt(REGISTRATION).await.unwrap().is_none());
     assert!(applications(&blue.configs(), "there").await.is_empty());
+    assert_eq!(records(&site).await, Vec::<String>::new());
+}
+
+/// Creates the note `two` for the kubeconfig in a Secret, and waits until it is available.
+async fn second_is_provisioned(site: &Site, secret: &str) {
+    site.create(&Note::new("two", NoteSpec { text: secret.to_owned(), ..NoteSpec::default() })).await;
+    until_object(&site.api::<Note>(), "two", "is available", |note| {
+        super::available(note.status.as_ref()).is_some_and(|(truth, ..)| truth == "True")
+    })
+    .await;
+}
+
+/// The kubeconfigs have different tokens for one server. The registration has the token of the first one, until its last application is
+/// removed.
+pub(super) async fn two_kubeconfigs(plane: Arc<Plane>) {
+    let (site, blue) = (Site::new(&plane).await, SecondCluster::start(&plane, "blue").await);
+    let _running = site.start(&operator(&site, &[&blue])).await;
+    blue.publish(&site).await;
+    site.create(&note("blue")).await;
+    note_says(&site, "Provisioned").await;
+    blue.accept_also("second");
+    blue.publish_as(&site, "azure").await;
+    second_is_provisioned(&site, "azure").await;
+    let asked = site.settled().await;
+    let writes = asked.resource("secrets").name(REGISTRATION).writes();
+    assert_eq!(writes.len(), 1, "{writes}");
+    let secrets = site.api::<Secret>();
+    let registration = secrets.get(REGISTRATION).await.unwrap();
+    assert_eq!(token(&registration).as_deref(), Some(&b"first"[..]));
+
+    // Without applications of the first one, it gets the token of the second one.
+    site.delete::<Note>("one").await;
+    until_gone(&site.api::<Note>(), "one").await;
+    let is_second = |secret: &Secret| token(secret).as_deref() == Some(b"second");
+    let changed = until_object(&secrets, REGISTRATION, "has the second token", is_second).await;
+    assert_eq!(changed.uid(), registration.uid(), "it was deleted while it was used");
+    site.settled().await;
+    site.delete::<Note>("two").await;
+    until_gone(&site.api::<Note>(), "two").await;
+    assert!(secrets.get_opt(REGISTRATION).await.unwrap().is_none());
     assert_eq!(records(&site).await, Vec::<String>::new());
 }
 
