@@ -22,6 +22,7 @@ impl ::opgen::Managed for WebApp {
         ::opgen::reference::ReferenceField {
             field: "spec.homeNetwork",
             kind: ::opgen::__private::kind_of::<Network>,
+            bucket: ::opgen::__private::bucket_of!(Network),
             names: |object: &WebApp| <String as ::opgen::reference::Names>::names(
                 &object.spec.home_network,
             ),
@@ -30,6 +31,7 @@ impl ::opgen::Managed for WebApp {
         ::opgen::reference::ReferenceField {
             field: "spec.keys",
             kind: ::opgen::__private::kind_of::<k8s_openapi::api::core::v1::Secret>,
+            bucket: ::opgen::__private::bucket_of!(k8s_openapi::api::core::v1::Secret),
             names: |object: &WebApp| <Option<
                 Vec<String>,
             > as ::opgen::reference::Names>::names(&object.spec.keys),
@@ -38,6 +40,7 @@ impl ::opgen::Managed for WebApp {
         ::opgen::reference::ReferenceField {
             field: "spec.others",
             kind: ::opgen::__private::kind_of::<Network>,
+            bucket: ::opgen::__private::bucket_of!(Network),
             names: |object: &WebApp| <LabelSelector as ::opgen::reference::Names>::names(
                 &object.spec.others,
             ),
@@ -46,6 +49,7 @@ impl ::opgen::Managed for WebApp {
         ::opgen::reference::ReferenceField {
             field: "spec.shared",
             kind: ::opgen::__private::kind_of::<Network>,
+            bucket: ::opgen::__private::bucket_of!(Network),
             names: |object: &WebApp| <Option<
                 NamespacedName,
             > as ::opgen::reference::Names>::names(&object.spec.shared),

@@ -9,7 +9,13 @@ impl ::opgen::Provisioner for WebAppTree {
             ::opgen::__private::application_edge::<
                 ArgoCd,
             >("cert_manager", ::core::line!()),
-            ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
             ::opgen::shape::Edge {
                 when: "app.spec.monitored",
                 reads: &["config"],

@@ -6,15 +6,27 @@ impl ::opgen::Provisioner for Workload {
         node: ::opgen::shape::Node::CONCURRENT,
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<
-                apps::v1::Deployment,
-                _,
-            >("deployment", ::core::line!()),
-            ::opgen::__private::resource_edge::<
-                Vec<CronJob>,
-                _,
-            >("jobs", ::core::line!()),
-            ::opgen::__private::resource_edge::<Service, _>("type", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(apps::v1::Deployment),
+                ..::opgen::__private::resource_edge::<
+                    apps::v1::Deployment,
+                    _,
+                >("deployment", ::core::line!())
+            },
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(Vec < CronJob >),
+                ..::opgen::__private::resource_edge::<
+                    Vec<CronJob>,
+                    _,
+                >("jobs", ::core::line!())
+            },
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(Service),
+                ..::opgen::__private::resource_edge::<
+                    Service,
+                    _,
+                >("type", ::core::line!())
+            },
             ::opgen::__private::edge::<Warmup>("warmup", ::core::line!()),
         ],
     };

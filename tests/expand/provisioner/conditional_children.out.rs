@@ -8,6 +8,7 @@ impl ::opgen::Provisioner for WebAppTree {
         children: &[
             ::opgen::shape::Edge {
                 when: "app.spec.public",
+                bucket: ::opgen::__private::bucket_of!(Ingress),
                 ..::opgen::__private::resource_edge::<
                     Ingress,
                     _,
@@ -22,6 +23,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     if_api: true,
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(ServiceMonitor),
                 ..::opgen::__private::resource_edge::<
                     ServiceMonitor,
                     _,

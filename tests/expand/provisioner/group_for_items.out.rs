@@ -6,7 +6,13 @@ impl ::opgen::Provisioner for PoolTree {
         node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
             ::opgen::__private::edge::<Machines>("machines", ::core::line!()),
             ::opgen::shape::Edge {
                 each: "&pool.disks",

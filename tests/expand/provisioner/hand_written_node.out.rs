@@ -6,25 +6,30 @@ impl ::opgen::Provisioner for Snapshot {
         node: ::opgen::shape::Node::Custom,
         access: &[
             ::opgen::shape::Access::to(
-                ::opgen::__private::kind_of::<Secret>,
-                &[
-                    ::opgen::shape::Verb::Get,
-                    ::opgen::shape::Verb::List,
-                    ::opgen::shape::Verb::Watch,
-                ],
-                ::opgen::shape::SourceLocation {
-                    file: ::core::file!(),
-                    line: ::core::line!(),
-                },
-            ),
+                    ::opgen::__private::kind_of::<Secret>,
+                    &[
+                        ::opgen::shape::Verb::Get,
+                        ::opgen::shape::Verb::List,
+                        ::opgen::shape::Verb::Watch,
+                    ],
+                    ::opgen::shape::SourceLocation {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .in_bucket(::opgen::__private::bucket_of!(Secret)),
             ::opgen::shape::Access::to(
-                ::opgen::__private::kind_of::<core::v1::Pod>,
-                &[::opgen::shape::Verb::Delete, ::opgen::shape::Verb::DeleteCollection],
-                ::opgen::shape::SourceLocation {
-                    file: ::core::file!(),
-                    line: ::core::line!(),
-                },
-            ),
+                    ::opgen::__private::kind_of::<core::v1::Pod>,
+                    &[
+                        ::opgen::shape::Verb::Delete,
+                        ::opgen::shape::Verb::DeleteCollection,
+                    ],
+                    ::opgen::shape::SourceLocation {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .in_bucket(::opgen::__private::bucket_of!(core::v1::Pod)),
             ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Pod>,
                     &[::opgen::shape::Verb::Update, ::opgen::shape::Verb::Patch],
@@ -33,6 +38,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Pod))
                 .subresource("status"),
             ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Pod>,
@@ -42,15 +48,17 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Pod))
                 .subresource("eviction"),
             ::opgen::shape::Access::to(
-                ::opgen::__private::kind_of::<ConfigMap>,
-                &[::opgen::shape::Verb::Create, ::opgen::shape::Verb::Patch],
-                ::opgen::shape::SourceLocation {
-                    file: ::core::file!(),
-                    line: ::core::line!(),
-                },
-            ),
+                    ::opgen::__private::kind_of::<ConfigMap>,
+                    &[::opgen::shape::Verb::Create, ::opgen::shape::Verb::Patch],
+                    ::opgen::shape::SourceLocation {
+                        file: ::core::file!(),
+                        line: ::core::line!(),
+                    },
+                )
+                .in_bucket(::opgen::__private::bucket_of!(ConfigMap)),
             ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Secret>,
                     &[::opgen::shape::Verb::Get, ::opgen::shape::Verb::Patch],
@@ -59,6 +67,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Secret))
                 .named(&["tls", "ca"])
                 .within("kube-system"),
             ::opgen::shape::Access::to(
@@ -69,6 +78,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Deployment))
                 .subresource("scale")
                 .named(&["web"]),
             ::opgen::shape::Access::to(
@@ -79,6 +89,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Deployment))
                 .subresource("scale")
                 .within("kube-system"),
             ::opgen::shape::Access::to(
@@ -89,6 +100,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Pod))
                 .subresource("log"),
             ::opgen::shape::Access::to(
                     ::opgen::__private::kind_of::<Machine>,
@@ -98,6 +110,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Machine))
                 .subresource(<parts::Pause as ::opgen::Subresource>::NAME),
             ::opgen::shape::Access::to_url(
                 "/metrics",
@@ -115,6 +128,7 @@ impl ::opgen::Provisioner for Snapshot {
                         line: ::core::line!(),
                     },
                 )
+                .in_bucket(::opgen::__private::bucket_of!(Pod))
                 .subresource("exec"),
             ::opgen::shape::Access::to_url(
                 "/version",

@@ -10,7 +10,13 @@ impl ::opgen::Provisioner for Workload {
         node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<Service, _>("service", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(Service),
+                ..::opgen::__private::resource_edge::<
+                    Service,
+                    _,
+                >("service", ::core::line!())
+            },
             ::opgen::shape::Edge {
                 when: "app.spec.public &&service.spec.is_some()",
                 reads: &["service"],
@@ -18,6 +24,7 @@ impl ::opgen::Provisioner for Workload {
             },
             ::opgen::shape::Edge {
                 when: "is_single",
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
                     _,

@@ -31,7 +31,10 @@ impl ::opgen::Provisioner for WebAppTree {
                                 "manifests/gauges.yaml")
                             ),
                         }),
-                        access: &[::opgen::__private::applied::<api::Gauge>()],
+                        access: &[
+                            ::opgen::__private::applied::<api::Gauge>()
+                                .in_bucket(::opgen::__private::bucket_of!(api::Gauge)),
+                        ],
                         children: &[],
                     };
                     ::opgen::__private::manifest_edge(
@@ -41,7 +44,13 @@ impl ::opgen::Provisioner for WebAppTree {
                     )
                 }
             },
-            ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
             ::opgen::shape::Edge {
                 reads: &["config"],
                 ..{
@@ -51,8 +60,10 @@ impl ::opgen::Provisioner for WebAppTree {
                             text: "",
                         }),
                         access: &[
-                            ::opgen::__private::applied::<Deployment>(),
-                            ::opgen::__private::applied::<Service>(),
+                            ::opgen::__private::applied::<Deployment>()
+                                .in_bucket(::opgen::__private::bucket_of!(Deployment)),
+                            ::opgen::__private::applied::<Service>()
+                                .in_bucket(::opgen::__private::bucket_of!(Service)),
                         ],
                         children: &[],
                     };

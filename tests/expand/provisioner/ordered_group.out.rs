@@ -6,7 +6,13 @@ impl ::opgen::Provisioner for WebAppTree {
         node: ::opgen::shape::Node::CONCURRENT,
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
             ::opgen::__private::edge::<Migration>("migration", ::core::line!()),
             ::opgen::__private::edge::<Warmup>("warmup", ::core::line!()),
             ::opgen::shape::Edge {
@@ -16,6 +22,7 @@ impl ::opgen::Provisioner for WebAppTree {
             },
             ::opgen::shape::Edge {
                 reads: &["workload/service", "workload/type"],
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
                     _,

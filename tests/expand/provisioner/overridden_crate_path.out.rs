@@ -6,10 +6,13 @@ impl my::facade::Provisioner for Tree {
         node: my::facade::shape::Node::SERIAL,
         access: &[],
         children: &[
-            my::facade::__private::resource_edge::<
-                ConfigMap,
-                _,
-            >("config", ::core::line!()),
+            my::facade::shape::Edge {
+                bucket: my::facade::__private::bucket_of!(ConfigMap),
+                ..my::facade::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
             my::facade::__private::edge::<Gate>("gate", ::core::line!()),
         ],
     };

@@ -11,6 +11,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     once: true,
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(Secret),
                 ..::opgen::__private::resource_edge::<
                     Secret,
                     _,
@@ -22,6 +23,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     adopt_from: &[],
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,
                     _,
@@ -34,6 +36,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     adopt_from: &["helm", "kubectl"],
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(Option < Secret >),
                 ..::opgen::__private::resource_edge::<
                     Option<Secret>,
                     _,
@@ -46,6 +49,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     ),
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(Service),
                 ..::opgen::__private::resource_edge::<
                     Service,
                     _,
@@ -58,6 +62,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     ),
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(PersistentVolumeClaim),
                 ..::opgen::__private::resource_edge::<
                     PersistentVolumeClaim,
                     _,
@@ -77,6 +82,7 @@ impl ::opgen::Provisioner for WebAppTree {
                     ),
                     ..::opgen::shape::ResourceOptions::DEFAULT
                 },
+                bucket: ::opgen::__private::bucket_of!(Deployment),
                 ..::opgen::__private::resource_edge::<
                     Deployment,
                     _,

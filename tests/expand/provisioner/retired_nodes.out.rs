@@ -8,6 +8,7 @@ impl ::opgen::Provisioner for WebAppTree {
         children: &[
             ::opgen::__private::edge::<Workload>("workload", ::core::line!()),
             ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(Deployment),
                 resource: ::opgen::shape::ResourceOptions::RETIRED,
                 ..::opgen::__private::resource_edge::<
                     Deployment,
@@ -15,6 +16,7 @@ impl ::opgen::Provisioner for WebAppTree {
                 >("cache", ::core::line!())
             },
             ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
                 resource: ::opgen::shape::ResourceOptions::RETIRED,
                 ..::opgen::__private::resource_edge::<
                     ConfigMap,

@@ -6,20 +6,25 @@ impl ::opgen::Provisioner for Tree {
         node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<
-                ServiceAccount,
-                _,
-            >("account", ::core::line!()),
             ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ServiceAccount),
+                ..::opgen::__private::resource_edge::<
+                    ServiceAccount,
+                    _,
+                >("account", ::core::line!())
+            },
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(Option < ClusterRole >),
                 access: &[
                     ::opgen::shape::Access::to(
-                        ::opgen::__private::kind_of::<ConfigMap>,
-                        &[::opgen::shape::Verb::Get, ::opgen::shape::Verb::List],
-                        ::opgen::shape::SourceLocation {
-                            file: ::core::file!(),
-                            line: ::core::line!(),
-                        },
-                    ),
+                            ::opgen::__private::kind_of::<ConfigMap>,
+                            &[::opgen::shape::Verb::Get, ::opgen::shape::Verb::List],
+                            ::opgen::shape::SourceLocation {
+                                file: ::core::file!(),
+                                line: ::core::line!(),
+                            },
+                        )
+                        .in_bucket(::opgen::__private::bucket_of!(ConfigMap)),
                     ::opgen::shape::Access::to(
                             ::opgen::__private::kind_of::<Secret>,
                             &[::opgen::shape::Verb::Get],
@@ -28,6 +33,7 @@ impl ::opgen::Provisioner for Tree {
                                 line: ::core::line!(),
                             },
                         )
+                        .in_bucket(::opgen::__private::bucket_of!(Secret))
                         .named(&["tls", "ca"]),
                     ::opgen::shape::Access::to_url(
                         "/healthz/*",

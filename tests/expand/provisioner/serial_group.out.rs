@@ -6,12 +6,21 @@ impl ::opgen::Provisioner for WebAppTree {
         node: ::opgen::shape::Node::SERIAL,
         access: &[],
         children: &[
-            ::opgen::__private::resource_edge::<ConfigMap, _>("config", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(ConfigMap),
+                ..::opgen::__private::resource_edge::<
+                    ConfigMap,
+                    _,
+                >("config", ::core::line!())
+            },
             ::opgen::__private::edge::<Workload>("workload", ::core::line!()),
-            ::opgen::__private::resource_edge::<
-                Option<Ingress>,
-                _,
-            >("ingress", ::core::line!()),
+            ::opgen::shape::Edge {
+                bucket: ::opgen::__private::bucket_of!(Option < Ingress >),
+                ..::opgen::__private::resource_edge::<
+                    Option<Ingress>,
+                    _,
+                >("ingress", ::core::line!())
+            },
         ],
     };
 }
