@@ -1,9 +1,6 @@
 //! What the READMEs of the examples show is what they are.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use opgen::{
     Operator,
@@ -38,11 +35,34 @@ fn the_readme_of_the_database_counts_the_lines_of_its_files() {
     assert!(own * 4 <= others[0], "{own} lines are more than a quarter of {}", others[0]);
 }
 
+#[test]
+fn the_readme_of_the_cluster_counts_the_lines_of_its_trees() {
+    let readme = include_str!("../../examples/cluster/README.md");
+    let trees: [(&str, &[&str]); 4] = [
+        ("ClusterManager", &["cluster_manager.rs"]),
+        ("KubernetesCluster", &["kubernetes_cluster.rs", "kubernetes_cluster"]),
+        ("VirtualCluster", &["virtual_cluster.rs"]),
+        ("ApplicationSet", &["application_set.rs"]),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/cluster/controller/src");
+    for (tree, paths) in trees {
+        let lines: usize = paths.iter().map(|path| lines_below(&folder.join(path))).sum();
+        let row = format!("| `{tree}` | {lines} |");
+        assert!(readme.contains(&row), "this is not in the README:\n{row}");
+    }
+}
+
 /// The counted lines of the files in a folder of `elsewhere`.
 fn lines_of_files(folder: &str) -> usize {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/database/elsewhere").join(folder);
-    let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.iter().map(|file| counted_lines(&fs::read_to_string(file).unwrap())).sum()
+    lines_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/database/elsewhere").join(folder))
+}
+
+/// The counted lines of a file, or of the files in a folder.
+fn lines_below(path: &Path) -> usize {
+    if path.is_file() {
+        return counted_lines(&fs::read_to_string(path).unwrap());
+    }
+    fs::read_dir(path).unwrap().map(|entry| lines_below(&entry.unwrap().path())).sum()
 }
 
 /// The lines that are neither blank nor a comment. Attributes of Rust and markers of kubebuilder count.
