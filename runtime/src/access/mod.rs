@@ -1,4 +1,5 @@
-//! Defines one trait for each verb, so that the compiler checks the permissions of hand-written nodes.
+//! Defines one trait for each kind of API call, such as `Get` and `Create`, so that the compiler checks that a hand-written tree node makes
+//! only calls that it declares.
 //!
 //! `Secret: Get<Snapshot>` means that the node `Snapshot` may get Secrets. Only `#[provisioner(access(...))]` implements these
 //! traits, and the methods of [`Context`](crate::Context) require them. So a node can use only permissions that it declares, and

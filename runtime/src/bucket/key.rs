@@ -1,4 +1,5 @@
-//! Checks keys of buckets, and defines the prefix of the keys of claims.
+//! Checks that the key of a bucket entry has an allowed length and only allowed characters. Defines the key prefix of the entries that keep
+//! copies of objects with finalizers.
 
 use super::error::BucketError;
 

@@ -1,4 +1,5 @@
-//! `OpenBuckets` opens buckets by their definitions; `MemoryBuckets` keeps them in the process.
+//! `OpenBuckets`: the trait that opens the key-value buckets of an operator by their definitions. `MemoryBuckets`: an implementation with
+//! buckets in memory.
 
 use super::{Bucket, BucketError, MemoryBucket};
 use futures::{FutureExt, future::BoxFuture};

@@ -1,4 +1,4 @@
-//! Routes the requests of a client: those for kinds in buckets to their API, all others to the API server.
+//! Routes the requests of a Kubernetes client: the operator's process answers those for kinds in buckets, and the API server all others.
 
 use super::api::BucketApi;
 use axum::body::Body;

@@ -1,4 +1,5 @@
-//! `Bucket`: the trait of a store, with its entries, the conditions of its writes, and the events of its watch.
+//! `Bucket`: the trait of a key-value store with conditional writes and a watch. Also defines the entries, the write conditions and the
+//! watch events.
 
 use super::error::BucketError;
 use futures::{future::BoxFuture, stream::BoxStream};

@@ -1,4 +1,4 @@
-//! `Entry`: one cached object with its header and its value.
+//! `Entry`: one cached object: a header with the metadata that controllers read on every event, and the object itself or a part of it.
 
 use super::{Header, ObjectKey};
 use std::{

@@ -1,4 +1,4 @@
-//! `OwnerIndex`: finds the entries of a store by the uid of their owner.
+//! `OwnerIndex`: finds cached objects by the uid of their owner.
 
 use super::{Entry, ObjectKey, Uid};
 use hashbrown::HashMap;

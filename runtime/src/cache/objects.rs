@@ -1,4 +1,4 @@
-//! `PrimaryCache`: a store of whole objects, encoded by the codec of their kind.
+//! `PrimaryCache`: a cache of whole objects, which are compressed by the codec of their kind.
 
 use super::{ANNOTATION_PREFIX, Change, Codec, Encoded, Entry, Header, HeaderError, Store};
 use std::sync::Arc;

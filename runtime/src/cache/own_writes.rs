@@ -1,4 +1,4 @@
-//! `OwnWrites`: prevents a pass from acting on a cached state that is older than the operator's own writes.
+//! `OwnWrites`: prevents a reconcile pass from acting on a cached state that is older than the operator's own writes.
 
 use super::{ObjectKey, ResourceVersion, Uid, WatchProgress};
 use hashbrown::HashMap;

@@ -1,4 +1,5 @@
-//! `PerObject`: state per object between passes, bound to the uid of the object.
+//! `PerObject`: a map with a value for each object between reconcile passes. An object that is created again has another uid, and starts
+//! without a value.
 
 use super::{ObjectKey, Uid};
 use hashbrown::HashMap;

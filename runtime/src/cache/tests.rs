@@ -1,4 +1,4 @@
-//! Tests the store with single events, and against a simple model of it in random histories.
+//! Tests the store of cached objects with single watch events, and compares it with a simple model in random sequences of events.
 
 use super::{Change, Entry, Header, ObjectKey, OwnerReference, ResourceVersion, Store, Uid, WatchProgress};
 use std::{

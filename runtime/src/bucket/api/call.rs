@@ -1,4 +1,4 @@
-//! `ApiCall`: a request for the objects of one kind, with its options.
+//! `ApiCall`: an API request for objects of one kind, without its path: the method, the options of the query, and the body.
 
 use super::failure::ApiFailure;
 use http::{HeaderMap, Method, header, request::Parts};

@@ -1,4 +1,5 @@
-//! Resolves a key of a bucket to its object, from the entry of the object and from its claim.
+//! Finds the current state of an object in a key-value bucket: in its own entry, or in the second entry that keeps a copy of an object with
+//! finalizers.
 //!
 //! A claim is a copy of an object with finalizers in an entry of its own, `_claim.<key>`. A client that knows nothing of finalizers may
 //! delete or purge the entry, or put the value of another object: then the object is in its claim, with a deletion timestamp, until its

@@ -1,4 +1,5 @@
-//! Writes an object to its entry in the bucket, and an object with finalizers also to its claim: a copy in a second entry.
+//! Creates, updates and removes the entry of an object in a bucket. An object with finalizers gets a second entry that keeps a copy of the
+//! object.
 
 use super::{
     claim::{ObjectLocation, ResolvedObject, is_outdated},

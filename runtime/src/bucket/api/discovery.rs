@@ -1,4 +1,4 @@
-//! Answers requests for the version of the API and for the list of its kinds.
+//! Answers discovery requests for the kinds in buckets: the version of the API, its groups, and their resources.
 
 use super::kind::BucketKind;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `KindStore`: reads the objects of one kind from its bucket.
+//! `KindStore`: reads and decodes the objects of one kind in a key-value bucket, and repeats writes that conflict with other clients.
 
 use super::{
     claim::{BucketKeyState, ObjectLocation, ReadClaim, ResolvedObject, key_state},

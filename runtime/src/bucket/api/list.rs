@@ -1,4 +1,4 @@
-//! Handles list requests: selects the objects of a kind in a bucket, and returns them whole or in pages.
+//! Handles list requests: reads the selected objects of a kind from a bucket, and returns them in one response or page by page.
 
 use super::{
     claim::BucketKeyState,

@@ -1,4 +1,4 @@
-//! The Kubernetes API for the kinds in buckets, which answers requests in the process.
+//! Implements the Kubernetes API for kinds whose objects are in key-value buckets. The operator's own process answers the requests.
 //!
 //! [`BucketApi`] serves get, list, watch, create, replace, patch, apply and delete as kube-apiserver does, from one bucket for
 //! each kind. The value of an entry is the object as JSON. It may lack everything but the spec, so that clients without any

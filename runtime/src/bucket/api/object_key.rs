@@ -1,4 +1,4 @@
-//! Converts the name of an object to the key of its entry, and back.
+//! Converts the namespace and name of an object to the key of its entry in a bucket, and back.
 
 use crate::{
     bucket::key::CLAIM_PREFIX,

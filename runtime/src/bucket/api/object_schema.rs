@@ -1,4 +1,4 @@
-//! Completes and validates objects by the schema of their kind.
+//! Removes unknown fields of objects, sets defaults, and validates the objects, all by the schema of their kind.
 
 use super::{
     kind::BucketKind,

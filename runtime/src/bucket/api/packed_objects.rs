@@ -1,4 +1,4 @@
-//! `PackedObjects`: the objects of a list, compressed, from which its pages are read.
+//! `PackedObjects`: the objects of a list response, compressed in memory, from which the pages of the list are read.
 
 use lz4_flex::block;
 use std::mem;

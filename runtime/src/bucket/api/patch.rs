@@ -1,4 +1,4 @@
-//! `PatchDocument`: the parsed body of a patch request, which it applies to an object.
+//! `PatchDocument`: parses the body of a patch request, and applies the patch to an object.
 
 use super::{
     failure::ApiFailure,

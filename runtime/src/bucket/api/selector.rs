@@ -1,4 +1,4 @@
-//! `ObjectSelector`: the label and field selectors of a request, and the namespace of its path.
+//! `ObjectSelector`: decides whether an object matches the namespace, the label selector and the field selector of a request.
 
 use super::{call::CallOptions, failure::ApiFailure};
 use std::{borrow::Cow, collections::BTreeMap};

@@ -1,4 +1,4 @@
-//! `BucketApi`: answers requests for the kinds in buckets.
+//! `BucketApi`: answers Kubernetes API requests for the kinds whose objects are in key-value buckets.
 
 use super::{
     call::{ApiCall, ApiVerb},

@@ -1,4 +1,4 @@
-//! `StoredObject`: an object as the value of an entry has it.
+//! `StoredObject`: an object that is decoded from the value of a bucket entry. Also encodes objects as such values.
 //!
 //! Beside the object, a value that the API has written has the field `opgen`: a digest of the desired state, by which a later change of
 //! another client is seen, and in a claim whether the object has lost its entry.

@@ -1,4 +1,4 @@
-//! `BucketView`: the state of the objects of a kind without their values, and the window of their last changes, from which watches read.
+//! `BucketView`: an index of the objects of a kind by bucket key (revision, uid and labels), and the latest changes, which watches read.
 
 use super::{
     change_window::{ChangeWindow, ObjectChange, WindowRead},

@@ -1,4 +1,4 @@
-//! `ViewTask`: follows the entries of a bucket, and keeps the view of its objects up to date.
+//! `FollowedView`: a `BucketView`, and the task that watches the bucket and keeps the view up to date.
 
 use super::{
     claim::{BucketKeyState, ResolvedObject},

@@ -1,4 +1,5 @@
-//! Server-side apply: merges an applied object into the live one, and removes the fields that its manager has given up.
+//! Server-side apply: merges an applied object into the stored one, and removes the fields that the manager has applied before and no
+//! longer applies.
 
 use super::{
     content::{fields_in, with_named_fields, without_fields},

@@ -1,4 +1,4 @@
-//! The owners of fields in `metadata.managedFields`, and server-side apply.
+//! Tracks which manager owns which field in `metadata.managedFields`, and implements server-side apply.
 //!
 //! Source: `k8s.io/apimachinery/pkg/util/managedfields` and `sigs.k8s.io/structured-merge-diff`.
 

@@ -1,4 +1,4 @@
-//! Updates `managedFields` after a write other than an apply: its manager owns the fields that it changes.
+//! Updates `managedFields` after a write that is not an apply: the manager that writes becomes the owner of the changed fields.
 
 use super::{
     changes::FieldChanges,

@@ -1,4 +1,5 @@
-//! Tests claims: objects with finalizers survive when other clients delete, purge or replace their entries.
+//! Tests that objects with finalizers survive when other clients delete, purge or replace their bucket entries, because a second entry
+//! keeps a copy.
 
 use super::harness::{APPS, Events, FINALIZER, Harness, JSON, WEB, web};
 use crate::bucket::{Bucket as _, Expected, MemoryBucket};

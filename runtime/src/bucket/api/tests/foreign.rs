@@ -1,4 +1,4 @@
-//! Tests entries that are written by clients that know nothing of Kubernetes.
+//! Tests how objects are read from bucket entries that clients without knowledge of Kubernetes have written, valid and invalid ones.
 
 use super::harness::{APPS, Harness, WEB, web};
 use crate::{bucket::MemoryBucket, log::Log};

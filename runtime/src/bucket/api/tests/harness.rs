@@ -1,4 +1,4 @@
-//! `Harness`: an API of one kind over a bucket in memory, and the requests of its tests.
+//! `Harness`: the Kubernetes API of one kind over a bucket in memory, with functions that send requests to this API.
 
 use crate::{
     bucket::{

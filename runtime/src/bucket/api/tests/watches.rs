@@ -1,4 +1,4 @@
-//! Tests watches: their start, selections, bookmarks, and expiry with 410.
+//! Tests watches of objects in buckets: where a watch starts, how it selects objects, its bookmarks, and its expiry with status 410.
 
 use super::harness::{FINALIZER, Harness, WEB, labeled, web};
 use serde_json::{Value, json};
