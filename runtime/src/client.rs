@@ -1,4 +1,4 @@
-//! `Client`: sends requests for kinds that are known at run time, with JSON bodies.
+//! `Client`: sends API requests with JSON bodies, for kinds that are known only at run time.
 //!
 //! `kube` does the work: connection, TLS, credentials and URLs. This client adds errors with the verb, the kind and the name of
 //! the object, from which the missing RBAC rule of a forbidden call follows.

@@ -1,4 +1,5 @@
-//! `Application`: the return type of the build function of an application node.
+//! `Application`: describes a Helm chart or manifests in git that a CD system such as Argo CD deploys. The functions of application nodes
+//! in a tree return it.
 
 use crate::{
     cd::{

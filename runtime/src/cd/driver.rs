@@ -1,4 +1,5 @@
-//! `Driver`: translates applications to objects of a CD system, and their states back.
+//! `Driver`: the trait of a CD system, which translates an application (a chart, or manifests in git) to the objects with which the CD
+//! system deploys it.
 
 use crate::{
     cd::source::ApplicationSource,

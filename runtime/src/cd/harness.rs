@@ -1,4 +1,4 @@
-//! `ApplicationHarness`: resolves the applications of a simulated owner for tests of drivers.
+//! `ApplicationHarness`: for tests of CD drivers. It adds all defaults to an application, as the operator does before it calls a driver.
 
 use crate::{
     cd::{

@@ -1,4 +1,4 @@
-//! `RegisteredCluster`: the cluster of a remote node, as it is registered with a CD system.
+//! `RegisteredCluster`: another cluster that applications are deployed to, with the Secret that registers it with a CD system.
 
 use crate::{
     cache::ObjectKey,

@@ -1,4 +1,5 @@
-//! Sends the writes of hand-written nodes: replaces objects, merges patches and deletes collections.
+//! Sends the writes of hand-written tree nodes: replaces objects, sends merge patches, and deletes all objects that a label selector
+//! matches.
 
 use super::{CallError, Client, Target, subresource::post_params, to_bytes};
 use crate::shape::Verb;

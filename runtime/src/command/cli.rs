@@ -1,4 +1,4 @@
-//! Parses the command line of an operator's binary and runs its verb.
+//! Parses the command line of an operator's binary and runs the given verb (subcommand).
 
 use crate::{
     command::{

@@ -1,4 +1,5 @@
-//! Connects a verb to the cluster of the environment, with a deadline for each request, and to the buckets of the operator's kinds.
+//! Connects a verb (subcommand) to the cluster of the environment, with a deadline for each request, and to the key-value buckets of the
+//! operator's kinds.
 
 use crate::{
     bucket::BucketError,

@@ -1,4 +1,4 @@
-//! Reads the objects of an owner's tree from the cluster and fills their state into a diagram.
+//! Reads the children of an owner from the cluster, and fills their state into a diagram of the owner's tree.
 //!
 //! It reads with the rights of the user, and reads only metadata where that is enough: it never transfers the content of a
 //! Secret.

@@ -1,4 +1,4 @@
-//! Implements the verbs of an operator's command line, one file each.
+//! Implements the verbs (subcommands) of an operator's command line, one file each.
 
 pub(crate) mod cli;
 pub(crate) mod connect;

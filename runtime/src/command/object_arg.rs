@@ -1,4 +1,4 @@
-//! `ObjectArg`: the argument KIND/NAME of a verb, which runs a query for that object and prints the answer.
+//! `ObjectArg`: the argument KIND/NAME of a verb (subcommand). It runs a query for that object, and prints the answer as text or JSON.
 
 use crate::{
     command::{

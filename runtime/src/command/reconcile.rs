@@ -1,4 +1,4 @@
-//! Implements the verb `reconcile`: requests a reconcile of an object with an annotation.
+//! Implements the verb `reconcile`: sets an annotation on an object, so that the running operator reconciles the object at once.
 
 use crate::{
     command::{

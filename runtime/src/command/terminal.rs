@@ -1,4 +1,4 @@
-//! Runs a verb on a tokio runtime, and prints its text and its warnings.
+//! Runs a verb (subcommand) on a tokio runtime. Prints text to standard output and warnings to standard error.
 
 use crate::manifest::exit_with_error;
 use std::{

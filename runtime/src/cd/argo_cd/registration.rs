@@ -1,4 +1,4 @@
-//! Registers clusters with Argo CD, by Secrets with their URLs and credentials.
+//! Builds the Secrets that register clusters with Argo CD: the URL of the API server and the credentials.
 
 use super::settings::ArgoCdSettings;
 use crate::{

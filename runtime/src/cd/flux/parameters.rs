@@ -1,4 +1,4 @@
-//! Adds parameters to values, as Helm does it for `--set`: Flux has no parameters of its own.
+//! Merges parameters into the values of a Helm chart, as `helm --set` does, because Flux has no parameters of its own.
 
 use crate::cd::driver::{InvalidApplication, Parameter};
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Registers clusters with Flux, by Secrets with their kubeconfigs.
+//! Builds the Secrets with the kubeconfigs of the clusters that Flux deploys applications to.
 
 use crate::{
     cd::kubeconfig::kubeconfig_secret,

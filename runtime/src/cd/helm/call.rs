@@ -1,4 +1,4 @@
-//! `HelmCall`: a run of the program `helm`, and its output.
+//! `HelmCall`: the arguments and the input of a run of the program `helm`. `HelmOutput`: the output of the run.
 
 use crate::child_process::ProcessFailure;
 use std::{fmt, io};

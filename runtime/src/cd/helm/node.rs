@@ -1,4 +1,4 @@
-//! The tree of a `HelmDeployment`: one hand-written node, which runs `helm` for the release.
+//! The tree that reconciles a `HelmDeployment`: one hand-written node, which runs `helm` to deploy and remove the release.
 
 use super::{
     deployment::{HelmDeployment, HelmKubeconfig},

@@ -1,4 +1,4 @@
-//! `HelmProgram`: the program `helm` of an operator, or its simulation.
+//! `HelmProgram`: runs the program `helm` for an operator, or a simulation of it in tests.
 
 use super::call::{HelmCall, HelmFailure, HelmOutput};
 use crate::child_process::{self, ProcessFailure, ProcessLimits};

@@ -1,4 +1,4 @@
-//! `DeployedRelease`: a release of Helm with its objects, as `helm status` shows it, and its readiness.
+//! `DeployedRelease`: a Helm release with its objects, read from the output of `helm status`. It tells whether they are ready.
 
 use crate::{
     error::Error,

@@ -1,4 +1,4 @@
-//! `ReleaseRunner`: runs the program `helm` for one release, so that the release is as its `HelmDeployment` says.
+//! `ReleaseRunner`: runs the program `helm` to deploy, repair or remove the release that a `HelmDeployment` describes.
 
 use super::{
     call::{HelmCall, HelmFailure, HelmOutput},

@@ -1,4 +1,4 @@
-//! Tests the state of live objects in tree diagrams.
+//! Tests how tree diagrams show the state of the objects that were read from the cluster.
 
 #![allow(clippy::unwrap_used)]
 

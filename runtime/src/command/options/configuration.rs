@@ -1,4 +1,5 @@
-//! `OperatorConfiguration`: the effective options of an operator's process, which it applies to an operator.
+//! `OperatorConfiguration`: the options of an operator's process from flags, environment and configuration file. It applies them to an
+//! operator, and starts the log.
 
 use super::{
     address::BindAddress, controllers::ControllerOptions, error::ConfigurationError, file::ConfigurationFile,

@@ -1,4 +1,4 @@
-//! `ManagerArgs`: the command-line group of all options of an operator's process.
+//! `ManagerArgs`: the flags of an operator's process, for a binary that has a command line of its own.
 
 use super::{
     configuration::OperatorConfiguration, error::ConfigurationError, file::ConfigurationFile, group::ManagerOptions,

@@ -1,4 +1,4 @@
-//! Merges groups of options: the options of a group override those of another source.
+//! Defines a macro that merges two groups of options: an option that is set in the first group overrides that of the second.
 
 /// Implements `or` for groups whose fields are options or such groups: each field is that of `self` if it is set, else of `other`.
 macro_rules! overriding {

@@ -1,4 +1,4 @@
-//! Defines the options of the connection to NATS, for operators with kinds in buckets.
+//! Defines the options of the connection to NATS, for operators that keep objects in NATS key-value buckets.
 
 use super::{error::ConfigurationError, merge::overriding};
 use crate::manager::operator::Operator;

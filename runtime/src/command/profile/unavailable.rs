@@ -1,4 +1,4 @@
-//! Takes the place of `fetch` in a build without the feature `profiling`.
+//! Replaces the module `fetch` in a build without the feature `profiling`: each request for a profile fails.
 
 use crate::command::profile::{error::ProfileError, request::PodRequest};
 use std::time::Duration;

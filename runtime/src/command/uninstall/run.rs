@@ -1,4 +1,4 @@
-//! `Run`: deletes objects stage by stage, waits until they are gone, and prints each deletion.
+//! `Run`: one run of the verb `uninstall`, which deletes objects stage by stage, waits until they are gone, and prints each deletion.
 
 use crate::{
     client::{Client, Deletion, Target},

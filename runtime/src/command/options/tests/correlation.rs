@@ -1,4 +1,4 @@
-//! Tests that the log lines of a traced pass have the ids of its span.
+//! Tests that the log lines of a traced reconcile pass have the ids of the trace and of its span.
 
 use super::reload::Lines;
 use crate::{

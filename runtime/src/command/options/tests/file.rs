@@ -1,4 +1,4 @@
-//! Tests the checks of the configuration file, and its options for single kinds.
+//! Tests that a wrong configuration file is refused with a hint, and that the options for a single kind override those for all kinds.
 
 use super::{super::ConfigurationError, load};
 use crate::{
