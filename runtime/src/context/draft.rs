@@ -1,4 +1,4 @@
-//! Defines `Draft`, the argument of build functions, which tracks whether their result may be reused.
+//! Defines `Draft`, the argument of build functions, which tracks whether the result of the function may be reused in a later pass.
 
 use crate::{context::unversioned_reads::UnversionedReads, engine::pass::PassCore, managed::Owner};
 use std::{fmt, ops::Deref};

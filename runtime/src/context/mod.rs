@@ -1,4 +1,5 @@
-//! Defines the arguments of a provisioner, `Context` and `Teardown`: its object and its API calls.
+//! Defines `Context` and `Teardown`, the arguments of the functions of a tree node: the object that is reconciled, and the API calls that
+//! the node may make.
 
 mod calls;
 mod draft;

@@ -1,4 +1,4 @@
-//! `RunningController` enqueues primaries and runs the workers that reconcile them.
+//! `RunningController`: enqueues objects of the controlled kind after changes, and runs the workers that reconcile them.
 
 use crate::{
     cache::{Change, Encoded, ObjectKey, Uid},

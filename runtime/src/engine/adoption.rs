@@ -1,4 +1,4 @@
-//! Adopts objects of other clients, and takes over the fields of their field managers.
+//! Makes existing objects of other clients children of the owner, and takes over the fields of their field managers.
 //!
 //! A node with the option `adopt` makes an object without a controller its child. The node may name field managers
 //! (`adopt_from`): the operator then becomes the manager of their fields, so that its next apply removes the unwanted ones. The

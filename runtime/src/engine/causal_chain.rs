@@ -1,4 +1,5 @@
-//! `CausalChains`: detects primaries whose passes trigger each other without end, by the number of own writes in a chain of passes.
+//! `CausalChains`: detects reconciled objects whose passes trigger each other without end. It counts the operator's own writes in a chain
+//! of passes.
 //!
 //! A pass writes a child, the change of the child enqueues another primary, whose pass writes a child, and so on. Such a chain is
 //! as long as the kinds of an operator depend on each other. A longer one is a cycle: two primaries that are built from each

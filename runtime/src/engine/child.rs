@@ -1,4 +1,4 @@
-//! Caches the state of each child object: node, digest, readiness, and the fields that the operator owns.
+//! `Child`: the small part of a child object that the cache keeps, such as its readiness and the fields that the operator owns.
 
 use crate::{
     cache::{Entry, Header, HeaderError, OwnerReference, without_managed_fields},

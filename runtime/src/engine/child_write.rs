@@ -1,4 +1,4 @@
-//! Writes one child, and records the response.
+//! Creates or changes one child object by server-side apply, POST or merge patch, and records the response.
 //!
 //! # Methods
 //! - By server-side apply, by the operator's field manager and with force: the method for all kinds.

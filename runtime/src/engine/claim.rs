@@ -1,4 +1,4 @@
-//! Lets tree nodes claim the objects they want in a pass, so that no node deletes an object of another.
+//! Records which tree node wants (claims) which object in a pass, so that no node deletes an object that another node wants.
 //!
 //! # Rule
 //! No pass deletes an object that any node of the tree claims in that pass. Such an object moves instead: the claiming node

@@ -1,4 +1,4 @@
-//! `ExternalStates`: the last known states of the external things of an owner, which are kept between passes.
+//! `ExternalStates`: the last known states of what an owner has in external services, such as a DNS record. They are kept between passes.
 
 use std::{any::Any, collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;

@@ -1,4 +1,4 @@
-//! Skips the build of a resource node if its inputs and children are unchanged since its last build.
+//! Skips the build function of a resource node if the inputs and the children of the node are unchanged since the last build.
 //!
 //! The children may be not ready: such a node yields without a build.
 

@@ -1,4 +1,4 @@
-//! `Identity`: the kind, key and uid of the primary object of a pass, which owns the children.
+//! `Identity`: the kind, key and uid of the object that a pass reconciles, which owns the children.
 
 use crate::{
     cache::{ObjectKey, Uid},

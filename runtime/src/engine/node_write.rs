@@ -1,4 +1,5 @@
-//! Tracks the writes of hand-written nodes, and counts repeated ones as repairs, which slow down the passes.
+//! Tracks the writes of hand-written nodes. A write that is repeated without another change counts as a repair, and repairs slow down
+//! the passes.
 
 use crate::{
     cache::ObjectKey,

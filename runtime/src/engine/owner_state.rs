@@ -1,4 +1,4 @@
-//! `OwnerStates`: state of each owner's children between passes that the cache does not have, such as pending deletions.
+//! `OwnerStates`: what the operator remembers of each owner and its children between passes besides the cache, such as pending deletions.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},

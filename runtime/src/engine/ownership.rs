@@ -1,4 +1,4 @@
-//! Decides whether an object belongs to the owner of the pass, to a former owner, or to others.
+//! Decides whether an object belongs to the owner that the pass reconciles, to an earlier owner of the same name, or to others.
 
 use crate::{
     cache::{Entry, Header, ObjectKey, OwnerReference},

@@ -1,4 +1,4 @@
-//! `PendingObjects`: the objects that a node waits for, converted to one yield.
+//! `PendingObjects`: collects the objects of a node that are not ready, and returns one error that names them all.
 
 use crate::{
     cache::ObjectKey,

@@ -1,5 +1,5 @@
-//! Detects objects without lists that other clients may share: merge patches replace server-side apply for them, at a lower cost for the
-//! API server.
+//! Detects ConfigMaps and Secrets without lists that other clients may share. They are written by merge patches instead of server-side
+//! apply, which costs the API server less.
 //!
 //! Apply merges lists by their keys, and removes the fields that the manager no longer wants. An object without lists that other
 //! clients may share needs only the latter, and a merge patch with nulls does the same. The annotation with the digest of a plain

@@ -1,5 +1,5 @@
-//! `Claims`: which node claims each object in a pass. `Plan`: the claims of all build functions, computed without a call of the API
-//! server.
+//! `Claims`: which tree node wants each object in a pass. `Plan`: the claims of all build functions of a tree, computed without a call to
+//! the API server.
 
 use crate::{cache::ObjectKey, kind::Kind};
 use std::collections::HashMap;

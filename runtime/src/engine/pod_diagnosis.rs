@@ -1,4 +1,4 @@
-//! Finds the reason why a workload is not ready in the status of its Pods.
+//! Finds out from the status of its Pods why a workload is not ready.
 //!
 //! The status of a workload only counts its Pods. A node asks for this by the option `pods`.
 

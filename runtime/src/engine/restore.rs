@@ -1,4 +1,4 @@
-//! Restores the label and the owner reference of children from which another client has removed them.
+//! Restores the operator's label and the owner reference of child objects after another client has removed them.
 //!
 //! When a node writes its object, that restores both. This module handles the children that no node writes in the pass.
 //!

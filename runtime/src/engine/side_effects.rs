@@ -1,4 +1,4 @@
-//! `SideEffects`: the results of a pass beside its outcome and the status of the owner.
+//! `SideEffects`: what the nodes of a pass have requested and written, besides success or failure, such as the time of the next pass.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion},

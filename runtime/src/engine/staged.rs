@@ -1,4 +1,5 @@
-//! Applies and deletes the objects of a node that has several kinds, one stage after the other.
+//! Applies and deletes the objects of a tree node with several kinds in stages: a stage starts when the objects of the previous one are
+//! ready or gone.
 
 use crate::{
     cache::ObjectKey,

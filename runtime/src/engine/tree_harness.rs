@@ -1,4 +1,5 @@
-//! `FakeCluster`: replaces the cluster in unit tests of trees. It records the calls of nodes and stores their objects.
+//! `FakeCluster`: replaces the cluster in unit tests of trees. It stores the objects of each node, and records each call of a node with its
+//! answer.
 
 use crate::{
     cache::ObjectKey,

@@ -1,4 +1,5 @@
-//! `WriteTraces`: the spans in which primaries were written, so that the passes over these primaries continue the traces.
+//! `WriteTraces`: the tracing spans in which the operator wrote objects that it also reconciles, so that the passes over these objects
+//! continue the traces.
 
 use crate::{
     cache::{Header, ObjectKey},

@@ -1,4 +1,4 @@
-//! Checks whether an API call of a node is within the names and namespaces of its declared permission.
+//! Checks that the object of an API call has a name and a namespace that the declared permission of the node allows.
 
 use crate::{
     context::calls::{Target, Within},
