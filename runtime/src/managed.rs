@@ -1,4 +1,5 @@
-//! Defines `Owner`, the trait of the types in `owner = ...` of a tree: a managed kind, `For` and `Each`.
+//! Defines `Owner`, the trait of the types that a tree can name in `owner = ...`: a managed kind, a kind with options of the controller
+//! (`For`), or an item of another owner (`Each`).
 
 pub(crate) use opgen_api::Managed;
 use std::{fmt::Debug, marker::PhantomData};

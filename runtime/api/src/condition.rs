@@ -1,4 +1,5 @@
-//! Defines the standard status of managed kinds, and converts the outcome of a pass to conditions.
+//! Defines `Status`, the standard status of the kinds that opgen controllers manage, and converts the outcome of a reconciliation to status
+//! conditions.
 //!
 //! opgen sets conditions of four types. `Available` (the object does its work) and `Ready` (the summary that kstatus reads) are
 //! always present. `Reconciling` and `Stalled` follow the convention of kstatus for abnormal conditions: they are present with

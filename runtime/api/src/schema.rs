@@ -1,4 +1,5 @@
-//! Generates the OpenAPI schema of a kind with references to its types by name.
+//! Generates the OpenAPI schema of a kind in which each nested Rust type is a named schema below `components/schemas`, referred to by
+//! `$ref`.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Sets the defaults of a schema on an object, and normalizes its numbers.
+//! Sets the defaults of a schema on the absent values of an object. A second function converts numbers without a fraction to integers.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Checks a default against the part of a schema that it belongs to.
+//! Checks a default value against the subschema that declares the default, and refuses fields that this subschema doesn't know.
 
 use serde_json::Value;
 

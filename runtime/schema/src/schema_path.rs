@@ -1,4 +1,4 @@
-//! `SchemaPath`: a path in the schema of a definition, as text in the form of kube-apiserver and as a list of steps.
+//! `SchemaPath`: a path in the schema of a CustomResourceDefinition, as text in the form of kube-apiserver and as a list of steps.
 
 use crate::step::Step;
 

@@ -1,4 +1,5 @@
-//! Defines the shape of a value: fields, lists, defaults and merge keys, for built-in kinds and custom resources.
+//! Defines `Schema`, the parsed schema of a value of a built-in kind or a custom resource, and `Shape`, which distinguishes scalars,
+//! objects, lists and built-in types.
 
 use std::{
     collections::{BTreeMap, HashMap},

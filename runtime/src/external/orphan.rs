@@ -1,4 +1,5 @@
-//! Reports orphaned external resources: their records exist, and the tree no longer has their nodes.
+//! Reports, after the teardown of the tree of a deleted owner, the external resources (such as DNS records) that remain because no tree
+//! node manages them any more.
 
 use super::record::remaining_records;
 use crate::{engine::pass::PassCore, event::EventType};

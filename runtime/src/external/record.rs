@@ -1,4 +1,5 @@
-//! Keeps the record of an external thing: a ConfigMap next to the operator, which is written before the thing is created.
+//! Reads and writes the record of an external resource: a ConfigMap in the namespace of the operator, which is written before the resource
+//! is created and keeps the id of the resource.
 
 use crate::{
     cache::Uid,

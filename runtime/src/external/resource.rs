@@ -1,4 +1,5 @@
-//! Defines `ExternalResource`, the functions by which a node manages an external resource, and their arguments.
+//! Defines the trait `ExternalResource`, whose functions observe, create, update and delete a resource outside of Kubernetes, and the types
+//! of their arguments and results.
 
 use crate::{
     context::{Calls, Context, Draft, Teardown},

@@ -1,4 +1,5 @@
-//! `OrphanCollector` deletes children whose owner no longer exists, and releases the references of deleted primaries.
+//! `OrphanCollector` deletes child objects whose owner no longer exists, and removes the finalizers that deleted primaries left on objects
+//! that they referred to.
 //!
 //! The garbage collector of Kubernetes deletes children with an owner reference. This collector deletes children with an owner
 //! mark: an annotation that replaces the owner reference if the owner is in another namespace than its child, or namespaced while

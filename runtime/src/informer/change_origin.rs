@@ -1,4 +1,4 @@
-//! `ChangeOrigin`: how a changed object relates to the primaries that it enqueues.
+//! `ChangeOrigin`: which primaries a changed object is an output of, and how many writes of the operator itself led to the change.
 
 use crate::{
     cache::{Change, Header, ObjectKey},

@@ -1,4 +1,4 @@
-//! `EventHandler` stores the objects of a watch and handles their changes.
+//! `EventHandler`: the trait that stores a projection of each watched object of a kind, and handles the changes of these objects.
 
 use crate::{
     cache::{Change, Header, Store},

@@ -1,4 +1,5 @@
-//! `KubernetesSource` lists and watches primaries of one kind, and writes their finalizers and status.
+//! `KubernetesSource` lists and watches the primaries of one kind, the objects that a controller reconciles, and writes their finalizers
+//! and status.
 
 use crate::{
     cache::{Change, Encoded, Header, ObjectKey, PrimaryCache, ResourceVersion, Store},

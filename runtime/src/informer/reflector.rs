@@ -1,4 +1,4 @@
-//! Lists and watches one kind with kube's watcher, and passes undecoded objects to a sink.
+//! Lists and watches one kind with kube's watcher, and passes each object as undecoded JSON to a `Sink`, the trait of the receivers.
 
 use crate::{
     cache::ResourceVersion,

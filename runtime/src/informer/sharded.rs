@@ -1,4 +1,4 @@
-//! Runs a watch with only the objects of held shards, and lists again when there are more of them.
+//! Watches only the objects of the shards that this replica holds, and lists the objects again when the replica gets another shard.
 
 use crate::{
     cache::Uid,

@@ -1,4 +1,5 @@
-//! `Source`: the storage of a controller's primaries, with their cache, watch, finalizers and status writes.
+//! `Source`: the trait of a store of the objects that a controller reconciles, with their cache and their watch, and with the writes of
+//! finalizers and status.
 //!
 //! The loop depends on this trait only. The differences between the Kubernetes API and another storage (finalizers, deletion
 //! marks, status writes) are inside the implementations.

@@ -1,4 +1,4 @@
-//! `Candidate`: runs leader election against the API server, and publishes the state of the lead.
+//! `Candidate`: takes part in a leader election by reads, watches and writes of a Lease, and publishes whether this process leads.
 
 use super::{
     elector::{Elector, LeadLoss, RequestFailure, Step},

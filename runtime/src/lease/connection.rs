@@ -1,4 +1,5 @@
-//! Creates the client of an elected operator, whose connections send nothing after the deadline of its leadership.
+//! Creates the API client of an operator with leader election. The connections of this client send nothing after the deadline of the
+//! leadership.
 //!
 //! The [guard](super::guard) checks the deadline when it passes a write on. If the process is stopped before the bytes of the
 //! write reach the socket, they would be sent when it continues. So each connection checks the deadline again, directly before it

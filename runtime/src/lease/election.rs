@@ -1,4 +1,5 @@
-//! `Election`: the running task of a candidate, with calls that wait for the lead, wait for its loss, and release it.
+//! `Election`: a candidate of a leader election that runs in a task, with functions that wait until the leadership is won or lost, and
+//! release it.
 
 use super::{
     candidate::Candidate,

@@ -1,4 +1,5 @@
-//! Wraps a client in a layer that sends writes only while the lead is held.
+//! Wraps an API client so that it refuses writes while this replica does not lead, and gives up writes in flight before another replica can
+//! lead.
 
 use super::leads::Leads;
 use crate::error::not_leading::NotLeading;

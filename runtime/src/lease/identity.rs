@@ -1,4 +1,5 @@
-//! `CandidateIdentity`: the name of a candidate in the Lease, unique per process, from which its Pod can be recognized.
+//! `CandidateIdentity`: the identity of a process as the holder of a Lease. It is unique per process, and shows in which Pod the process
+//! runs.
 
 use crate::{environment::Environment, shard::hash::Fnv1a};
 

@@ -1,4 +1,5 @@
-//! `Lead`: the deadline until which this replica may write, shared by the candidate, the client and the probes.
+//! `Lead`: whether this replica holds the leadership, and the deadline until which it may write. The leader election, the API client and
+//! the probes share this state.
 
 use crate::error::not_leading::NotLeading;
 use parking_lot::Mutex;

@@ -1,4 +1,5 @@
-//! `Leads`: the leases that a write needs: the lease of the process, and within a pass the lease of the object's shard.
+//! `Leads`: the Leases that must be held for a write: that of the process and, during the reconciliation of an object, that of the shard of
+//! the object.
 
 use super::lead::Lead;
 use crate::error::not_leading::NotLeading;

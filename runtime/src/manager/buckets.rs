@@ -1,4 +1,5 @@
-//! Opens the buckets of the kinds that are not in Kubernetes, and serves their objects to the clients of a run.
+//! Opens the key-value buckets of kinds whose objects are not stored in Kubernetes, and wraps the API client of the operator so that it
+//! serves these kinds from the buckets.
 
 pub(super) mod opening;
 

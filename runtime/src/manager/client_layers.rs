@@ -1,4 +1,4 @@
-//! Wraps the clients of an operator in its timeouts, metrics, rate limit, and wait for `Retry-After`.
+//! Wraps the API clients of an operator in layers for timeouts, metrics, rate limits, and the delay that a `Retry-After` header demands.
 
 use crate::{client::Client, counters::Counters, manager::operator::Operator, metrics::clusters::ClusterSeries};
 use std::sync::Arc;

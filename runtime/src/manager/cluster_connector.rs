@@ -1,4 +1,5 @@
-//! Creates the clients for the clusters of remote nodes.
+//! Returns the `ClusterConnector` of an operator: it creates the API clients for the other clusters in which tree nodes have their
+//! children.
 
 use crate::{
     lease::{connection, guard},

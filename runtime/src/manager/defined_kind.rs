@@ -1,4 +1,4 @@
-//! `DefinedKind`: a kind of an operator that it does not control.
+//! `DefinedKind`: a kind whose CustomResourceDefinition the operator provides, and whose objects no controller of the operator reconciles.
 
 use crate::{
     bucket::BucketDefinition, kind::Kind, manifest::RoundTrip, validation::ValidationOf, versions::VersionsOf,

@@ -1,4 +1,5 @@
-//! Describes an operator for the generation of its manifests, and the versions of its kinds.
+//! Describes an operator as a `Project`, from which manifests are generated, and lists those of its kinds that have several versions or
+//! need conversion.
 
 use super::{buckets::own_buckets, defined_kind::DefinedKind, operator::Operator};
 use crate::{

@@ -1,4 +1,5 @@
-//! `Leadership`: the leader election or the shards of a run, or the lead of an operator that runs without election.
+//! `Leadership`: how the run of an operator gets the right to write: as the only replica, by leader election, or for the objects of its
+//! shards.
 
 use super::{
     health::{HasHealth, SYNC_TIMEOUT, wait_for_sync},

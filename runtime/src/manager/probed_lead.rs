@@ -1,4 +1,4 @@
-//! `ProbedLead`: the lead and the shards of a replica, as the probes check them.
+//! `ProbedLead`: the leadership and the shards of a replica, as the liveness and readiness probes check them.
 
 use crate::{
     lease::{lead::LeadState, leads::Leads},

@@ -1,4 +1,5 @@
-//! Defines how the replicas of an operator share their work: leader election, or shards.
+//! Adds to `Operator` the options for several replicas: `leader_election` (one replica works) and `shards` (each replica works on a part of
+//! the objects).
 
 use super::operator::Operator;
 use crate::lease::options::LeaderElection;

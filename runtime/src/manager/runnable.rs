@@ -1,4 +1,5 @@
-//! `Runnable`: work of the user beside the controllers of an operator, and `Runnables`, the handle that adds it to a run.
+//! `Runnable`: a background task that users add to an operator beside its controllers. `Runnables`: a handle that adds such tasks to one
+//! run of an operator.
 
 use crate::error::Result;
 use futures::{FutureExt, future::BoxFuture};

@@ -1,4 +1,5 @@
-//! `RunnableGroups` starts the runnables of a run group by group, waits for the first that fails, and stops the groups.
+//! `RunnableGroups` starts the runnables (background tasks of the user) of a run group by group, waits for the first that fails, and stops
+//! the groups.
 
 use super::{
     deadline::Deadline,

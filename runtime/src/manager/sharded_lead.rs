@@ -1,4 +1,5 @@
-//! `ShardedLead`: the shards of a run, with the metrics about them.
+//! `ShardedLead` makes a replica a member of the replicas that share the objects by shards, takes and hands over shards, and updates the
+//! metrics.
 
 use crate::{
     lease::{elector::LeadLoss, leads::Leads},

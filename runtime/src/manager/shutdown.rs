@@ -1,4 +1,4 @@
-//! `Shutdown` stops the parts of a run in order, and reports the passes that the shutdown timeout interrupts.
+//! `Shutdown` stops the parts of a running operator in order, and reports the reconciliations that the shutdown timeout interrupts.
 
 use super::{deadline::Deadline, run_error::RunError, runnable::RunnableGroup, runnable_groups::RunnableGroups};
 use crate::{cache::ObjectKey, controller::worker::RunningController, manager::wiring::Wiring, tasks::Tasks};

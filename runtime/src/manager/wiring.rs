@@ -1,4 +1,4 @@
-//! Wires controllers, sources, informers and event handlers together, and spawns their tasks.
+//! `Wiring`: the controllers of an operator with their caches, watches and event handlers. Creates these parts, and spawns their tasks.
 
 use crate::{
     client::Client,

@@ -1,4 +1,5 @@
-//! Provides the generation of manifests to build scripts, to tests and to the program that `opgen generate` builds.
+//! Defines `Describe`, the trait of operators whose manifests can be generated, and functions that generate or check them in build scripts,
+//! in tests and in the program of `opgen generate`.
 
 use super::{Drift, GenerateArgs, ManifestError, Project, compare, files, write};
 use crate::error::ErrorChain;

@@ -1,4 +1,5 @@
-//! Provides a `Project` for tests: two kinds, one with a provisioning tree of groups that contain resources and a custom node.
+//! Provides `Project` values for tests: an operator with two kinds, one of which has a tree with a group of nodes and a custom node, and
+//! variations of this operator.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Generates the files for NATS: the buckets of the kinds that are not in Kubernetes, the permissions of the operator's user, and for
-//! other clients the schemas and samples of the kinds.
+//! Generates the files for kinds whose objects are in NATS key-value buckets: the buckets, the NATS permissions of the operator, and, for
+//! other clients, JSON Schemas and sample scripts.
 
 mod account;
 pub(super) mod connection;

@@ -1,4 +1,5 @@
-//! Checks the rules on a value in JSON, as the API server does with their CEL.
+//! Checks a JSON value against the validation rules of a Rust type, as the API server does with the CEL form of these rules. Defines
+//! `InvalidField`, a field that violates a rule.
 
 use super::{
     rule::{FieldCondition, FieldValue, RuleKind, ValidationRule},

@@ -1,4 +1,4 @@
-//! `Validation`: the rules of a type, and those of the types of its fields.
+//! `Validation`: the validation rules of a Rust type, with the rules of the types of its fields or list items.
 
 use super::rule::ValidationRule;
 

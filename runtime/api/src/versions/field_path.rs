@@ -1,4 +1,4 @@
-//! `FieldPath`: the names from an object down to a field, and how the field is read and written.
+//! `FieldPath`: the field names that lead from a JSON object to a nested field, with functions that find, take and set this field.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! Calls the conversion functions of users. A function that panics affects only the fields that it converts.
+//! Calls the functions of users that convert fields between versions of a kind or return defaults. A panic in a function is caught and
+//! affects only the fields of this function.
 
 use serde_json::Value;
 use std::panic::catch_unwind;

@@ -1,4 +1,5 @@
-//! `PreservedPart` stores the parts of an object that another version can't hold, and restores them.
+//! `PreservedPart` stores the parts of an object that a conversion to another version of its kind loses, and restores them in the
+//! conversion back.
 
 use super::{
     conversion::Conversion,

@@ -1,4 +1,5 @@
-//! Compares what two releases of a definition say about the kind as a whole: its names, its scope, its versions and conversion.
+//! `compare_definitions` compares two releases of a CustomResourceDefinition: the names and the scope of the kind, its versions with their
+//! schemas, and its conversion.
 
 use serde_json::Value;
 

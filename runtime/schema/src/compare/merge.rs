@@ -1,4 +1,5 @@
-//! Compares how server-side apply merges lists and maps.
+//! Compares two schemas of a field by how server-side apply merges the list or map that they describe, and by whether the value is an
+//! embedded Kubernetes object.
 
 use serde_json::Value;
 

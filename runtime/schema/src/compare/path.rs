@@ -1,4 +1,4 @@
-//! Names the fields of an object by their paths.
+//! Formats the path of a field for a message: the empty path of the object itself becomes `.`.
 
 /// Returns the path as a message shows it: `.` for the object itself, whose path is empty.
 pub(super) fn display_path(path: &str) -> &str {

@@ -1,4 +1,4 @@
-//! Compares the versions of two releases of a definition: which are served and stored, their subresources and their schemas.
+//! Compares the versions in two releases of a CustomResourceDefinition: which are served and stored, their subresources and their schemas.
 
 use std::collections::BTreeSet;
 

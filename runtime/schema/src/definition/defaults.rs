@@ -1,4 +1,4 @@
-//! Checks that the defaults of a schema are values that it admits.
+//! Checks that each default in the schema of a CustomResourceDefinition is a valid value of the subschema that declares the default.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! Checks each schema of a definition beyond its structure: keywords, list types and map keys.
+//! Checks the keywords, list types and map keys of each nested schema of a CustomResourceDefinition, but not whether the schema is
+//! structural.
 
 use serde_json::Value;
 

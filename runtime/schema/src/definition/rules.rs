@@ -1,4 +1,5 @@
-//! Checks the CEL rules of a schema: their form, their field paths, and where they use `oldSelf`.
+//! Checks the CEL rules in the schema of a CustomResourceDefinition: their form, their field paths and their use of `oldSelf`. The caller
+//! provides the CEL compiler.
 
 use serde_json::Value;
 

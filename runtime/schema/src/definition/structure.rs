@@ -1,4 +1,5 @@
-//! Checks that a schema is structural: it defines types and fields outside of branches.
+//! Checks that the schema of a CustomResourceDefinition is structural: it defines types and fields outside of `allOf`, `anyOf`, `oneOf` and
+//! `not`.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! `ValidationOutcome`: the errors of a schema validation with their messages, and the number of matching keywords.
+//! `ValidationOutcome`: the errors of a value, and the number of keywords that it matches, which selects the alternative of `anyOf` or
+//! `oneOf` to report. `ValuePath` creates the errors.
 
 use serde_json::Value;
 

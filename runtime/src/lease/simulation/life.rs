@@ -1,4 +1,5 @@
-//! Runs the processes of a simulated candidate: each stands for election, writes while it leads, freezes and ends.
+//! Runs the processes of a candidate in a simulated leader election one after the other: each stands for election, writes while it leads,
+//! freezes and ends.
 
 use super::{
     Defects,

@@ -1,4 +1,5 @@
-//! Runs thousands of simulated elections, and shows that the simulation finds defects.
+//! Tests in thousands of simulated leader elections that no two candidates write at the same time, and that the simulation finds deliberate
+//! defects of the candidates.
 
 #![allow(clippy::expect_used)]
 use super::*;

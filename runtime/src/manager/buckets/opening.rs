@@ -1,4 +1,5 @@
-//! `OpeningBuckets` opens the buckets of a run, and `UnopenedBuckets` those that can't be opened at its start.
+//! `OpeningBuckets` opens the key-value buckets of a run and keeps the failures. `UnopenedBuckets` tries the buckets again that could not
+//! be opened at the start.
 
 use crate::{
     bucket::{Bucket, BucketDefinition, BucketError, BucketOpener, DeferredBucket, MemoryBucket, OpenBuckets},

@@ -1,4 +1,4 @@
-//! Runs operators whose kinds are in buckets in memory, with and without a Kubernetes that is a sandbox.
+//! Tests operators whose kinds are stored in key-value buckets in memory, with a simulated API server (the sandbox) and without Kubernetes.
 
 #![allow(clippy::unwrap_used, dead_code)]
 

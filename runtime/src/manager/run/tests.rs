@@ -1,4 +1,5 @@
-//! Tests of runs that need no controller.
+//! Tests the run of an operator without controllers: the panic of a task, the maximum shutdown timeout, and the options of a client that
+//! the caller passes.
 
 use super::*;
 use crate::{client::timeouts::Timeouts, manager::runnable::Runnable};

@@ -1,4 +1,4 @@
-//! Tests complete runs of operators without controllers, on a paused clock and without a cluster.
+//! Tests how operators without controllers start, supervise and stop the runnables of the user, on a paused clock and without a cluster.
 
 use super::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! Tests of the objects of cert-manager, and of the component and the chart that use them.
+//! Tests the generated objects of cert-manager, and the kustomize component and the Helm chart that contain these objects.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! Generates the parts of templates that differ if cert-manager makes the certificate of the webhooks.
+//! Generates the parts of the Helm chart that depend on whether cert-manager makes the certificate of the webhooks: Issuers, Certificates,
+//! annotations, volumes and RBAC rules.
 
 use super::{placeholder::Placeholders, template::Template};
 use crate::manifest::{cert_manager, project::Project, rbac::RuleChange};

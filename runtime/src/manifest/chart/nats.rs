@@ -1,4 +1,5 @@
-//! Generates the parts of the Deployment's template that connect with NATS, for an operator with kinds in buckets.
+//! Generates the parts of the chart's Deployment and values that connect an operator with NATS, if it has kinds whose objects are in NATS
+//! key-value buckets.
 
 use super::template::Template;
 use crate::manifest::nats::connection;

@@ -1,4 +1,5 @@
-//! Reads the table of the options of an operator from the published schema of its configuration file.
+//! Generates the values below `config` of the Helm chart, and their JSON Schema, from the published schema of the operator's configuration
+//! file.
 
 use crate::manifest::project::Project;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `Placeholders`: texts that stand for the names of a release in YAML documents until expressions of Helm replace them.
+//! `Placeholders`: texts that stand for the names of a Helm release in generated YAML until they are replaced by Helm template expressions.
 
 use super::options;
 use crate::manifest::{cert_manager, deployment::HEALTH_PORT, project::Project, webhooks::WEBHOOK_PORT};

@@ -1,4 +1,4 @@
-//! `Template`: a YAML document with expressions of Helm, and its text.
+//! `Template`: a YAML document with template expressions and conditions of Helm, which can be written as text.
 
 use crate::manifest::{ManifestError, yaml};
 use serde_json::{Map, Value};

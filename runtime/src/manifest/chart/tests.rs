@@ -1,4 +1,4 @@
-//! Tests the files of the chart of an operator. The suite of planes renders and installs them with Helm.
+//! Tests the generated files of the Helm chart of an operator as text. Another test suite renders and installs them with Helm.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Generates `values.yaml`: the default of every value, with its meaning as a comment.
+//! Generates the `values.yaml` of the Helm chart: the default of every value, with its meaning as a comment.
 
 use super::{nats, options};
 use crate::manifest::{

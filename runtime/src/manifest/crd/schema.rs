@@ -1,4 +1,4 @@
-//! Finds the subschemas of a schema, and the paths of its fields.
+//! Returns the schemas of the fields, list items and map values directly below an OpenAPI schema, each with its path.
 
 pub(crate) use opgen_schema::{entries, flag, list, text};
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! Corrects derived schemas with facts of their types: nullability, unknown keywords, embedded Kubernetes types.
+//! Corrects the schemas that `kube` derives from Rust types where facts of these types are lost: nullability, unknown keywords, embedded
+//! Kubernetes types.
 //!
 //! `kube` inlines every type, so its schema no longer shows which part comes from which type. The schema with references shows
 //! it; the functions here walk both schemas together.

@@ -1,4 +1,4 @@
-//! Generates candidate values at the limits of what a schema admits.
+//! Generates values at the limits of what a schema admits, with which the linter checks that the Rust type can decode them.
 
 use opgen_schema::keyword::INT_OR_STRING;
 use serde_json::{Map, Value, json};

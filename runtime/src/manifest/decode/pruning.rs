@@ -1,4 +1,4 @@
-//! Finds content that a type keeps and the API server prunes because the schema doesn't name it.
+//! Reports objects whose Rust type keeps fields that the API server prunes because the schema doesn't name these fields.
 
 use opgen_schema::keyword::PRESERVE_UNKNOWN_FIELDS;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,5 @@
-//! Tests the check of definitions against their Rust types.
+//! Tests the check that Rust types decode all values that their CustomResourceDefinitions admit, and keep no fields that the API server
+//! prunes.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! Generates the component by which cert-manager makes the certificate of the webhooks, with its patches of the base.
+//! Generates the kustomize component with which cert-manager makes the certificate of the webhooks: Issuers, Certificates, and patches of
+//! the base.
 
 use crate::manifest::{cert_manager, project::Project, rbac, webhooks};
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Tests the generated alert rules and the dashboard: each metric that they query is a row of the table.
+//! Tests the generated Prometheus alert rules and the Grafana dashboard: each metric that they query is in the table of the metrics of an
+//! operator.
 
 #![allow(clippy::unwrap_used)]
 

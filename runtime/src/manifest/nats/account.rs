@@ -1,4 +1,4 @@
-//! Generates the permissions of the operator's user in NATS, from the rights that its trees declare.
+//! Generates the publish and subscribe permissions of the operator's NATS user from the rights that the trees of the operator declare.
 
 use crate::manifest::{
     json,

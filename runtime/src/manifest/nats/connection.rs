@@ -1,4 +1,4 @@
-//! `PodConnection`: the parts of a Deployment that connect its Pods with NATS.
+//! `PodConnection`: the environment variables and the volume of a Deployment that connect its Pods with NATS.
 
 use crate::manifest::project::Project;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Generates a script for each kind in a bucket that puts a sample into the bucket.
+//! Generates, for a kind whose objects are in a NATS key-value bucket, the script that puts a sample object into the bucket.
 
 use crate::manifest::{
     crd::definition::Definition,

@@ -1,4 +1,4 @@
-//! Converts the schema of a kind to JSON Schema, for clients that write its objects into the bucket.
+//! Converts the OpenAPI schema of a kind to JSON Schema, for clients that write objects of the kind into a NATS key-value bucket.
 
 use crate::manifest::{crd::definition::Definition, json, project::Project};
 use serde_json::{Map, Value, json};

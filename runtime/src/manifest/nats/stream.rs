@@ -1,5 +1,5 @@
-//! Generates the buckets as `Stream` objects of NACK, the JetStream controller of NATS. A bucket is a stream; the kind `KeyValue` of NACK
-//! can't allow TTLs of messages, which the operator needs for claims: the copies of entries from which it tears deleted objects down.
+//! Generates the NATS key-value buckets as `Stream` objects of NACK, the JetStream controller of NATS. The kind `KeyValue` of NACK can't
+//! allow TTLs of messages, which the operator needs for the entries that keep copies of objects with finalizers.
 
 use crate::{bucket::BucketDefinition, manifest::project::Project, text_hash::text_hash};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Lists each RBAC rule with the node or the part of the control loop that needs it.
+//! Lists each generated RBAC rule with the tree node or the part of the control loop that needs the rule.
 
 use crate::{access::Rule, manifest::project::Project};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Tests the generated RBAC roles and their findings.
+//! Tests the generated RBAC roles, and the warnings and errors about declared permissions that can't work.
 
 #![allow(clippy::unwrap_used)]
 use super::*;

@@ -1,4 +1,5 @@
-//! Fields that the attribute completes, and those that closures convert.
+//! Tests the conversion between versions for added fields without a declared default, for optional fields, and for fields that closures
+//! convert.
 
 use super::*;
 

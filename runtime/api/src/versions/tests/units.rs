@@ -1,4 +1,5 @@
-//! Tests which values a conversion to another version and back restores: fields that are converted together, moved fields and variants.
+//! Tests which values a conversion to another version and back restores: fields that are converted together, moved fields and enum
+//! variants.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Runs operators of which a bucket can't be opened at the start.
+//! Tests that only the controllers that need a missing key-value bucket wait for it, and the other controllers of the operator run.
 
 use super::{Pump, PumpTree, Running, until};
 use crate::{

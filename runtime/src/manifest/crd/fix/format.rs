@@ -1,4 +1,5 @@
-//! Replaces formats that the API server doesn't know, since it warns about them at every apply.
+//! Replaces or removes each value of the schema keyword `format` that the API server doesn't know, since the server warns about such
+//! formats at every apply.
 
 use opgen_schema::is_known_format;
 use serde_json::{Map, Value, json};

@@ -1,4 +1,5 @@
-//! Tests the correction of schemas by their types.
+//! Tests the correction of derived schemas by facts of their Rust types: `nullable`, keywords that don't exist, and lists whose merge key
+//! may be missing.
 
 #![allow(clippy::unwrap_used)]
 
