@@ -1,4 +1,4 @@
-//! Defines the command line for clap: verbs, arguments and their help texts.
+//! Defines the command line of `opgen` for clap: subcommands, arguments and help texts.
 
 use std::{ffi::OsString, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Runs each verb of the command line.
+//! Runs the subcommand that the command line names, such as `opgen new` or `opgen dev`.
 
 mod check;
 mod dev;

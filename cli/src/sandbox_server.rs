@@ -1,4 +1,4 @@
-//! Serves the sandbox over HTTPS and prints how to connect to it.
+//! Serves the sandbox, an API server inside the process, over HTTPS, and prints the kubeconfig for it.
 
 use std::{
     net::Ipv4Addr,

@@ -1,4 +1,4 @@
-//! Runs the cases of the suites that need a control plane: async functions with a `Plane`, as trials of `libtest-mimic`.
+//! Runs the tests that need an API server as trials of `libtest-mimic`: async functions that get a `Plane`, the API server of the test.
 
 use std::{
     process::{Command, ExitCode},

@@ -1,4 +1,4 @@
-//! Generates the keys, tokens and kubeconfigs of a plane, and creates clients for its users.
+//! Generates the keys, tokens and kubeconfigs of the API server of a test, and creates clients for its users.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Runs kubectl as a user of a plane.
+//! Runs kubectl as a user of the API server of a test.
 
 use std::{
     io::Write as _,

@@ -1,4 +1,4 @@
-//! Checks by the audit log that replicas write one at a time, each while it holds the Lease, and measures their handovers.
+//! Checks with the audit log that only the replica that holds the Lease writes, and measures the handovers between replicas.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Builds the command lines of the programs of a plane.
+//! Builds the command lines of etcd, kube-apiserver, kube-controller-manager, kube-scheduler and kwok for a test.
 
 use std::{ffi::OsString, path::Path, process::Command};
 

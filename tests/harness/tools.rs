@@ -1,4 +1,4 @@
-//! Finds Helm and kustomize in `KUBEBUILDER_ASSETS`, or builds them with Go, once per version.
+//! Finds Helm and kustomize in `KUBEBUILDER_ASSETS`, or builds them with Go, once per version, and runs them.
 
 use std::{
     path::PathBuf,

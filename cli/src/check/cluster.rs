@@ -1,4 +1,4 @@
-//! `Cluster`: the release that is installed in the cluster of the kubeconfig, and its stored objects, read by kubectl.
+//! Reads the installed CRDs and roles of an operator with kubectl, and finds stored objects that the CRDs of a new release would refuse.
 
 use std::{path::PathBuf, process::Command};
 

@@ -1,4 +1,4 @@
-//! Implements `opgen dev`: runs a development session until Ctrl-C.
+//! Implements the subcommand `opgen dev`: runs the loop that rebuilds and restarts an operator after changes, until Ctrl-C.
 
 use std::process::ExitCode;
 

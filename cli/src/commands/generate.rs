@@ -1,4 +1,4 @@
-//! Implements `opgen generate`: writes the YAML of a project, or checks it for drift.
+//! Implements `opgen generate`: writes the YAML of a project, or checks that the written YAML is up to date.
 
 use std::{
     os::unix::process::CommandExt as _,

@@ -1,4 +1,4 @@
-//! Builds the operator with cargo and keeps each program in a file of its own.
+//! Builds the operator with cargo, and links each built executable under a path that later builds don't replace.
 
 use std::{
     os::unix::fs::MetadataExt as _,

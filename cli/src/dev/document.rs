@@ -1,4 +1,4 @@
-//! Parses objects from YAML files and finds their paths on the API server.
+//! `Document`: a Kubernetes object from a YAML file, with the functions that find its path on the API server.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Applies objects and waits until the API server serves their kinds.
+//! Reads the manifests of the operator's executable, applies objects to the API server, and waits until their kinds are served.
 
 use std::{path::Path, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Records the operator's requests, watch events and passes, and writes them as an HTML report.
+//! Records the requests, watch events and reconciles of an operator during `opgen dev`, and writes them as an HTML report.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! Creates the generated CRDs and samples in a sandbox, and collects refusals and warnings.
+//! Creates the generated CRDs and sample objects in a sandbox, an API server inside the process, and collects refusals and warnings.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Lists reserved names and the reasons why they are reserved.
+//! Lists the reserved names of operators and kinds, such as Rust keywords, and the reasons why they are reserved.
 
 use heck::ToSnakeCase as _;
 

@@ -1,4 +1,4 @@
-//! Parses `access(...)`: the kinds, paths and verbs that a hand-written node or a role declares.
+//! Parses `access(...)`: the kinds, URL paths and verbs that a hand-written tree node or a role declares.
 //!
 //! For example `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; parse_raw(Pod: list))`.
 

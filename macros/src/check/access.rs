@@ -1,4 +1,4 @@
-//! Checks access rights: kinds, verbs, subresources, names and namespaces.
+//! Checks the access rights that a tree node declares: kinds, verbs, subresources, names and namespaces.
 
 use crate::{
     attrs::access::AccessTarget,

@@ -1,4 +1,4 @@
-//! Checks a child of a group: its name, type, options and closures.
+//! Checks a child of a group of tree nodes: its name, type, options and closures.
 
 use super::{dependency, namespace, role};
 use crate::{

@@ -1,4 +1,4 @@
-//! Checks the dependencies of a child: the nodes in `after(...)` and `from(...)`.
+//! Checks the tree nodes that a node names in `after(...)` and `from(...)`, and the names of inputs.
 
 use crate::{
     attrs::provisioner::{NamedType, NodePath},

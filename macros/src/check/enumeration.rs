@@ -1,4 +1,4 @@
-//! Checks an enum as a spec: each variant must become an object with a structural schema.
+//! Checks an enum that is the spec of a custom resource: each variant must become an object with a structural schema.
 
 use crate::{attrs::managed::ManagedVariantInput, diag::Diags, model::managed::Managed};
 use syn::{Fields, Ident};

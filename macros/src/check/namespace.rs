@@ -1,4 +1,4 @@
-//! Checks `deleted_with(...)` of a child: the node of the Namespace that contains its objects.
+//! Checks the option `deleted_with(...)` of a tree node: it must name the node of the Namespace that contains the objects.
 
 use super::dependency;
 use crate::{

@@ -1,4 +1,4 @@
-//! Checks a provisioner: a group with its children, or a hand-written node.
+//! Checks the input of `#[derive(Provisioner)]`: a group of tree nodes with its children, or a hand-written tree node.
 
 use super::{Checked, access, child, dependency};
 use crate::{

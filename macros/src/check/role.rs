@@ -1,4 +1,4 @@
-//! Checks a child that is a Role or ClusterRole: it must declare the rights it grants.
+//! Checks a tree node that creates a Role or ClusterRole: it must declare the rights that the role grants.
 
 use super::access;
 use crate::{

@@ -1,4 +1,4 @@
-//! Checks for field types whose schema the API server rejects, by their tokens.
+//! Reports fields of a spec whose Rust types have schemas that the API server rejects, judged by the tokens of the types.
 
 use crate::{
     diag::Diags,

@@ -1,4 +1,4 @@
-//! Checks `scale` and `selectable`: their JSON paths must name fields of the object.
+//! Checks `scale` and `selectable` of `#[kube(...)]`: their JSON paths must name fields of the object.
 
 use super::json_path;
 use crate::{

@@ -1,4 +1,5 @@
-//! Expands the access rights of a node: into constants for the operator's role, and into trait implementations that permit its calls.
+//! Expands the access rights of a tree node: into constants for the operator's role, and into trait implementations that permit the node's
+//! calls.
 
 use crate::{
     attrs::access::AccessTarget,

@@ -1,4 +1,4 @@
-//! Expands a child of a group: its edge in the tree, and its calls for provision and deprovision.
+//! Expands a child of a group of tree nodes: its entry in the description of the tree, and its calls for provision and deprovision.
 
 use super::{access, dependency};
 use crate::{

@@ -1,4 +1,4 @@
-//! Generates the code for the attribute keys `from`, `when`, `each` and `key`: reads of earlier nodes, and calls of closures.
+//! Generates the code for the attribute keys `from`, `when`, `each` and `key`: reads of earlier tree nodes, and calls of closures.
 
 use crate::{
     attrs::provisioner::NodePath,

@@ -1,4 +1,4 @@
-//! Expands the implementation of `Provisioner`, and of `Provision` for groups.
+//! Expands `#[derive(Provisioner)]`: the implementation of `Provisioner`, and of `Provision` for groups of tree nodes.
 
 use super::{access, child, dependency};
 use crate::{

@@ -1,4 +1,4 @@
-//! Expands the implementation of `Validated`: the rules of a type, and the types of its fields that may have rules.
+//! Expands the implementation of `Validated`: the validation rules of a type, and calls that add the rules of its fields' types.
 
 use crate::{
     check::Checked,

@@ -1,4 +1,4 @@
-//! Models access rights: those of a hand-written node, or those that a role grants to others.
+//! Models access rights: those of a hand-written tree node, or those that a role grants to others.
 
 use super::type_path::starts_upper;
 use crate::{

@@ -1,4 +1,4 @@
-//! Models a child of a group: a field with its resource options, conditions and dependencies.
+//! Models a child of a group of tree nodes: a field with its resource options, conditions and dependencies.
 
 use super::{
     access::{self, Access},

@@ -1,4 +1,4 @@
-//! Models a provisioner: a group with its children, or a hand-written node with its access rights.
+//! Models the input of `#[derive(Provisioner)]`: a group of tree nodes, or a hand-written tree node with its access rights.
 
 use super::{
     access::{self, Access, Verb},

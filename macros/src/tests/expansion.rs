@@ -1,4 +1,4 @@
-//! Tests the expansion of valid input against golden files, and its hygiene.
+//! Tests that valid input expands as in golden files, and that expansions don't depend on names that the user's crate has in scope.
 
 use super::{MACROS, assert_golden, check_golden, fixtures};
 use proc_macro2::{TokenStream, TokenTree};

@@ -1,4 +1,4 @@
-//! Runs the source, Helm and kustomize controllers of Flux against a plane.
+//! Runs the source, Helm and kustomize controllers of Flux against the API server of a test.
 
 use std::{fs, process::Command};
 

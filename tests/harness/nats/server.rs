@@ -1,4 +1,4 @@
-//! A nats-server with its configuration, store and log.
+//! `NatsServer`: a process of nats-server with its configuration, store and log.
 
 use std::{
     net::SocketAddr,

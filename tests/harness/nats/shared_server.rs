@@ -1,4 +1,4 @@
-//! Keeps one server that the cases of this process share.
+//! Keeps one nats-server that all test cases of this process share.
 
 use std::net::SocketAddr;
 

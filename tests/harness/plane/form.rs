@@ -1,4 +1,4 @@
-//! Defines `Form`: whether the API server of a test is the sandbox in the test process, or programs of Kubernetes.
+//! Defines `Form`: whether the API server of a test is the sandbox in the test process, a real control plane, or a whole cluster.
 
 use std::{fmt, sync::OnceLock};
 

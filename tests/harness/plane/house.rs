@@ -1,4 +1,5 @@
-//! Serves the sandbox over HTTPS from its own thread, so that it lives as long as the plane and not as the test that started it.
+//! Serves the sandbox (an API server in the test process) over HTTPS from a separate thread, so that it can outlive the test that started
+//! it.
 
 use std::{
     fs::{File, OpenOptions},

@@ -1,4 +1,5 @@
-//! Runs the sandbox inside the runtime of its case, without a port and on the paused clock of that runtime.
+//! Runs the sandbox (an API server in the test process) in the tokio runtime of a test, without a TCP port and with the paused clock of the
+//! runtime.
 //!
 //! The clock stands still while a task works, and jumps to the next timer while all tasks wait.
 

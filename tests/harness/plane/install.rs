@@ -1,4 +1,4 @@
-//! Applies manifests to a plane as `kubectl apply --server-side` does, and deletes CustomResourceDefinitions.
+//! Applies manifests to the API server of a test as `kubectl apply --server-side` does, and deletes CustomResourceDefinitions.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition as Definition;
 use kube::{

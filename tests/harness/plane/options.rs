@@ -1,4 +1,4 @@
-//! Defines `Options`, the form of the plane that a test needs and the flags of its servers.
+//! Defines `Options`: the kind of API server that a test needs, and the flags of the servers.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Simulates failures of a control plane: outages of the API server and compactions of its history.
+//! Simulates failures of the API server of a test: outages, and compactions of the history that watches resume from.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Forwards the data of one connection of a proxy, as the state of the proxy says.
+//! Forwards the data of one TCP connection through a proxy, or holds back, loses or delays it as the state of the proxy says.
 
 use std::{
     future::pending,

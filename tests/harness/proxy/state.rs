@@ -1,4 +1,4 @@
-//! Defines the state of a proxy: whether it is silent, which data it loses, and how long it delays the rest.
+//! Defines the state of a TCP proxy: whether it holds back all data, the direction whose data it loses (`Cut`), and the delay of the rest.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},

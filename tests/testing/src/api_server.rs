@@ -1,4 +1,5 @@
-//! `ApiServer`: handles the requests of the administrator by a sandbox, and those for kinds in buckets by the API of the buckets.
+//! `ApiServer`: answers the requests of a test's administrator, by a sandbox or, for kinds whose objects are in buckets, by the API of the
+//! buckets.
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt as _};

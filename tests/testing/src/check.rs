@@ -1,4 +1,4 @@
-//! `Check`: the checks of a trial, in the order in which they run.
+//! `Check`: the checks of a trial (a test of an operator with injected faults), in the order in which they run.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! `ClusterDisturbance`: an event that disturbs the clusters of remote nodes in one run, such as a partition, and its text form.
+//! `ClusterDisturbance`: an event in the other clusters where an operator has objects, such as a network partition, and the text form of
+//! the event.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Compares snapshots field by field, and ignores what differs between undisturbed runs.
+//! Compares snapshots of objects field by field, and ignores fields that differ between undisturbed runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! `Footprint`: the namespaces and common labels of a program's objects, where foreign objects are placed.
+//! `Footprint`: the namespaces and common labels of an operator's objects. The test puts objects of other clients there, which the operator
+//! must not touch.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! `Program`: the program under test, implemented for opgen operators.
+//! `Program`: the trait of a program under test, implemented for opgen operators. `Manifests`: the objects to install for it, and its
+//! sample objects.
 
 use std::{
     fmt,

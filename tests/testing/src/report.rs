@@ -1,4 +1,4 @@
-//! `Report`: the findings of a trial and the runs of each check, also as text.
+//! `Report`: the findings of a trial (a test of an operator with injected faults) and the runs of each check, also as text.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `Schedule`: the faults and changes of a run, each with the call before or after which it happens, and a text form that replays them.
+//! `Schedule`: the faults and changes of a test run, each with the API call before or after which it happens, and a text form for replays.
 
 use std::{fmt, str::FromStr};
 

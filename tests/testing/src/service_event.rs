@@ -1,4 +1,4 @@
-//! `ServiceEvent`: what happens to an external service in one run, and its text form.
+//! `ServiceEvent`: an event of a simulated external service, such as a lost response or an exhausted quota, and the text form of the event.
 
 use std::fmt;
 

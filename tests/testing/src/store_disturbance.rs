@@ -1,4 +1,5 @@
-//! `StoreDisturbance`: a change that another client makes to the buckets in one run, and its text form.
+//! `StoreDisturbance`: a change that another client makes to the buckets in a test run, such as a deletion, and the text form of the
+//! change.
 
 use std::fmt;
 

@@ -1,4 +1,5 @@
-//! `StoredKind`: a kind whose objects are in a bucket and not in Kubernetes, with the keys and values of its objects.
+//! `StoredKind`: a kind whose objects are in a bucket and not in the Kubernetes API, with the conversion between objects and keys and
+//! values.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `Target`: the program under test with its manifests, completed samples and their variants.
+//! `Target`: the program under test with its manifests, its completed sample objects, and other specs of these objects.
 
 use std::{
     sync::{Arc, OnceLock},

@@ -1,4 +1,4 @@
-//! `Trial`: the builder of a trial with its program, its samples, the checks to run and their bounds.
+//! `Trial`: builds and runs a test of an operator with injected faults, from a program, sample objects, the checks to run and their bounds.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc, thread::available_parallelism};
 

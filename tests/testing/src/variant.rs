@@ -1,4 +1,4 @@
-//! Generates variants of the samples: each changes one field of a spec within the schema.
+//! Generates other specs of the sample objects of a test: each changes one field within its schema.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! `WebhookSchedule`: the faults of the calls to the webhooks of a program, and their text form.
+//! `WebhookSchedule`: the faults of the calls to an operator's webhooks, and the text form of these faults.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Trials of opgen operators whose trees deploy applications with Argo CD, Flux and Helm.
+//! Injects faults into opgen operators whose trees deploy applications with Argo CD, Flux and Helm.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 use k8s_openapi::api::core::v1::ConfigMap;

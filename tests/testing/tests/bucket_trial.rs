@@ -1,4 +1,5 @@
-//! Trials of an opgen operator whose kinds are in buckets, as it is and with mistakes in its connection to the buckets or in its nodes.
+//! Injects faults into an opgen operator whose kinds are in buckets, as it is and with mistakes in its connection to the buckets or in its
+//! tree nodes.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, unreachable_pub)]
 
 mod flawed_layer;

@@ -1,4 +1,4 @@
-//! Real-world operator bugs: a trial finds each of them, and its hint names the fix.
+//! Real-world operator bugs: checks that a test with injected faults finds each of them, and that the hint of the finding names the fix.
 #![allow(clippy::unwrap_used, clippy::panic, unreachable_pub)]
 
 mod garden;

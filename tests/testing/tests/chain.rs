@@ -1,4 +1,4 @@
-//! A trial of an operator with a chain of five kinds, each of which refers to the next.
+//! Injects faults into an operator with a chain of five kinds, each of which refers to the next.
 #![allow(clippy::print_stdout, unreachable_pub)]
 
 #[path = "../../suites/plane/reference/chain/kinds.rs"]

@@ -1,4 +1,5 @@
-//! Trials of an opgen operator whose tree has DNS records, which no API server stores, and of the mistakes that its client may have.
+//! Injects faults into an opgen operator whose tree has DNS records in an external service, and checks that mistakes of the client are
+//! found.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 mod dns;

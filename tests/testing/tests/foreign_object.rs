@@ -1,4 +1,4 @@
-//! Trials of a cluster-scoped operator that deletes foreign objects.
+//! Checks that a test with injected faults reports a cluster-scoped operator that deletes objects of other clients.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};

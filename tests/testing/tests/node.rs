@@ -1,4 +1,4 @@
-//! Trials of an opgen operator with hand-written nodes: a finding names the node.
+//! Injects faults into an opgen operator with hand-written tree nodes, and checks that a finding names the node.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, unreachable_pub)]
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Trials of an opgen operator whose tree has objects in other clusters.
+//! Injects faults into an opgen operator whose tree has objects in other clusters.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 use k8s_openapi::{

@@ -1,4 +1,4 @@
-//! Upgrades between two releases with the same nodes, in which random nodes own each object: moved objects are kept.
+//! Tests upgrades between two releases in which random tree nodes own each object: an object that moves to another node is kept.
 #![allow(clippy::unwrap_used, missing_docs, unreachable_pub)]
 
 use std::sync::Arc;

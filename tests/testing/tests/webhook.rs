@@ -1,5 +1,5 @@
-//! Trials of operators with webhooks: a hand-written one with bugs that only faults of webhooks show, and an opgen operator whose webhooks
-//! convert and validate its kind, and set defaults of its children.
+//! Injects faults into operators with webhooks: a hand-written one with bugs that only faults of webhooks show, and an opgen operator whose
+//! webhooks convert and validate its kind, and set defaults of its children.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs, unreachable_pub)]
 
 mod garden;

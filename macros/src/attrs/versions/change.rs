@@ -1,4 +1,4 @@
-//! Parses the changes in `#[version(...)]`, and their arguments.
+//! Parses the changes in `#[version(...)]`, such as `added` or `renamed`, and their arguments.
 
 use proc_macro2::Ident;
 use quote::ToTokens;

@@ -1,4 +1,5 @@
-//! Checks the kinds of the module, the shapes of the types with a history, and the names in each version.
+//! Checks the kinds in a module with `#[versions(...)]`, the shapes of the types that change between versions, and the names in each
+//! version.
 
 use crate::{
     check::managed::check_kind,

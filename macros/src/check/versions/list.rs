@@ -1,4 +1,4 @@
-//! Checks the list of versions: their names, their order and their options.
+//! Checks the API versions that `#[versions(...)]` lists: their names, their order and their options.
 
 use crate::{
     attrs::versions::VersionInput,

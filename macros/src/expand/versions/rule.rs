@@ -1,4 +1,4 @@
-//! Rewrites the names of fields in attributes to those of a version: in rules, printer columns and paths.
+//! Rewrites field names in attributes (validation rules, printer columns, paths) to the names that the fields have in one version.
 
 use super::attribute::Rewrite;
 use crate::model::versions::{Member, VersionedType, items_of, local_name, unwrapped};

@@ -1,5 +1,4 @@
-//! Adapts a type to the module of a version, which is one level deeper: its visibilities, and paths with `self` and
-//! `super`.
+//! Adapts the visibilities and the `self` and `super` paths of a type, so that it can be in the module of a version, one level deeper.
 
 use super::items::type_text;
 use crate::attrs::versions::{ChangeInput, ChangeValue, TypeInput};

@@ -1,4 +1,4 @@
-//! Decides which fields JSON may lack, and which attributes of serde they need for it.
+//! Decides which fields may be absent in JSON, and which serde attributes these fields need.
 
 use super::{
     history::{Member, Origin, VersionedType},

@@ -1,4 +1,4 @@
-//! `Client`: the calls of a bucket, each of which ends before the deadline of its check.
+//! `Client`: calls a bucket under test; each call ends before the deadline of the check.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `BucketConformance`: builds and runs the suite for one implementation of `Bucket`.
+//! `BucketConformance`: builds and runs the conformance suite for one implementation of the trait `Bucket`.
 
 use std::{any::type_name, fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Checks calls whose futures are dropped before they complete.
+//! Checks bucket calls whose futures are dropped before they complete: a write happens fully or not at all, and later calls work.
 
 use futures::{FutureExt as _, future::BoxFuture};
 use opgen::bucket::{BucketError, Expected};

@@ -1,4 +1,4 @@
-//! Checks errors: they name the key, and never contain a value.
+//! Checks that the errors of a bucket have one line, name the key of the call, and never contain a value.
 
 use opgen::bucket::{BucketError, Expected};
 

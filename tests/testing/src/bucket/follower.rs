@@ -1,4 +1,4 @@
-//! `Follower`: follows a watch, checks the rules for the order of its events, and keeps the entries that it has delivered.
+//! `Follower`: follows a watch, checks the rules for the order of its events, and keeps the entries that the watch has delivered.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! Checks keys: which are valid, and that different keys have different entries.
+//! Checks that a bucket accepts only keys with allowed characters and lengths, and that different keys have different entries.
 
 use opgen::bucket::{BucketError, Expected};
 

@@ -1,4 +1,5 @@
-//! A conformance suite for buckets: it checks that a type which implements [`Bucket`](opgen::bucket::Bucket) keeps the rules of that trait.
+//! A conformance suite for buckets (key-value stores): it checks that a type which implements [`Bucket`](opgen::bucket::Bucket) keeps the
+//! rules of that trait.
 //!
 //! The author of the type implements [`BucketSubject`], which makes buckets, and [`SubjectBucket`], which returns clients of a bucket
 //! and disturbs it:

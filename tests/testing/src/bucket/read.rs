@@ -1,4 +1,4 @@
-//! Checks `get` and `list`: they include all writes that ended before, and a list is complete and in the order of its keys.
+//! Checks `get` and `list` of a bucket: they include all writes that ended before the call, and a list is complete and sorted by key.
 
 use std::collections::BTreeSet;
 

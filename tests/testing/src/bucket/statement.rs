@@ -1,4 +1,5 @@
-//! `Statement`: a rule for buckets with the check that tests it. `CheckRun`: the subject and the deadline of a check.
+//! `Statement`: a rule for buckets with the function that checks it. `CheckRun`: the bucket implementation under test and the deadline of
+//! one check.
 
 use std::sync::Arc;
 

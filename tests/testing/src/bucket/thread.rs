@@ -1,4 +1,4 @@
-//! Runs parts of checks on separate threads, so that calls overlap, and a call that blocks its thread is detected.
+//! Runs calls of a bucket on separate threads, so that the calls overlap, and a call that blocks its thread is detected.
 
 use std::{
     io,

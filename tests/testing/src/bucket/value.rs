@@ -1,4 +1,4 @@
-//! Checks values: a bucket keeps all their bytes, and refuses those above its limit.
+//! Checks that a bucket keeps all bytes of a value, and refuses a value above the size limit of the bucket.
 
 use opgen::bucket::{BucketEntry, BucketError, Expected};
 

@@ -1,4 +1,4 @@
-//! Checks the changes that a watch delivers after its list.
+//! Checks that a watch of a bucket, after its first list, delivers the writes and removals of all clients.
 
 use opgen::bucket::{BucketEntry, BucketEvent};
 

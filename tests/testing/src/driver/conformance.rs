@@ -1,4 +1,4 @@
-//! `Conformance`: builds and runs the suite for one driver.
+//! `Conformance`: builds and runs the conformance suite for one driver of a CD system, such as Argo CD.
 
 use std::{collections::BTreeSet, fmt};
 

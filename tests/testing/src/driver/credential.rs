@@ -1,4 +1,4 @@
-//! Generates credentials of clusters for the driver suite, and changes of each of their parts.
+//! Generates credentials of clusters for the driver conformance suite, and variations that change one part of them.
 
 use opgen::cd::ClusterCredentials;
 

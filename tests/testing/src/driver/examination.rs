@@ -1,4 +1,4 @@
-//! `Examination`: passes applications to a driver, checks each answer by itself, and collects the findings.
+//! `Examination`: passes applications to a driver of a CD system, checks each answer by itself, and collects the findings.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! `DriverFacts`: the constants and functions of a driver, without its type.
+//! `DriverFacts`: the constants and functions of a driver of a CD system as values, so that the suite is not generic over the driver's
+//! type.
 
 use std::any::type_name;
 

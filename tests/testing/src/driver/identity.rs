@@ -1,4 +1,5 @@
-//! Checks that applications of different owners, and with similar names, have different objects: statement 15.
+//! Checks that a driver returns different objects for applications of different owners, and for applications with similar names: rule 15 of
+//! the suite.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Checks how a driver registers clusters: statements 22 to 28.
+//! Checks the Secret with which a driver registers a cluster at its CD system, and deployments into that cluster: rules 22 to 28 of the
+//! suite.
 
 use std::collections::BTreeMap;
 

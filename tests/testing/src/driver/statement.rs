@@ -1,4 +1,4 @@
-//! Lists the statements about drivers that the suite checks, by their numbers.
+//! Lists the numbered rules for drivers of CD systems that the conformance suite checks.
 
 /// The statements. The documentation of the module lists them, too.
 pub(super) const STATEMENTS: [(u32, &str); 28] = [

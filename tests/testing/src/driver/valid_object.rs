@@ -1,4 +1,4 @@
-//! Checks the objects that a driver returns for one application: statements 7 to 15 of the [suite](super).
+//! Checks the objects that a driver returns for one application: rules 7 to 15 of the [suite](super).
 
 use std::collections::BTreeSet;
 

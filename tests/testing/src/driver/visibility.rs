@@ -1,4 +1,5 @@
-//! Checks that each option and each part of the source is in the objects or refused: statements 16 to 20 of the [suite](super).
+//! Checks that each option and each part of the source of an application changes the objects of a driver, or is refused or declared as
+//! ignored: rules 16 to 20 of the [suite](super).
 
 use opgen::testing::ApplicationHarness;
 

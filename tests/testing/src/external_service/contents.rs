@@ -1,4 +1,4 @@
-//! `ServiceContents`: the things of a simulated service, and what its clients did to them.
+//! `ServiceContents`: what a simulated external service stores, and what clients did to it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Simulation of an external service, such as a DNS service, for trials and unit tests.
+//! Simulation of an external service, such as a DNS service, for tests of operators that manage what the service stores.
 //!
 //! A [`SimulatedService`] stores things of a type `T` by their ids, with the token of their creation. A test implements the functions of
 //! an [`ExternalResource`](opgen::external::ExternalResource) over it, in place of the real client of the service. Clones share the

@@ -1,4 +1,5 @@
-//! `SimulatedService`: a handle of a simulated service, as the client of a program and for the test.
+//! `SimulatedService`: a handle of a simulated external service. The operator under test calls the service with it, and the test inspects
+//! and changes the contents.
 
 use std::{
     fmt,

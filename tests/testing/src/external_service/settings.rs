@@ -1,4 +1,4 @@
-//! `ServiceSettings`: how a simulated service behaves.
+//! `ServiceSettings`: how a simulated external service behaves, such as its quota and the duration of deletions.
 
 use std::{fmt, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `Thing` and `ServiceCall`: a thing in a simulated service, and an entry of the log of its calls.
+//! `Thing`: what a simulated external service stores under one id. `ServiceCall`: an entry in the log of the calls to the service.
 
 use super::error::ServiceError;
 

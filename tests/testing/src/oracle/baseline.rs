@@ -1,4 +1,4 @@
-//! `Baseline`: the results of undisturbed runs, which the oracles compare all other runs with.
+//! `Baseline`: the results of test runs without faults, with which the oracles compare all other runs.
 
 use std::sync::OnceLock;
 

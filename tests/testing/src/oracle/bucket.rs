@@ -1,4 +1,5 @@
-//! Reports objects that remain after other clients removed the samples from buckets, and children lost while entries had invalid values.
+//! Reports problems with samples in buckets: a removed sample that is back, objects that remain after the removal, and children lost while
+//! entries had invalid values.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{diff::diff, object::is_same_object, report::Finding, snapshot::Snapshot, stored_kind::StoredKind};

@@ -1,4 +1,4 @@
-//! `Case`: a finished run as the oracles see it, from which they build findings.
+//! `Case`: a finished test run with its check, schedule and outcome, from which the oracles build findings.
 
 use serde_json::Value;
 

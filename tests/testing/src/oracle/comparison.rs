@@ -1,4 +1,5 @@
-//! Pairs expected with actual snapshots: after the creation of the samples, and after each type of change or disturbance.
+//! Pairs the expected and the actual snapshots of a test run: after the creation of the sample objects, and after each type of change or
+//! disturbance.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{schedule::Schedule, snapshot::Snapshot, target::Target};

@@ -1,4 +1,5 @@
-//! Reports problems of the undisturbed run: no objects, unmet conditions, an `observedGeneration` that is not current.
+//! Reports problems of the run without faults: the operator writes no objects, conditions are unmet, or an `observedGeneration` is not
+//! current.
 
 use super::baseline::Baseline;
 use crate::{

@@ -1,4 +1,4 @@
-//! Reports what a program did wrong with the things of an external service.
+//! Reports what the operator under test did wrong with a simulated external service, as the simulation recorded it.
 
 use super::case::Case;
 use crate::report::Finding;

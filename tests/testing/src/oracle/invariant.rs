@@ -1,4 +1,5 @@
-//! Checks the invariants of every run: no panics, recreated objects, endless failures or regenerated values, and isolation.
+//! Checks what must hold in every test run: no panics, no recreated objects, no endless failures, no regenerated values, and no shared
+//! children.
 
 use std::collections::BTreeSet;
 

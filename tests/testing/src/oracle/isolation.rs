@@ -1,5 +1,4 @@
-//! Checks that two objects of one kind, a sample and another one that is created beside it, don't share, change or delete each other's
-//! children.
+//! Checks that a sample object and a second object of its kind don't share, change or delete each other's children.
 
 use std::collections::BTreeMap;
 

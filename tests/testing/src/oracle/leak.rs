@@ -1,4 +1,4 @@
-//! Reports objects that still exist after the deletion of the samples.
+//! Reports objects that still exist after the deletion of the sample objects of a test.
 
 use std::collections::BTreeSet;
 

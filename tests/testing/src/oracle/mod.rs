@@ -1,4 +1,4 @@
-//! Compares a run with the baseline, checks its invariants, and turns each violation into a finding.
+//! Compares a test run with runs without faults, checks what must hold in every run, and turns each violation into a finding.
 
 mod baseline;
 mod bucket;

@@ -1,4 +1,4 @@
-//! Reports children that are lost, or keep their owner marks, after a deletion with the propagation policy `Orphan`.
+//! Reports children that are lost, or keep references to their owner, after a deletion with the propagation policy `Orphan`.
 
 use std::collections::BTreeSet;
 

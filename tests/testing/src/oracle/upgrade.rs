@@ -1,4 +1,4 @@
-//! Reports objects that an upgrade or a downgrade replaced although both releases want them.
+//! Reports objects that an upgrade or a downgrade of the operator replaced although both releases want them.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{

@@ -1,4 +1,4 @@
-//! Applies all oracles to a run and returns their findings.
+//! Applies all oracles (the functions that look for problems) to a test run and returns their findings.
 
 use super::{
     baseline::Baseline,

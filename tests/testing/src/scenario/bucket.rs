@@ -1,4 +1,4 @@
-//! Disturbs the buckets while the program is idle, and restores the samples that other clients have removed from them.
+//! Changes the buckets as other clients do while the operator is idle, and puts removed sample objects again.
 
 use crate::{
     simulation::{Cluster, Failure, Outcome},

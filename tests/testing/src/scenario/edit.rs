@@ -1,4 +1,4 @@
-//! Changes the samples to a variant and back.
+//! Changes the specs of the sample objects of a test, waits until the operator is idle, and changes the specs back.
 
 use serde_json::Value;
 

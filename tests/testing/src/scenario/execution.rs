@@ -1,5 +1,5 @@
-//! Executes a schedule on a runtime of its own. Before the first schedule, an undisturbed run finds the `Footprint` of the program:
-//! the namespaces and labels of its objects.
+//! Executes one test run by its schedule of faults, on a separate tokio runtime. Before the first one, a run without faults finds the
+//! `Footprint` of the operator: the namespaces and labels of its objects.
 
 use super::lifecycle::run;
 use crate::{

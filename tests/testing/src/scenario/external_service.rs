@@ -1,4 +1,4 @@
-//! Disturbs the things of an external service, and waits until the program has repaired them.
+//! Changes or deletes what a simulated external service stores, or exhausts its quota, and waits until the operator has recovered.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Deletes the samples while foreign finalizers block the deletion of children, then removes those finalizers.
+//! Deletes the sample objects while finalizers of other clients block the deletion of children, then removes those finalizers.
 
 use serde_json::Value;
 

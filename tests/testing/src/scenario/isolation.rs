@@ -1,4 +1,4 @@
-//! Creates a second object beside a sample and deletes either, which must not affect the other's children.
+//! Creates a second object of the kind of a sample object and deletes one of the two, which must not affect the children of the other.
 
 use serde_json::{Value, json};
 

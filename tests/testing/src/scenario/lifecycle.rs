@@ -1,4 +1,4 @@
-//! Runs the samples through their life cycle: creation, the disturbances of the schedule, deletion.
+//! Creates the sample objects of a test run, disturbs the operator as the schedule says, and deletes the sample objects.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Executes one schedule: creates the samples, disturbs the program, and deletes the samples.
+//! Executes one test run by its schedule of faults: creates the sample objects, disturbs the operator, and deletes the sample objects.
 
 mod bucket;
 mod edit;

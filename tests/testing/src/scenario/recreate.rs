@@ -1,5 +1,5 @@
-//! Deletes and recreates the samples while the program is idle and watches miss the events, so that it finds new objects under the old
-//! names.
+//! Deletes and recreates the sample objects while the operator is idle and its watches miss the events, so that it finds new objects with
+//! the old names.
 
 use crate::{
     admin,

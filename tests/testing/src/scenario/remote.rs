@@ -1,4 +1,4 @@
-//! Disturbs the clusters of remote nodes while the program is idle, and waits until it is idle again.
+//! Disturbs the other clusters where an operator has objects, while the operator is idle, and waits until it is idle again.
 
 use crate::{
     cluster_disturbance::ClusterDisturbance,

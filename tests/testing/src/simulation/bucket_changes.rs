@@ -1,4 +1,4 @@
-//! Changes the entries of samples in buckets as clients without knowledge of Kubernetes do, and restores the samples.
+//! Changes the bucket entries of the sample objects as clients without knowledge of Kubernetes do, and restores them.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! `BucketStores`: the buckets of a run, which stay when the program stops, with the entries of other clients.
+//! `BucketStores`: the buckets of a test run, which outlive the operator's process, and the entries of other clients in them, which must
+//! not change.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,5 @@
-//! `EditFailures`: failures that persist after an edit, such as rejected writes, failing passes and stale statuses.
+//! `EditFailures`: failures that persist after an edit of the sample objects, such as rejected writes, failing reconciles and stale
+//! statuses.
 
 use opgen_sandbox::fault::{ObservedPass, PassPhase, Timeline, TimelineEvent};
 use serde_json::Value;

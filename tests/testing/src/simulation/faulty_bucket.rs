@@ -1,4 +1,4 @@
-//! `FaultyBuckets`: the buckets that a program gets, whose calls and watches have the faults of a schedule.
+//! `FaultyBuckets`: opens buckets for the operator whose calls and watches have the faults of the test run's schedule.
 
 use std::{fmt, sync::Arc, time::Duration};
 

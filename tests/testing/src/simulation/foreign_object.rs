@@ -1,4 +1,4 @@
-//! `ForeignObjects`: objects beside those of the program, which it must not change or delete.
+//! `ForeignObjects`: objects of other clients in the simulated cluster, which the program under test must not change or delete.
 
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};

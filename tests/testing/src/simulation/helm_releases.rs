@@ -1,4 +1,4 @@
-//! `HelmReleases`: simulates the program `helm`. A release has revisions and no objects.
+//! `HelmReleases`: simulates the command `helm`. It keeps the revisions of each release, but creates no objects.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Observes a program: its passes, and the tree nodes that its writes and panics belong to.
+//! Records the reconciles of an operator under test, and the tree node that each of its writes belongs to.
 
 use http::{Method, Request};
 use kube::client::Body;

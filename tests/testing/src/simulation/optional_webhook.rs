@@ -1,4 +1,4 @@
-//! Finds the mutating webhooks whose failures the API server ignores: without them, an object may legitimately have another content.
+//! Finds the mutating webhooks with the failure policy `Ignore`: when a call to one fails, an object may legitimately have other contents.
 
 use std::collections::BTreeSet;
 

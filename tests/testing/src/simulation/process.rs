@@ -1,4 +1,4 @@
-//! Starts and stops the process of the program in a cluster, and waits until it is idle.
+//! Runs the operator under test in the simulated cluster, restarts it after each stop, and waits until it is idle.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Builds the program's clients for simulated clusters, with their credentials and injected faults.
+//! Builds the clients with which the operator calls other simulated clusters, with injected faults and a check of the credentials.
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};

@@ -1,5 +1,5 @@
-//! `RemoteClusters`: simulates the clusters of the remote nodes of a program. When the program writes the record of a cluster, a
-//! sandbox is started, and a second later the Secret with its kubeconfig is created.
+//! `RemoteClusters`: simulates other clusters for an operator. When the operator writes an object that describes a cluster, a sandbox is
+//! started, and a second later the Secret with its kubeconfig is created.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! `Connections`: the connections of a program to simulated clusters, which can be interrupted, and the credentials for them.
+//! `Connections`: the connections of an operator to other simulated clusters, which can be interrupted. `Credentials`: the credentials for
+//! such a cluster.
 
 use std::{
     collections::BTreeMap,

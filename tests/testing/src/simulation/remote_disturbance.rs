@@ -1,4 +1,5 @@
-//! Disturbs the simulated clusters of the remote nodes of a program.
+//! Disturbs the other simulated clusters of an operator: interrupts connections, changes credentials, empties, replaces or restores
+//! clusters.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `RunClock`: the wall clock of a run, which advances with the paused clock of its runtime.
+//! `RunClock`: the wall clock of a test run, which advances with the paused clock of the tokio runtime.
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use opgen::environment::Environment;

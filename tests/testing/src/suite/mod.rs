@@ -1,4 +1,4 @@
-//! Runs the checks of a trial one after another.
+//! Runs the checks of a trial (a test of an operator with injected faults) one after another.
 
 mod plan;
 mod runner;

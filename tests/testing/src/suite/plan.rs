@@ -1,4 +1,4 @@
-//! Plans the schedules that each check runs.
+//! Plans the test runs of each check: one schedule of faults for each API call, child, edit or seed that the check varies.
 
 use std::ops::Range;
 

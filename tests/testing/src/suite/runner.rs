@@ -1,4 +1,4 @@
-//! Runs the schedules of the checks, judges each run and collects the report.
+//! Executes the test runs of each check, looks for problems in each run and collects the report.
 
 use std::{
     collections::BTreeSet,

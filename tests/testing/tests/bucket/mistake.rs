@@ -1,4 +1,4 @@
-//! Planted mistakes of buckets, each with the statement that it violates.
+//! `Mistake`: a bug that a test plants in a bucket, listed with the number of the conformance rule that it violates.
 
 /// A mistake of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

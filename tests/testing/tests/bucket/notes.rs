@@ -1,4 +1,4 @@
-//! `Notes`: what the clients of a bucket with a mistake share.
+//! `Notes`: what the clients of a bucket with a planted bug share, such as past writes and cached reads.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! An operator of hosts with a DNS record each, whose client may have one of the mistakes that providers of cloud resources had.
+//! An operator for tests that keeps a DNS record for each object of the kind `Host`. It may have one of the mistakes that real providers of
+//! cloud resources had.
 
 use std::time::Duration;
 

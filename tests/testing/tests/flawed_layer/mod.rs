@@ -1,4 +1,4 @@
-//! A layer between an operator and its buckets that makes a mistake.
+//! `FlawedLayer`: a layer between an operator and its buckets that makes one mistake, such as ignoring revisions.
 
 use std::{sync::Arc, time::Duration};
 

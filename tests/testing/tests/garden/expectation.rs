@@ -1,4 +1,4 @@
-//! Runs a trial of a gardener with a bug, and asserts on its findings.
+//! Injects faults into a hand-written operator that has a bug, and asserts on the findings.
 
 use opgen_testing::{Check, Finding, Report, trial_of};
 

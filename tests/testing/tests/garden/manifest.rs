@@ -1,4 +1,4 @@
-//! The manifests of the gardener: its CustomResourceDefinition, role and sample.
+//! The manifests of `gardener`, a hand-written operator for tests: its CustomResourceDefinition, role and sample object.
 
 use opgen_testing::Manifests;
 use serde_json::json;

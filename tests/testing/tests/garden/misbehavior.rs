@@ -1,4 +1,4 @@
-//! Bugs that lose data, and bugs that make a pass fail forever.
+//! Bugs of a hand-written operator for tests: bugs that lose data, and bugs that make a reconcile fail forever.
 
 use kube::{
     Api, ResourceExt as _,

@@ -1,4 +1,5 @@
-//! A hand-written operator: a garden has soil, a seedbox and optionally a shed. Each of its bugs is one that operators had.
+//! `Gardener`: a hand-written operator for tests. A garden has soil, a seedbox and optionally a shed. Each bug that it can have is one that
+//! real operators had.
 // Each test uses some of its bugs.
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! One pass of the gardener over all gardens.
+//! Reconciles all gardens once, in the hand-written operator `gardener` for tests.
 
 use std::collections::BTreeSet;
 

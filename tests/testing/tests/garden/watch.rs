@@ -1,4 +1,4 @@
-//! Watches gardens and ConfigMaps, and starts a pass after each change.
+//! Watches gardens and ConfigMaps in a hand-written operator for tests, and reconciles all gardens after each change.
 
 use std::{collections::BTreeMap, panic::AssertUnwindSafe, time::Duration};
 
