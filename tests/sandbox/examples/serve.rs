@@ -1,4 +1,4 @@
-//! Serves a sandbox and prints how to connect to it.
+//! Serves the in-process Kubernetes API server over HTTPS, and prints the `export KUBECONFIG` command that connects kubectl to it.
 //!
 //! `cargo run -p opgen-sandbox --example serve -- [PORT] [FOLDER]`
 #![allow(clippy::print_stdout)]

@@ -1,4 +1,5 @@
-//! `Audit`: records requests, counts them, and passes watch events to observers.
+//! `Record`, which describes one request and its response, and `Audit`, which counts requests and passes requests and watch events to
+//! observer functions.
 
 use std::{
     collections::BTreeMap,

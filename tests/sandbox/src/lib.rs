@@ -1,4 +1,4 @@
-//! A Kubernetes API server in the process, for tests of operators and for running them without a cluster.
+//! A Kubernetes API server that runs inside the calling process, for tests of operators and for running operators without a cluster.
 //!
 //! As a `kube::Client` (feature `client`) it needs no socket and runs on tokio's clock, so that a test with a paused
 //! clock and a [seed](Builder::seed) repeats bit by bit.

@@ -1,4 +1,4 @@
-//! Simulates the kubelet: computes the status of a Pod by the scenario in its annotation.
+//! Simulates the kubelet: computes the status of a Pod from the scenario that an annotation of the Pod specifies.
 //!
 //! The sandbox and any other API server without a kubelet can use it.
 

@@ -1,5 +1,5 @@
-//! `ResourceRequest`: a request for a resource with the call, the kind that serves it, and the object that its path
-//! names.
+//! `ResourceRequest`: a request for an API resource, with the parsed HTTP call, the kind that serves the resource, and the namespace, name
+//! and subresource from the path.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `Sandbox`: the API server in the process, and its builder.
+//! `Sandbox`: the in-process Kubernetes API server, and its builder.
 
 use std::{
     io,

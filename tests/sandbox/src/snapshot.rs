@@ -1,4 +1,5 @@
-//! Reads all objects at a version, for tests that compare states.
+//! Methods of `Sandbox` for tests that compare states: the latest `resourceVersion`, and all objects that were created or changed after a
+//! version.
 
 use std::collections::BTreeSet;
 

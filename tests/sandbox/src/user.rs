@@ -1,4 +1,4 @@
-//! `User`: the user of a request with name, uid, groups and extra attributes.
+//! `User`: the user that sends a request, with the user's name, uid, groups and extra attributes.
 
 /// An authenticated user.
 #[derive(Clone, Debug, PartialEq, Eq)]

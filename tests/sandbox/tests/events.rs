@@ -1,4 +1,4 @@
-//! Tests of Events, which have two API groups.
+//! Tests that Events written in one of their two API groups are read in the other.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::fixture::Fixture;

@@ -1,4 +1,5 @@
-//! Behaviour tests of the sandbox, one module for each area, in one program that links once.
+//! Behaviour tests of the in-process API server, one module for each area. All modules are in one test binary, so that linking happens only
+//! once.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, unreachable_pub)]
 
 mod admin_client;

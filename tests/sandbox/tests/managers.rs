@@ -1,4 +1,5 @@
-//! Random applies by several field managers, checked against invariants of server-side apply.
+//! Applies random configurations by several field managers, and checks invariants of server-side apply, such as that a repeated apply
+//! changes nothing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use bytes::Bytes;

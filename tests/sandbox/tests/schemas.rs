@@ -1,4 +1,5 @@
-//! Tests of pruning, defaulting and validation of custom resources against kube-apiserver 1.36; `seen` holds its responses.
+//! Tests of pruning, defaulting and validation of custom resources. The expected responses are those of kube-apiserver 1.36, recorded in
+//! the folder `seen`.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
 use crate::client::{causes, define, sandbox, send};

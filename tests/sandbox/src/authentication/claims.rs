@@ -1,4 +1,4 @@
-//! Builds the claims of ServiceAccount tokens.
+//! Builds ServiceAccount tokens: determines the JWT claims of a token and signs them.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Evaluates a policy rule: the requests that it allows, and the other rules that it covers.
+//! `PolicyRule`, a rule of an RBAC role: determines which requests the rule allows and which other rules it covers.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Sends the API server's own requests to CustomResourceDefinitions and their objects.
+//! Sends requests for CustomResourceDefinitions and their objects that the API server makes itself, as an internal user.
 
 use bytes::Bytes;
 use http::{Method, Request, header};

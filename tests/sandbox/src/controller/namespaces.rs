@@ -1,4 +1,5 @@
-//! Deletes the contents of terminating namespaces, then removes the finalizer of their spec.
+//! Implements the namespace controller: deletes the contents of terminating namespaces, then removes the finalizer `kubernetes` from
+//! `spec.finalizers`.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,5 @@
-//! Accepts the names of a CustomResourceDefinition unless another one of its group uses them (`NamesAccepted`).
+//! Accepts the names that a CustomResourceDefinition requests, except for names that another CustomResourceDefinition of the same API group
+//! uses. Sets the condition `NamesAccepted`.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Removes the protection finalizers of terminating claims, volumes and volume attributes classes that are no longer in
-//! use.
+//! Removes the protection finalizers of terminating PersistentVolumeClaims, PersistentVolumes and VolumeAttributesClasses that are no
+//! longer in use.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! Runs the reconcile loop: an informer enqueues keys, and the controller reconciles each key.
+//! Defines the trait `Controller` and runs its reconcile loop: change events add keys to a work queue, and the controller reconciles one
+//! key after the other.
 
 use std::{future::Future, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Fills the token Secrets of ServiceAccounts, and deletes them with their ServiceAccount.
+//! Writes tokens into Secrets of the type `kubernetes.io/service-account-token`, and deletes these Secrets with their ServiceAccount.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};

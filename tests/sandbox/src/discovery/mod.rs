@@ -1,4 +1,4 @@
-//! Serves discovery of API groups and resources, OpenAPI and health checks, and prints tables.
+//! Serves discovery of API groups and resources, OpenAPI, metrics and health checks, and renders objects as tables for `kubectl get`.
 
 pub(crate) use not_found::no_page;
 pub(crate) use routes::{answer, no_kind};

@@ -1,4 +1,5 @@
-//! Tracks the latest calls of a client and counts its open calls.
+//! `Activity`: counts the open API calls of a client under fault injection, and stores when the client last made a call and last made
+//! progress.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Defines `ExternalCalls`: calls of a client to external services, with the faults of its plan.
+//! Defines `ExternalCalls`: calls of a client to external services, into which the client's fault plan can inject faults.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Defines `Faults`: the fault plan of a client and the record of its calls.
+//! Defines `Faults`: the plan of the faults that are injected into the calls of a client, and the record of these calls.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

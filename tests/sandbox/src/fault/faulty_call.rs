@@ -1,4 +1,4 @@
-//! `FaultyCall`: a call of a client, which is numbered and recorded and has the faults of its plan.
+//! `FaultyCall`: one call of a client, which gets a number, is recorded, and has the faults that the client's fault plan injects.
 
 use std::{collections::VecDeque, future::pending, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Records the reconcile passes that a client reports.
+//! Records the beginning and the end of each reconcile pass that an operator under test reports.
 
 use super::{Faults, ObservedPass, PassPhase, TimelineEvent};
 

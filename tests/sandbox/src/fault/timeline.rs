@@ -1,4 +1,4 @@
-//! Defines the timeline: all calls, events, passes and faults in order.
+//! Defines `Timeline`: the calls of a client, the watch events, the reconcile passes and the injected faults, in order.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The methods of `Faults` about the calls of the server to webhooks: plans their faults, numbers and records them.
+//! Methods of `Faults` for the calls of the API server to webhooks: they plan faults of these calls, and number and record the calls.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Implements server-side apply: merges an applied configuration and updates its managers.
+//! Implements server-side apply: merges an applied configuration into an object, and updates the field managers of the object.
 
 use std::collections::BTreeMap;
 

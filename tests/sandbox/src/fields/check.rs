@@ -1,4 +1,5 @@
-//! Validates an object for server-side apply against its schema: the types of fields, and the keys of map lists.
+//! Validates an object for server-side apply against its schema: the types of fields, and the keys of the items of lists with `listType:
+//! map`.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `Element`: a path element of `managedFields`, with its encoding and its order.
+//! `Element`: one step of a field path in `managedFields`, such as a field name or the key of a list item, with its encoding and its order.
 
 use std::{cmp::Ordering, fmt};
 

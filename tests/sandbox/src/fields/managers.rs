@@ -1,4 +1,4 @@
-//! Decodes and encodes the entries of `managedFields`.
+//! `Managers`: the field managers of an object and the fields that each owns, decoded from `managedFields` and encoded again.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Determines the fields that a write through a path resets, so that its manager doesn't own them.
+//! Determines the fields that the server resets when an object or a subresource is written, so that the writing manager doesn't own them.
 
 use super::Set;
 use crate::{kind::Origin, request::ResourceRequest};

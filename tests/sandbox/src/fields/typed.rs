@@ -1,4 +1,4 @@
-//! Determines the structure of a value in server-side apply: atomic, a list of items, or a map of fields.
+//! Determines how server-side apply merges a value: as a whole (atomic), by the items of a list, or by the fields of a map.
 
 use serde_json::Value;
 

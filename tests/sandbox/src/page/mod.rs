@@ -1,4 +1,5 @@
-//! Renders timelines as HTML: one self-contained file, with a script only for its filter and zoom.
+//! Renders timelines of tests (API calls, watch events and reconcile passes) as HTML: one self-contained file, with a script only for its
+//! filter and zoom.
 //!
 //! [`document()`] wraps a body in a page. [`draw_timeline`] renders a [`Timeline`](crate::fault::Timeline): a row for each
 //! object with its reconcile passes, a column for each entry. The axis shows order instead of time, because on a

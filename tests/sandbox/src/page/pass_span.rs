@@ -1,4 +1,4 @@
-//! Computes the columns of an object's reconcile passes in a timeline.
+//! `PassSpan`: the columns of a timeline chart during which a reconcile pass of an object ran.
 
 use crate::fault::{ObservedPass, PassPhase};
 

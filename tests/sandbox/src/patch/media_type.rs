@@ -1,4 +1,4 @@
-//! Determines the type of a patch by its media type.
+//! Determines the type of a patch from the `Content-Type` of its request, and rejects types that the kind does not support.
 
 use super::options;
 use crate::{failure::Failure, kind::Origin, request::ResourceRequest};

@@ -1,4 +1,4 @@
-//! Copies the labels of a pod template to its workload.
+//! Sets missing labels of a workload, such as a Job, to the labels of its pod template.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Validates Events of both groups, and Leases.
+//! Validates Events of the core group and of `events.k8s.io`, and Leases.
 
 use super::field::{Causes, Field};
 

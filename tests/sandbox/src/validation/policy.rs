@@ -1,4 +1,4 @@
-//! Validates admission policies and their bindings, without their expressions.
+//! Validates the fields of admission policies and of their bindings, except for CEL expressions.
 
 use super::{
     field::{Causes, Field},

@@ -1,4 +1,4 @@
-//! Validates webhook configurations, and the rules that admission policies share with them.
+//! Validates the webhooks of admission webhook configurations, and the rules that webhooks and admission policies both have.
 
 use std::collections::BTreeSet;
 

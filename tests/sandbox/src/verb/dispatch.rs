@@ -1,4 +1,4 @@
-//! Routes an authorized request to the verb that handles it.
+//! Authorizes a request and passes it to the function that handles its verb.
 
 use super::{create, delete, list, list_options, patch, read, replace, subresource, watch};
 use crate::{

@@ -1,4 +1,4 @@
-//! Posts a review to a webhook and parses its response.
+//! Posts a JSON body, such as an AdmissionReview, to a webhook and parses the JSON response.
 
 use std::time::Duration;
 

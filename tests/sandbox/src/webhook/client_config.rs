@@ -1,4 +1,5 @@
-//! Parses the `clientConfig` of a webhook: its URL or Service, and the certificate authorities that it trusts.
+//! Parses the `clientConfig` of a webhook: the URL or the Service, and the certificate authorities that may sign the certificate of the
+//! webhook.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Provides the variables of a CEL expression: the object, the request, and the variables of its policy.
+//! `Scope`: evaluates the CEL expressions of an admission policy or a webhook with the variables that they can use, such as `object`,
+//! `request` and `params`.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,5 @@
-//! Type checks a CEL expression when its policy is written: undeclared names, unknown fields, the type of its result.
+//! Compiles a CEL expression of an admission policy or a webhook, and checks for undeclared names, unknown fields and a wrong type of the
+//! result.
 
 use kube_cel::cel::{
     common::ast::{EntryExpr, Expr, LiteralValue, operators},

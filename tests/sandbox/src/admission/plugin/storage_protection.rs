@@ -1,4 +1,5 @@
-//! Implements `StorageObjectInUseProtection`: adds finalizers that protect volumes and claims in use.
+//! Implements `StorageObjectInUseProtection`: adds the protection finalizer to new PersistentVolumeClaims, PersistentVolumes and
+//! VolumeAttributesClasses.
 
 use crate::{
     admission::{Operation, Review},

@@ -1,4 +1,4 @@
-//! Parses stored policies and bindings, and compiles their expressions.
+//! Parses stored admission policies and their bindings, and compiles the CEL expressions of the policies.
 
 use serde_json::Value;
 

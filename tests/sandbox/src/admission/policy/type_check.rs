@@ -1,4 +1,4 @@
-//! Type checks the expressions of a policy or a webhook configuration when it is written.
+//! Checks the CEL expressions of an admission policy or a webhook configuration when that object is created or updated.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Handles SubjectAccessReview and its variants.
+//! Answers SubjectAccessReviews, SelfSubjectAccessReviews and LocalSubjectAccessReviews.
 
 use serde_json::{Value, json};
 

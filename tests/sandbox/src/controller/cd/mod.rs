@@ -1,4 +1,5 @@
-//! Simulates Argo CD, Flux and an operator with Helm: defines their kinds, and deploys applications.
+//! Simulates Argo CD, Flux and an operator that deploys Helm charts: defines their custom kinds, and deploys one ConfigMap for each
+//! application.
 //!
 //! No chart is fetched or rendered. An application deploys one ConfigMap, with the name of its release, in its namespace; the
 //! ConfigMap holds the source and the values. The status, the finalizers and their order are those of the real systems, as far as

@@ -1,4 +1,5 @@
-//! Steps that several controllers take: they add their finalizer to an object, and write its conditions.
+//! Functions that the simulated CD controllers share: one adds the finalizer of the controller to an object, another writes the conditions
+//! of an object.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `DependencyGraph`: the dependents of each owner by uid, which the garbage collector looks up.
+//! `DependencyGraph`: the index in which the garbage collector looks up the dependents of an owner by the uid of the owner.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,5 @@
-//! Simulates the kubelet of one node: bound Pods run at once, unless an annotation sets another sequence of statuses.
+//! Simulates the kubelet of the only node: registers the node, and reports Pods as running once they are bound, unless an annotation sets
+//! another sequence of statuses.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Implements a scheduler that binds each Pod to the single node.
+//! Implements a scheduler that binds each Pod to the only node of the simulated cluster.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Builds the names of schemas and references to them.
+//! Builds the schema names of OpenAPI documents, such as `io.k8s.api.apps.v1.Deployment`, and the `$ref` entries that refer to schemas.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Lists the group versions that accept `DeleteOptions`, for OpenAPI.
+//! Lists the groups and versions of `DeleteOptions` that OpenAPI documents name; a document about custom kinds names those of all built-in
+//! groups.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Compiles and checks the CEL rules of a CustomResourceDefinition when it is written.
+//! Compiles and checks a CEL rule of a CustomResourceDefinition when the CustomResourceDefinition is created or updated.
 
 use opgen_schema::CompiledRule;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! `RuleTree`: the compiled rules of a schema and of its subschemas.
+//! `RuleTree`: the compiled CEL rules of a schema and of its subschemas.
 
 use std::collections::BTreeMap;
 

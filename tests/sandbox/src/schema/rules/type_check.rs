@@ -1,4 +1,5 @@
-//! Checks the names and types in a CEL rule when its CustomResourceDefinition is written.
+//! Checks that a CEL rule of a CustomResourceDefinition uses only declared names and fields of the schema, and that the result can have the
+//! required type.
 
 use kube_cel::cel::{
     Program,

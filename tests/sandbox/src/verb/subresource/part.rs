@@ -1,4 +1,5 @@
-//! Implements the subresources that write only one part of their object.
+//! Implements the subresources that write only one part of an object, such as `finalize`, `approval` and `resize`: all other parts keep
+//! their old state.
 
 use serde_json::Value;
 

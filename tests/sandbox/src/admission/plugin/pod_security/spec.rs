@@ -1,4 +1,4 @@
-//! Provides the parts of a Pod that the Pod Security rules check.
+//! `Spec`, the parts of a Pod that the Pod Security rules check, and `Offenders`, the Pod and the containers that break a rule.
 
 use serde_json::Value;
 

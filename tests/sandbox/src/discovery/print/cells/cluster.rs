@@ -1,4 +1,4 @@
-//! Prints the table cells of Namespaces, Nodes, Events and other kinds of the cluster itself.
+//! Prints the table cells of Namespaces, Nodes, Events, Leases, APIServices, ResourceClaims and some other built-in kinds.
 
 use serde_json::Value;
 

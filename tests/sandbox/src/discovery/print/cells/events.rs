@@ -1,4 +1,4 @@
-//! Prints the table cells of Events of both groups.
+//! Prints the table cells of Events of the core group and of `events.k8s.io`.
 
 use jiff::Timestamp;
 use serde_json::Value;

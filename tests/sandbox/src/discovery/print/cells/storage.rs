@@ -1,4 +1,4 @@
-//! Prints the table cells of volumes, claims, storage classes and CSI objects, and of ConfigMaps and Secrets.
+//! Prints the table cells of PersistentVolumes, PersistentVolumeClaims, StorageClasses and CSI objects, and of ConfigMaps and Secrets.
 
 use jiff::Timestamp;
 use serde_json::Value;
