@@ -1,4 +1,4 @@
-//! Catches panics of user code for one object at a time, and classifies them by the closure.
+//! Turns panics of user code into errors. `Closure` is the kind of user function that panicked, for example a map or an index function.
 
 use std::{any::Any, fmt, panic::AssertUnwindSafe};
 

@@ -1,4 +1,5 @@
-//! `Tasks` supervises a set of tasks: it starts those again that end unexpectedly, counts that, and lists those that wait for it.
+//! `Tasks` supervises a set of async tasks: it restarts tasks that end unexpectedly, counts the restarts, and lists the tasks that wait for
+//! one.
 
 use crate::{
     counters::Counters,

@@ -1,4 +1,5 @@
-//! Generates ClusterRoles for users: of the operator's kinds, aggregated to `view`, `edit` and `admin`, and of its metrics.
+//! Generates ClusterRoles for users: three for each kind of the operator, which aggregate to `view`, `edit` and `admin`, and one that may
+//! read the operator's metrics.
 
 use serde_json::{Value, json};
 

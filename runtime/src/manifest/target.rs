@@ -1,4 +1,4 @@
-//! Prints the manifests, writes them to a folder or compares them with it, as the command line asks.
+//! Prints the generated manifests, writes them to a folder, or compares them with the files there, as the command-line options ask.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `ControllerMetrics`: counts and durations of the passes of one controller.
+//! `ControllerMetrics`: the metrics of one controller, such as the number, the results and the durations of its reconcile passes.
 
 use crate::{
     metrics::{

@@ -1,4 +1,4 @@
-//! `panels` derives the panels of the dashboard from the table of metrics: their titles, units and queries.
+//! Derives the panels of the Grafana dashboard, with their units and queries, from the table of metrics, and orders them in rows.
 
 use super::{
     metric::{Metric, MetricKind},

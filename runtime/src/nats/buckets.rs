@@ -1,4 +1,4 @@
-//! Opens buckets, and creates those that are missing.
+//! `NatsBuckets`: opens NATS key-value buckets, and creates missing ones if that is enabled.
 
 use super::{
     bucket::NatsBucket,

@@ -1,4 +1,5 @@
-//! Reads the last message of each key, then the changes, from a consumer that lives as long as its reader.
+//! `Consumer`: reads the last message of each key of a bucket, then the changes, through a JetStream consumer of its own. It fails when a
+//! message may be missing, so that the caller lists the keys again.
 
 use super::{
     connection::{Inbox, Received},

@@ -1,4 +1,4 @@
-//! `SingleConnection`: ends a client that has lost its connection, with the messages that it has queued.
+//! `SingleConnection`: ends a NATS client when its connection is lost, so that messages in its queue are never sent after a reconnect.
 
 use super::backoff;
 use std::{

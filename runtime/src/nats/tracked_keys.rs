@@ -1,4 +1,5 @@
-//! `TrackedKeys`: the keys that a watch has seen, by which it notices keys that were removed without a message.
+//! `TrackedKeys`: the keys that a watch of a bucket has seen. A comparison with the keys in the stream finds those that the server has
+//! removed without a message.
 
 use super::{
     consumer::KeyChange,

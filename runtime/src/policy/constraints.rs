@@ -1,4 +1,4 @@
-//! `Constraints`: the writes that a policy concerns, and what happens if its evaluation fails.
+//! `Constraints`: the writes for which the API server evaluates an admission policy, and what it does if the evaluation fails.
 
 use crate::{
     dns_name::is_dns_label,

@@ -1,4 +1,4 @@
-//! Implements application nodes, which deploy an application through a CD system.
+//! Implements application nodes: tree nodes that deploy an application through a continuous delivery (CD) system such as Flux.
 //!
 //! # Flow
 //! 1. The build function returns the application, and the driver its objects.

@@ -1,4 +1,5 @@
-//! Defines the return types of build functions: `K`, `Option<K>`, `Vec<K>`, or a `Result` of one of them.
+//! Defines what a function that builds child objects may return: one object of a kind `K`, `Option<K>`, `Vec<K>`, or a `Result` of one of
+//! these.
 
 use crate::{
     error::{Error, Result},

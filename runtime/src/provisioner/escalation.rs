@@ -1,4 +1,4 @@
-//! Limits the Roles and ClusterRoles that a node builds to the rights that its field declares.
+//! Limits the RBAC rules in Roles and ClusterRoles that a tree node builds to those that are declared at the field of the node.
 //!
 //! The API server prevents privilege escalation: a client can create a role only if it holds all rights of the role itself. So
 //! the operator's own role gets the declared rights, too. A RoleBinding or ClusterRoleBinding needs nothing more: a client that

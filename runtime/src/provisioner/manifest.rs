@@ -1,4 +1,4 @@
-//! Implements manifest nodes, which apply objects of several kinds from YAML text.
+//! Implements manifest nodes: tree nodes that apply objects of several kinds from YAML text.
 //!
 //! # Flow
 //! 1. The objects are applied in order of their [`rank`]: Namespaces, definitions and classes, ServiceAccounts, roles,

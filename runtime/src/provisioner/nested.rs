@@ -1,4 +1,4 @@
-//! Gives a group typed access to the outputs of nodes inside a child group (`from(a.b)`).
+//! Gives a group of tree nodes typed access to the outputs of nodes inside a child group, for the option `from(a.b)`.
 
 use crate::{
     context::Context,

@@ -1,4 +1,4 @@
-//! Defines `Output`, the output of an earlier node as later nodes of the pass read it.
+//! Defines `Output`: the objects or the value that a tree node has produced, as later nodes read them in the same pass.
 
 use crate::{
     context::Context,

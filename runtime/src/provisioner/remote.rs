@@ -1,4 +1,4 @@
-//! Implements remote nodes, whose children are in another cluster.
+//! Implements remote nodes: tree nodes whose children have their objects in another cluster.
 //!
 //! # Flow
 //! 1. The build function returns where the kubeconfig of the cluster is.

@@ -1,4 +1,4 @@
-//! Runs the children of a group at once or in order, and combines their outcomes into one.
+//! Runs the child nodes of a group of tree nodes all at once or in the order of their dependencies, and combines their outcomes into one.
 
 use crate::{
     error::{Error, Result},

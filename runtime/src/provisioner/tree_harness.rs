@@ -1,4 +1,4 @@
-//! Defines `Recorder`, a node for unit tests of trees that records its calls and gives preset answers.
+//! Defines `Recorder`: a provisioner for unit tests of trees. It records its calls and returns the answers that the test sets.
 
 use crate::{
     context::{Context, Teardown},

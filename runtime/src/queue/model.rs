@@ -1,4 +1,5 @@
-//! Compares the queue with a simple model of it in random histories.
+//! Tests that the queue behaves like a simple model of it in random sequences of operations, and that no two workers have the same key at a
+//! time.
 
 use super::{Jitter, Priority, Queue, Seeded, Trigger};
 use futures::FutureExt;

@@ -1,4 +1,4 @@
-//! `QueueState`: the state of a queue behind its lock, without waiting and waking.
+//! `QueueState`: the data of a queue, which a lock protects, and the operations on it. It neither waits nor wakes workers.
 
 use super::{
     Item, Priority, Stats, Trigger,

@@ -1,5 +1,5 @@
-//! `PrimaryPredicate`: the predicate of a controller's primaries without the type of their kind. `RecentStates`: cached values of their
-//! recent states, which show whether a change is significant.
+//! `PrimaryPredicate`: a type-erased predicate that decides which changes of a controller's primary objects start a pass. `RecentStates`:
+//! cached values of recent states of these objects, with which a change is compared.
 
 use crate::{
     Managed,

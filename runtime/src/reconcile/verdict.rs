@@ -1,4 +1,4 @@
-//! Converts the outcome of a pass to the verdict that its conditions report.
+//! Converts the outcome of a pass to a `Verdict`, which the status conditions of the object report.
 
 use crate::{
     client::condition_text,

@@ -1,4 +1,4 @@
-//! `ContentDigest`: hashes of a referenced object, which show whether its content changed if its kind has no generations.
+//! `ContentDigest`: shows whether the content of a referenced object has changed. It is a hash if the object has no `metadata.generation`.
 
 use crate::{cache::ANNOTATION_PREFIX, engine::applied_mark::APPLIED_ANNOTATION};
 use serde_json::{Map, Value};

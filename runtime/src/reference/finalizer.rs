@@ -1,4 +1,4 @@
-//! Encodes a reference as the name of a finalizer, and decodes the referrer from it.
+//! Encodes a reference from an object as the name of a finalizer, and decodes the key of the referring object from this name.
 
 use crate::{kind::Kind, reference::ObjectKey};
 use std::hash::Hash;

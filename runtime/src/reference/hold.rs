@@ -1,4 +1,5 @@
-//! Adds reference finalizers to the targets of an object, waits until the targets are ready, and releases them.
+//! Resolves the references of an object, adds finalizers to the referenced objects, waits until these objects are ready, and later removes
+//! the finalizers.
 
 use super::{
     ALLOW_FROM, NamedTarget, NamespaceRule, Pointer, PointerTarget, TargetState, Targets, allows, finalizer_name,

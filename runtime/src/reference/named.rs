@@ -1,4 +1,4 @@
-//! Defines the references of an object: the fields that name others, and the objects that they name.
+//! `Pointer`: a reference in a field of an object, by name or by label selector. `NamedTarget`: one object that such a reference names.
 
 use super::selector::ScopedSelector;
 use crate::{

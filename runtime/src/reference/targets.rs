@@ -1,4 +1,4 @@
-//! `Targets`: the informer's store of a referenced kind, indexed by the references on its objects.
+//! `Targets`: the cached objects of a kind that other objects reference, indexed by the reference finalizers that they have.
 
 use crate::{
     cache::{Change, Entry, Header, ObjectKey, PackedList},

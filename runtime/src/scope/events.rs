@@ -1,4 +1,5 @@
-//! `EventTarget`: the controller that handles what happens in other clusters.
+//! `ClusterEvents`: the trait by which a controller learns of changes of child objects in other clusters. `EventTarget`: the controller
+//! that gets these events.
 
 use crate::{
     cache::{ObjectKey, Uid},

@@ -1,4 +1,4 @@
-//! Nodes whose objects are in another cluster, for example in one that an earlier node of the tree has made.
+//! Tree nodes whose objects are in another cluster, for example in a cluster that an earlier node of the tree has created.
 //!
 //! A field with `#[provisioner(remote)]` is such a node. The function of its name returns the [`Kubeconfig`]: the Secret that has the
 //! credentials for the cluster, which an earlier node or another controller has made. The objects of all nodes below the field are in

@@ -1,4 +1,5 @@
-//! `VerifiedRegistrations`: the registrations of a cluster with CD systems, as they were verified last.
+//! `VerifiedRegistrations`: for each Secret that registers another cluster with a continuous delivery system, what was verified last, and
+//! when.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion},

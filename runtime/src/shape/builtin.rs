@@ -1,4 +1,4 @@
-//! Lists the built-in kinds of Kubernetes with plural and scope, and ranks kinds by the order of their creation.
+//! Lists the built-in kinds of Kubernetes with plural and scope, and ranks kinds by the order in which their objects are created.
 
 use crate::kind::Kind;
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! Defines the permissions for the records of external nodes.
+//! Defines the permissions for the ConfigMap in which a tree node that manages an external resource keeps its record.
 
 use super::{location::SourceLocation, permission::Access, verb::Verb};
 use crate::kind::kind_of;

@@ -1,4 +1,4 @@
-//! Defines `Path`, the path of a node in its tree, and reads item keys from the text of a path.
+//! Defines `Path`: the path of a node in its tree, such as `pools[blue]/service`. Also reads the key in brackets from the text of a path.
 
 use std::fmt;
 

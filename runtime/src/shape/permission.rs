@@ -1,4 +1,4 @@
-//! Defines `Access`, a permission of a node as constant data.
+//! Defines `Access`: a permission on the API server that a tree node declares, as constant data.
 
 use crate::{
     kind::Kind,

@@ -1,4 +1,5 @@
-//! Defines `Provisioner`, the trait of the types that are nodes of the tree by which an operator provisions objects.
+//! Defines `Provisioner`: the trait of all types that are nodes of an operator's tree. It describes the node and its children as a
+//! constant.
 
 use super::node::Shape;
 

@@ -1,4 +1,5 @@
-//! `Registration`: how a CD system in the operator's cluster gets access to the cluster of a remote node.
+//! `Registration`: the Secret in the operator's cluster by which a continuous delivery (CD) system gets access to another cluster.
+//! `ClusterCredentials`: the credentials for that cluster.
 
 use crate::shape::permission::Access;
 use serde_json::Value;

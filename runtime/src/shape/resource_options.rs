@@ -1,4 +1,4 @@
-//! Defines `ResourceOptions`, the options of a resource node.
+//! Defines `ResourceOptions`: the options of a tree node that builds objects of one kind, such as the propagation policy of deletions.
 
 use jiff::SignedDuration;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `Members`: the replicas that are alive, as their Leases show, without I/O.
+//! `Members`: tells from the Leases of an operator's replicas which replicas are alive. It gets the Leases from its caller and does no I/O.
 
 use super::hash::ShardCount;
 use crate::lease::record;

@@ -1,4 +1,4 @@
-//! Simulates members that start, stop, crash and lose their network, and checks that no shard ever has two writers.
+//! Simulates replicas of an operator that start, stop, crash and lose their network, and checks that no shard ever has two writers.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! `ShardedWatch`: the state of one watch that has only objects of held shards.
+//! `ShardedWatch`: the state of one watch of the API server whose cache has only objects of the shards that this replica holds.
 
 use super::{hash::ShardCount, set::ShardSet};
 use crate::informer::watch::Health;

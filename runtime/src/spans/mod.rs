@@ -1,4 +1,4 @@
-//! Spans of passes, nodes and calls, and the trace that the passes over one object share.
+//! Tracing spans of reconcile passes, tree nodes and API calls, and the trace that the passes over one object share.
 //!
 //! The spans are those of the crate `tracing`, at the level debug and with the target [`target::TARGET`]. No log filter of opgen enables
 //! them, so without an export they cost a check of a static level each. With the feature `otlp` and an endpoint, [`export`] sends

@@ -1,4 +1,4 @@
-//! Runs nodes in their spans: groups, hand-written nodes, and resource nodes that have something to do.
+//! Runs the nodes of a provisioner tree in tracing spans: groups, hand-written nodes, and resource nodes that have something to do.
 
 use super::{pass::record_error, target::TARGET};
 use crate::{

@@ -1,4 +1,4 @@
-//! Tests the spans as a layer of the subscriber sees them.
+//! Tests the tracing spans of passes, tree nodes and API calls: that `TRACING.md` lists their attributes, and that OpenTelemetry gets them.
 
 mod documented;
 #[cfg(feature = "otlp")]

@@ -1,4 +1,5 @@
-//! `bucket_client`: a client of the objects in buckets, for tests that read and write them as an operator does.
+//! `bucket_client`: creates a Kubernetes client for objects that are stored in key-value buckets, for tests that read and write them as an
+//! operator does.
 
 use crate::{
     bucket::{Bucket, BucketApi, BucketKind},

@@ -1,4 +1,4 @@
-//! `Dispatcher`: responds to the HTTP requests of API servers by the webhook of their path.
+//! `Dispatcher`: calls the webhook that the path of an HTTP request of an API server names, and returns the response.
 
 use super::{
     conversion::{CONVERSION_PATH, Converter},

@@ -1,4 +1,4 @@
-//! Tests the samples that are generated from schemas or completed from the user's object.
+//! Tests the sample objects that are generated from the schema of a kind, or completed from a sample object of the user.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! Provides a `Project` for tests whose tree uses every option of a node.
+//! Provides an operator (a `Project`) for tests. Its provisioner tree uses every option that a tree node can have.
 
 use crate::{
     kind::Kind,

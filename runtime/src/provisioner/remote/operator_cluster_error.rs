@@ -1,4 +1,5 @@
-//! `OperatorClusterError`: a failed call to the operator's cluster by a node in another cluster.
+//! `OperatorClusterError`: marks the error of a call to the operator's own cluster, so that it does not count as a failure of the other
+//! cluster in which a tree node has its objects.
 
 use crate::{
     engine::pass::PassCore,

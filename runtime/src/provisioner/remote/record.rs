@@ -1,4 +1,5 @@
-//! Keeps records of the clusters in which a remote node has objects: a ConfigMap for each cluster, next to the operator.
+//! Keeps records of the other clusters in which a remote node of a tree has objects: one ConfigMap for each cluster, in the namespace of
+//! the operator.
 
 use crate::{
     cache::Header,

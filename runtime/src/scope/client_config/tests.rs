@@ -1,4 +1,4 @@
-//! Tests the check of kubeconfigs of all forms, and the credentials that it finds.
+//! Tests which kubeconfigs of other clusters are accepted, and which credentials are read from them.
 
 use super::*;
 use crate::{environment::Environment, scope};

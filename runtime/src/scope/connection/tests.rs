@@ -1,4 +1,4 @@
-//! Tests with credentials that a program issues.
+//! Tests when a connection to another cluster runs an external program again to renew the credentials that it has issued.
 
 use super::*;
 use crate::{

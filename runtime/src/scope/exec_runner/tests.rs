@@ -1,4 +1,4 @@
-//! Tests with scripts of the shell as programs.
+//! Tests `ExecRunner` with shell scripts as the programs that issue credentials.
 
 use super::*;
 use futures::future::join_all;

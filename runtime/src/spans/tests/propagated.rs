@@ -1,4 +1,4 @@
-//! Tests the spans that OpenTelemetry gets of passes, nodes and calls, and the trace context in requests to the API server.
+//! Tests the OpenTelemetry spans of reconcile passes, tree nodes and API calls, and the trace context in requests to the API server.
 
 use crate::{
     cache::Header,

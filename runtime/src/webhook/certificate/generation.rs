@@ -1,4 +1,5 @@
-//! `CertificateHistory`: the certificates that are valid at a time, each with an authority of its own, and when the next one is due.
+//! `IssuedCertificate`: a webhook certificate, signed by an authority of its own. `CertificateHistory`: all such certificates. It tells
+//! which one to serve, which authorities to trust, and when a new one is due.
 
 use crate::server::certificate::tls_config;
 use jiff::Timestamp;

@@ -1,4 +1,5 @@
-//! `CertificateKeeper` keeps the certificates of a replica current: it reads the Secret, renews it, and makes the API server trust it.
+//! `CertificateKeeper` keeps the webhook certificates of a replica current: it reads them from a Secret, renews them, and makes the API
+//! server trust them.
 
 use super::{
     configuration::{Bundle, Configuration},

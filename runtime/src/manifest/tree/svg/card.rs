@@ -1,4 +1,5 @@
-//! `Card`: the content of a node's box, its size and its drawing.
+//! `Card`: the content of the box of a tree node in an SVG image. It computes the size of the box and draws it. `Palette`: the colors of a
+//! type of node.
 
 use super::{
     super::{

@@ -1,4 +1,5 @@
-//! Computes the positions of boxes: a column for each depth, and children next to their parent.
+//! Computes the positions of the boxes of tree nodes in an SVG image: one column for each depth of the tree, from left to right, and each
+//! node at the middle height of its children.
 
 use super::canvas::Area;
 
