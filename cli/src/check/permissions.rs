@@ -1,4 +1,4 @@
-//! Compares the rules of two roles, permission by permission.
+//! Compares the rules of two releases of a role, permission by permission.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Checks that the object of an API call has a name and a namespace that the declared permission of the node allows.
+//! Checks that the object of an API call has a name and a namespace that the `access(...)` declaration of the calling tree node allows.
 
 use crate::{
     context::calls::{Target, Within},

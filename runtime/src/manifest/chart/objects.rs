@@ -1,4 +1,4 @@
-//! Generates the templates of a chart from the documents of the other manifests.
+//! Generates the templates of a Helm chart from the documents of the other generated manifests.
 
 use super::{
     certificate, operator,

@@ -1,4 +1,4 @@
-//! Builds the empty object of a kind, which a created object is compared with.
+//! Builds the empty object of a kind. A created object is compared with it, which gives the fields that its manager owns.
 
 use serde_json::{Map, Value, json};
 

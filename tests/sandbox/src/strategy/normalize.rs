@@ -1,4 +1,4 @@
-//! Normalizes a built-in object like a round trip through Go's types: omitted fields, quantities, times and defaults.
+//! Normalizes a built-in object as a round trip through Go's types would: omitted fields, quantities, times and defaults.
 
 use std::{collections::HashMap, sync::LazyLock};
 

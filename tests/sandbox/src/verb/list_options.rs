@@ -1,4 +1,4 @@
-//! Validates the options of lists and watches.
+//! Validates the options of list and watch requests.
 
 use serde_json::json;
 

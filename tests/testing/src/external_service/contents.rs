@@ -227,10 +227,11 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         objects.collect()
     }
 
-    /// Changes all things as another client.
-    fn change_all(&mut self, is_foreign: bool) {
+    /// Changes what the program manages in all things as another client, which the program has to repair. `also_unmanaged`: also changes
+    /// what the program does not manage, and has to keep.
+    fn change_all(&mut self, also_unmanaged: bool) {
         let drift = self.settings.drift.clone();
-        let foreign_change = self.settings.foreign_change.clone().filter(|_| is_foreign);
+        let foreign_change = self.settings.foreign_change.clone().filter(|_| also_unmanaged);
         for (id, stored) in self.things.iter_mut().filter(|(_, stored)| stored.gone_at.is_none()) {
             if let Some(drift) = &drift {
                 drift(&mut stored.value);

@@ -1,4 +1,5 @@
-//! Changes the bucket entries of the sample objects as clients without knowledge of Kubernetes do, and restores them.
+//! Overwrites, deletes and purges sample objects that are entries of key-value buckets, as other clients of the buckets may, and restores
+//! them afterwards.
 
 use serde_json::Value;
 

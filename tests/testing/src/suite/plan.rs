@@ -233,6 +233,7 @@ fn random_schedule(seed: u64) -> Schedule {
     if seed.is_multiple_of(ALL_CLASSES_INTERVAL) {
         return Schedule::random_faults(seed, &FaultClass::ALL);
     }
+    // The number of the seed among those of one class, so that each class gets its turn.
     let index = usize::try_from(seed - seed / ALL_CLASSES_INTERVAL).unwrap_or_default() % FaultClass::ALL.len();
     Schedule::random_faults(seed, &[FaultClass::ALL[index]])
 }
