@@ -236,6 +236,8 @@ async fn moved_reference(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let running = start(&site).await;
     held_net(&site).await;
+    // The finalizer of its controller is before that of the reference, so that the latter is the last.
+    is_ready(&site, "blue").await;
     site.create(&desk("a", "blue")).await;
     held_by(&site, "blue", &["a"]).await;
     says(&site, "a", "Provisioned").await;
