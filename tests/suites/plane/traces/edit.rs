@@ -54,6 +54,9 @@ async fn edited(plane: Arc<Plane>, port: Port) {
         .await;
     assert_eq!(last_write.trace, root.trace, "{last_write:?}");
     assert_eq!(last_write.attribute("opgen.resource"), "webapps/status.demo.example.com");
+    // The span of a pass ends after those of its calls, and may come in a later batch.
+    let is_last_pass = |span: &Received| is_pass(span) && span.attribute("opgen.pass.result") == "success";
+    collector.until("the last pass", |span| span.trace == root.trace && is_last_pass(span)).await;
     let trace: Vec<_> = collector.spans().into_iter().filter(|span| span.trace == root.trace).collect();
     passes_nodes_and_calls_are_nested(&trace, &root);
     if plane.form() != Form::Sandbox {
