@@ -2,12 +2,12 @@
 
 use super::{
     claim::BucketKeyState,
+    compressed_objects::CompressedObjects,
     failure::{ApiFailure, RequestError},
     kind_store::KindStore,
     object::{labels_of, partial_metadata},
     object_key::{KeyMeaning, KeyedName, claim_key, meaning},
     object_request::ObjectRequest,
-    packed_objects::PackedObjects,
     selector::ObjectSelector,
     view::BucketView,
 };
@@ -60,12 +60,12 @@ struct SnapshotQueue {
 struct ListSnapshot {
     id: u64,
     expires_at: Instant,
-    list: Arc<ObjectList<PackedObjects>>,
+    list: Arc<ObjectList<CompressedObjects>>,
 }
 
 impl ListSnapshots {
     /// Keeps a list, and returns its number.
-    fn keep(&self, list: Arc<ObjectList<PackedObjects>>) -> u64 {
+    fn keep(&self, list: Arc<ObjectList<CompressedObjects>>) -> u64 {
         let mut queue = self.queue.lock();
         queue.drop_expired();
         queue.last_id += 1;
@@ -77,7 +77,7 @@ impl ListSnapshots {
         id
     }
 
-    fn get(&self, id: u64) -> Option<Arc<ObjectList<PackedObjects>>> {
+    fn get(&self, id: u64) -> Option<Arc<ObjectList<CompressedObjects>>> {
         let mut queue = self.queue.lock();
         queue.drop_expired();
         queue.lists.iter().find(|snapshot| snapshot.id == id).map(|snapshot| snapshot.list.clone())
@@ -104,7 +104,7 @@ pub(super) async fn page(
     let options = &request.call.options;
     let selector = ObjectSelector::parse(request.namespace, options)?;
     let (known, list, start) = match options.continue_token.as_str() {
-        "" => (None, Arc::new(packed_list(request, view, &selector).await?), 0),
+        "" => (None, Arc::new(compressed_list(request, view, &selector).await?), 0),
         token => {
             let parsed = token.split_once('-').and_then(|(id, start)| Some((id.parse().ok()?, start.parse().ok()?)));
             let (id, start) = parsed.ok_or_else(|| ApiFailure::bad_request("continue key is not valid"))?;
@@ -169,12 +169,12 @@ pub(super) async fn list(
 }
 
 /// Lists the selected objects, compressed.
-async fn packed_list(
+async fn compressed_list(
     request: ObjectRequest<'_>,
     view: &BucketView,
     selector: &ObjectSelector,
-) -> Result<ObjectList<PackedObjects>, RequestError> {
-    let mut objects = PackedObjects::default();
+) -> Result<ObjectList<CompressedObjects>, RequestError> {
+    let mut objects = CompressedObjects::default();
     let version = visit_selected(request, view, selector, |object| objects.push(object.json)).await?;
     Ok(ObjectList { version, objects })
 }

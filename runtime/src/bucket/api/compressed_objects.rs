@@ -1,4 +1,4 @@
-//! `PackedObjects`: the objects of a list response, compressed in memory, from which the pages of the list are read.
+//! `CompressedObjects`: the objects of a list response, compressed in memory, from which the pages of the list are read.
 
 use lz4_flex::block;
 use std::mem;
@@ -10,26 +10,26 @@ const BLOCK_OBJECTS: usize = 64;
 ///
 /// A list is kept until its last page is read. If it were not compressed, it would take more memory than the cache of its reader.
 #[derive(Debug, Default)]
-pub(super) struct PackedObjects {
-    blocks: Vec<PackedBlock>,
+pub(super) struct CompressedObjects {
+    blocks: Vec<CompressedBlock>,
     /// The last objects, which are too few for a block.
     rest: Vec<Vec<u8>>,
 }
 
 /// [`BLOCK_OBJECTS`] objects.
 #[derive(Debug)]
-struct PackedBlock {
+struct CompressedBlock {
     /// The size of the JSON of each object, in bytes.
     sizes: Box<[usize]>,
     compressed: Box<[u8]>,
 }
 
-impl PackedObjects {
+impl CompressedObjects {
     /// Adds an object.
     pub(super) fn push(&mut self, json: Vec<u8>) {
         self.rest.push(json);
         if self.rest.len() == BLOCK_OBJECTS {
-            self.blocks.push(PackedBlock::new(&mem::take(&mut self.rest)));
+            self.blocks.push(CompressedBlock::new(&mem::take(&mut self.rest)));
         }
     }
 
@@ -59,7 +59,7 @@ impl PackedObjects {
     }
 }
 
-impl PackedBlock {
+impl CompressedBlock {
     fn new(objects: &[Vec<u8>]) -> Self {
         let sizes = objects.iter().map(Vec::len).collect();
         Self { sizes, compressed: block::compress(&objects.concat()).into() }
@@ -90,22 +90,22 @@ mod tests {
     fn a_page_has_the_objects_from_its_start_up_to_its_limit() {
         for count in [0, 1, 63, 64, 65, 200] {
             let objects: Vec<_> = (0..count).map(object).collect();
-            let mut packed = PackedObjects::default();
-            objects.iter().for_each(|object| packed.push(object.clone()));
-            assert_eq!(packed.len(), count);
+            let mut compressed = CompressedObjects::default();
+            objects.iter().for_each(|object| compressed.push(object.clone()));
+            assert_eq!(compressed.len(), count);
             for (start, limit) in [(0, usize::MAX), (0, 10), (60, 10), (63, 1), (64, 64), (190, 100), (500, 1)] {
                 let expected: Vec<_> = objects.iter().skip(start).take(limit).cloned().collect();
-                assert_eq!(packed.page(start, limit).unwrap(), expected, "{count} objects, {limit} from {start}");
+                assert_eq!(compressed.page(start, limit).unwrap(), expected, "{count} objects, {limit} from {start}");
             }
         }
     }
 
     #[test]
     fn objects_of_one_kind_take_a_fraction_of_their_json() {
-        let mut packed = PackedObjects::default();
+        let mut compressed = CompressedObjects::default();
         let objects: Vec<_> = (0..10 * BLOCK_OBJECTS).map(object).collect();
-        objects.iter().for_each(|object| packed.push(object.clone()));
-        let compressed: usize = packed.blocks.iter().map(|block| block.compressed.len()).sum();
-        assert!(packed.rest.is_empty() && compressed * 2 < objects.concat().len(), "{compressed}");
+        objects.iter().for_each(|object| compressed.push(object.clone()));
+        let size: usize = compressed.blocks.iter().map(|block| block.compressed.len()).sum();
+        assert!(compressed.rest.is_empty() && size * 2 < objects.concat().len(), "{size}");
     }
 }
