@@ -1,4 +1,4 @@
-//! Which changes of a referenced object bring a pass of those that name it, while it stays ready.
+//! Tests which changes of a referenced object enqueue the objects that reference it, while it stays ready.
 
 use std::sync::Arc;
 

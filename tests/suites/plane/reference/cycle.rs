@@ -1,4 +1,4 @@
-//! Objects that read what the others make of what they read: the cycle is found and slowed down.
+//! Tests that a cycle is found and slowed down in which each object reads, by a reference, what the operator writes for another one.
 
 use std::{sync::Arc, time::Duration};
 
