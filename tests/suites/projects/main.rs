@@ -1,7 +1,6 @@
-//! The suites that run the program `opgen`, cargo or the compiler.
+//! The suites that run the program `opgen` or cargo.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod check;
 mod generate;
 mod scaffold;
-mod ui;

@@ -1,7 +1,8 @@
 //! Messages of the compiler and of the macros for mistakes in user code.
 //!
-//! A case is a program below `tests/ui`, named after its mistake. Messages change with the compiler, so `rust-toolchain.toml` pins it.
-//! `TRYBUILD=overwrite` accepts what was found.
+//! A case is a program in a folder beside this file, named after its mistake. Messages change with the compiler, so
+//! `rust-toolchain.toml` pins it. `TRYBUILD=overwrite` accepts what was found.
+#![allow(clippy::unwrap_used)]
 
 use std::{env, process::Command};
 
@@ -16,7 +17,7 @@ fn a_mistake_is_one_message_that_says_how_to_mend_it() {
         "the messages below tests/ui are those of {PINNED}, but this is {found}: run the tests without `+toolchain` and RUSTC"
     );
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("ui/*/*.rs");
+    cases.compile_fail("*/*.rs");
 }
 
 fn compiler() -> String {
