@@ -30,12 +30,12 @@ pub(super) fn cases() -> Vec<Trial> {
     vec![case_on(NAME, options, |plane| linked(plane, port))]
 }
 
-/// The flags of an API server that exports its spans; none for the sandbox. The file is that of a test process.
+/// The flags of an API server that exports its spans; none for the sandbox. Its file is named by the port, so that few of them are left.
 pub(super) fn tracing_flags(collector: SocketAddr, per_million: u32) -> Vec<String> {
     if Form::from_environment() == Form::Sandbox {
         return Vec::new();
     }
-    let path = std::env::temp_dir().join(format!("opgen-tracing-{}-{}.yaml", std::process::id(), collector.port()));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("tracing-{}.yaml", collector.port()));
     let text = format!(
         "apiVersion: apiserver.config.k8s.io/v1\nkind: TracingConfiguration\nendpoint: {collector}\n\
          samplingRatePerMillion: {per_million}\n"
