@@ -108,6 +108,8 @@ mod label_value;
 mod lease;
 #[cfg(test)]
 mod log;
+#[cfg(test)]
+mod loopback;
 mod managed;
 pub mod manager;
 pub mod manifest;

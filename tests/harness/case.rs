@@ -16,13 +16,13 @@ use crate::{
     folder::Folder,
     nats,
     plane::PLANE,
-    tools,
+    tools, watchdog,
 };
 
 /// The environment variable that makes cases fail, instead of being ignored, if the control plane is not available.
 pub const REQUIRE: &str = "OPGEN_REQUIRE_CONTROLPLANE";
 
-/// The maximum duration of a case, so that a case that hangs fails with its name.
+/// The maximum duration of a case by the clock of its runtime, so that a case that hangs fails with its name.
 const LIMIT: Duration = Duration::from_secs(1800);
 
 /// A return type of a case: `()` or a `Result`.
@@ -99,16 +99,23 @@ where
     })
 }
 
-/// Returns a case on its own plane.
+/// Returns a case on its own plane. On a paused clock it also has a [limit of real time](Options::real_time_limit).
 pub fn case_on<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
     R: Outcome,
 {
-    trial(options.form, &full_name(&options, name), move || {
+    let (name, form) = (full_name(&options, name), options.form);
+    let limit = options.is_inner().then_some(options.real_time_limit);
+    let on_plane = move || {
         let runtime = runtime(&options);
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
         run(&runtime, body(Arc::new(plane)))
+    };
+    let thread_name = name.clone();
+    trial(form, &name, move || match limit {
+        Some(limit) => watchdog::run(&thread_name, limit, on_plane),
+        None => on_plane(),
     })
 }
 

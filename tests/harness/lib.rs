@@ -24,6 +24,7 @@ mod durations;
 mod folder;
 mod port;
 mod server;
+mod watchdog;
 
 pub use audit::{Entries, Entry};
 pub use case::{

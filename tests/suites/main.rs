@@ -9,4 +9,5 @@ mod schema;
 mod surface;
 mod tidy;
 mod tree;
+mod watchdog;
 mod webhooks;

@@ -33,6 +33,14 @@ impl DeferredBucket {
         (Self { name: name.into(), opened }, BucketOpener(opener))
     }
 
+    /// Returns the bucket that was opened; this bucket if it is not open yet.
+    pub(crate) fn into_opened(self) -> Arc<dyn Bucket> {
+        match self.bucket() {
+            Ok(opened) => opened,
+            Err(_) => Arc::new(self),
+        }
+    }
+
     fn bucket(&self) -> Opened {
         self.opened.borrow().clone()
     }
@@ -129,6 +137,16 @@ mod tests {
         assert_eq!(bucket.get("a").await.unwrap().unwrap().revision, revision);
         assert!(bucket.remove("a", revision).await.is_ok());
         assert_eq!(bucket.list().await, Ok(Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn a_bucket_that_is_opened_at_once_is_the_opened_one() {
+        let error = BucketError::no_bucket("pumps");
+        let (unopened, _opener) = DeferredBucket::new("pumps", error.clone());
+        assert_eq!(unopened.into_opened().list().await, Err(error.clone()));
+        let (deferred, opener) = DeferredBucket::new("pumps", error);
+        opener.open(Arc::new(MemoryBucket::new("pumps-7")));
+        assert_eq!(deferred.into_opened().name(), "pumps-7");
     }
 
     #[tokio::test]

@@ -163,7 +163,7 @@ pub(super) async fn serve(
         };
         to_open.push(BucketToOpen { kind, definition, provider, is_required });
     }
-    let (opened, unopened) = opening.open_all(&to_open, &first.environment).await?;
+    let (opened, unopened) = opening.open_all(to_open, &first.environment).await?;
     if opened.is_empty() {
         return Ok(ServedBuckets { client, kinds: KindsInBuckets::default(), unopened });
     }

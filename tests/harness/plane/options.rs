@@ -1,8 +1,11 @@
 //! Defines `Options`: the kind of API server that a test needs, and the flags of the servers.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use super::form::Form;
+
+/// The default limit of the real time of a case on a paused clock: ten times the duration of the slowest one in a run of all cases.
+const REAL_TIME_LIMIT: Duration = Duration::from_secs(300);
 
 /// The options of a plane.
 #[derive(Clone, Debug)]
@@ -24,6 +27,9 @@ pub struct Options {
     /// The Services of webhooks, by namespace and name, with the address that serves them. kube-apiserver finds it through the
     /// EndpointSlices of the case, and the sandbox by this list.
     pub webhook_services: Vec<(String, String, SocketAddr)>,
+    /// The real time after which a case on a paused clock fails, since a hot loop keeps that clock from advancing to the deadlines of
+    /// the case. Default: five minutes. A plane with a port runs in real time, and ignores it.
+    pub real_time_limit: Duration,
 }
 
 impl Default for Options {
@@ -36,6 +42,7 @@ impl Default for Options {
             controllers: None,
             controller_manager_flags: Vec::new(),
             webhook_services: Vec::new(),
+            real_time_limit: REAL_TIME_LIMIT,
         }
     }
 }

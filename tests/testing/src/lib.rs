@@ -13,7 +13,8 @@
 //! ```
 //!
 //! A run uses an in-process [sandbox](opgen_sandbox) and a paused clock: waiting costs nothing, and a run is deterministic. The
-//! operator has the permissions of its generated role and no others.
+//! operator has the permissions of its generated role and no others. A run that needs five minutes of real time is a finding: the
+//! clock does not advance while work is queued without end.
 //!
 //! # Upgrades
 //! `trial(v2::operator).upgrades_from(v1::operator)` runs the older release until it is at rest, then the newer one, stopped
@@ -100,6 +101,7 @@ mod suite;
 mod target;
 mod trial;
 mod variant;
+mod watchdog;
 mod webhook_schedule;
 
 pub use check::Check;

@@ -1,5 +1,5 @@
-//! `OpeningBuckets` opens the key-value buckets of a run and keeps the failures. `UnopenedBuckets` tries the buckets again that could not
-//! be opened at the start.
+//! `OpeningBuckets` opens the key-value buckets of a run and keeps the errors. `UnopenedBuckets` are those that are not open yet, which are
+//! tried again.
 
 use crate::{
     bucket::{Bucket, BucketDefinition, BucketError, BucketOpener, DeferredBucket, MemoryBucket, OpenBuckets},
@@ -10,7 +10,13 @@ use crate::{
     queue::{Backoff, KeyBackoff},
 };
 use parking_lot::Mutex;
-use std::{collections::BTreeSet, future::ready, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::{pending, ready},
+    mem,
+    sync::Arc,
+    time::Duration,
+};
 
 /// The name of the check of `/readyz` that fails until all buckets are open.
 const BUCKETS_CHECK: &str = "buckets";
@@ -32,16 +38,23 @@ impl BucketToOpen {
     async fn open(&self) -> Result<Arc<dyn Bucket>, BucketError> {
         self.provider.open(&self.definition).await
     }
+
+    /// Returns the bucket whose calls fail until the opener opens it.
+    fn defer(self) -> (DeferredBucket, (Self, BucketOpener)) {
+        let name = &*self.definition.name;
+        let (deferred, opener) = DeferredBucket::new(name, BucketError::unavailable(name, "it is not open yet"));
+        (deferred, (self, opener))
+    }
 }
 
-/// The failures of the last attempt to open the buckets of a run. Clones share them.
+/// Opens the buckets of a run, and keeps the errors of those that are not open. Clones share the errors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpeningBuckets {
-    /// `None` before the first attempt has ended.
-    failures: Arc<Mutex<Option<Vec<String>>>>,
+    /// The last error of each bucket that is not open; `None` until the first error or the end of the first attempt.
+    errors: Arc<Mutex<Option<BTreeMap<Kind, BucketError>>>>,
     /// The names of the buckets that don't exist, if each is opened once.
     missing: Arc<Mutex<BTreeSet<String>>>,
-    /// Whether the first failure is the last.
+    /// Whether there is one attempt, and its first error is final.
     once: bool,
 }
 
@@ -60,8 +73,7 @@ impl OpeningBuckets {
     pub(crate) fn check(&self) -> HealthCheck {
         let opening = self.clone();
         HealthCheck::new(BUCKETS_CHECK, move || {
-            let failures = opening.failures.lock().as_ref().map(|failures| failures.join("; "));
-            ready(match failures {
+            ready(match opening.describe_errors() {
                 Some(text) if text.is_empty() => Ok(()),
                 Some(text) => yield_because("BucketsNotOpen", text),
                 None => yield_because("BucketsNotOpen", "not open yet"),
@@ -77,78 +89,42 @@ impl OpeningBuckets {
     /// Fails if the store refuses the credentials, and for a bucket that can't exist.
     pub(super) async fn open_all(
         &self,
-        buckets: &[BucketToOpen],
+        buckets: Vec<BucketToOpen>,
         environment: &Environment,
     ) -> Result<(Vec<Arc<dyn Bucket>>, UnopenedBuckets), RunError> {
-        let delays = delays(environment);
-        let mut places: Vec<Option<Arc<dyn Bucket>>> = buckets.iter().map(|_| None).collect();
-        loop {
-            let mut failures = OpenFailures::default();
-            for (index, (place, bucket)) in places.iter_mut().zip(buckets).enumerate() {
-                if place.is_some() {
-                    continue;
-                }
-                match bucket.open().await {
-                    Ok(open) => *place = Some(open),
-                    Err(error) if !self.once && is_temporary(&error) => {
-                        failures.add(index, bucket, error);
-                        self.report(&failures.texts);
-                    }
-                    // Where there is no bucket, there are no objects.
-                    Err(BucketError::NoBucket { .. }) if self.once => {
-                        self.missing.lock().insert(bucket.definition.name.to_string());
-                        *place = Some(Arc::new(MemoryBucket::new(&*bucket.definition.name)));
-                    }
-                    Err(source) => return Err(RunError::Bucket { kind: bucket.kind.clone(), source }),
-                }
-            }
-            self.report(&failures.texts);
-            let delay = if failures.texts.is_empty() { Duration::ZERO } else { self.log_failures(&failures, &delays) };
-            if failures.errors.iter().any(|(index, _)| buckets.get(*index).is_some_and(|bucket| bucket.is_required)) {
-                tokio::time::sleep(delay).await;
-                continue;
-            }
-            let mut unopened = Vec::new();
-            for (index, error) in failures.errors {
-                let (Some(place), Some(bucket)) = (places.get_mut(index), buckets.get(index)) else { continue };
-                let (deferred, opener) = DeferredBucket::new(&*bucket.definition.name, error);
-                *place = Some(Arc::new(deferred));
-                unopened.push((bucket.clone(), opener));
-            }
-            let unopened = UnopenedBuckets { buckets: unopened, opening: self.clone(), delays, delay };
-            return Ok((places.into_iter().flatten().collect(), unopened));
+        let (deferred, buckets): (Vec<_>, Vec<_>) = buckets.into_iter().map(BucketToOpen::defer).unzip();
+        let (opening, delays) = (self.clone(), delays(environment));
+        let mut unopened = UnopenedBuckets { buckets, opening, delays, delay: Duration::ZERO };
+        unopened.attempt().await?;
+        while unopened.buckets.iter().any(|(bucket, _)| bucket.is_required) {
+            unopened.retry().await?;
         }
+        Ok((deferred.into_iter().map(DeferredBucket::into_opened).collect(), unopened))
     }
 
-    /// Sets the failures that the check reports.
-    fn report(&self, failures: &[String]) {
-        *self.failures.lock() = Some(failures.to_vec());
+    /// Returns the texts of the errors; an empty text if all buckets are open, and `None` before the first attempt.
+    fn describe_errors(&self) -> Option<String> {
+        let errors = self.errors.lock();
+        let texts = errors.as_ref()?.iter().map(|(kind, error)| format!("the bucket of {kind}: {error}"));
+        Some(texts.collect::<Vec<_>>().join("; "))
     }
 
-    /// Logs the failures of an attempt, and returns the delay before the next one.
-    fn log_failures(&self, failures: &OpenFailures, delays: &KeyBackoff<()>) -> Duration {
-        let (delay, failures) = (delays.failed(&()), failures.texts.join("; "));
-        tracing::warn!(failures, "waiting for buckets; trying again in {delay:?}");
-        delay
+    fn set_error(&self, kind: &Kind, error: BucketError) {
+        self.errors.lock().get_or_insert_default().insert(kind.clone(), error);
     }
-}
 
-/// The failures of one attempt.
-#[derive(Default)]
-struct OpenFailures {
-    /// The errors by the index of the bucket.
-    errors: Vec<(usize, BucketError)>,
-    texts: Vec<String>,
-}
+    /// Removes the error of a bucket that is open now, and returns whether it had one.
+    fn remove_error(&self, kind: &Kind) -> bool {
+        self.errors.lock().as_mut().is_some_and(|errors| errors.remove(kind).is_some())
+    }
 
-impl OpenFailures {
-    fn add(&mut self, index: usize, bucket: &BucketToOpen, error: BucketError) {
-        self.texts.push(format!("the bucket of {}: {error}", bucket.kind));
-        self.errors.push((index, error));
+    /// Makes the check pass if no bucket has an error.
+    fn end_attempt(&self) {
+        self.errors.lock().get_or_insert_default();
     }
 }
 
-/// The buckets of a run that were not open at its start. Only the controllers that need them wait.
+/// The buckets of a run that are not open. After its start, only the controllers that need them wait.
 pub(crate) struct UnopenedBuckets {
     buckets: Vec<(BucketToOpen, BucketOpener)>,
     opening: OpeningBuckets,
@@ -163,32 +139,56 @@ impl UnopenedBuckets {
         (!self.buckets.is_empty()).then(|| self.opening.check())
     }
 
-    /// Opens the buckets, again and again. Returns only with an error that no further attempt can mend.
+    /// Opens the buckets, again and again. Returns only with an error that no further attempt can resolve.
     pub(crate) async fn open_all(mut self) -> RunError {
         while !self.buckets.is_empty() {
-            tokio::time::sleep(self.delay).await;
-            let (mut failures, mut unopened) = (OpenFailures::default(), Vec::new());
-            for (bucket, opener) in std::mem::take(&mut self.buckets) {
-                match bucket.open().await {
-                    Ok(open) => {
-                        tracing::info!(kind = %bucket.kind, bucket = &*bucket.definition.name, "the bucket is open");
-                        opener.open(open);
-                    }
-                    Err(error) if is_temporary(&error) => {
-                        opener.fail(error.clone());
-                        failures.add(unopened.len(), &bucket, error);
-                        unopened.push((bucket, opener));
-                    }
-                    Err(source) => return RunError::Bucket { kind: bucket.kind, source },
-                }
-            }
-            self.opening.report(&failures.texts);
-            self.buckets = unopened;
-            if !self.buckets.is_empty() {
-                self.delay = self.opening.log_failures(&failures, &self.delays);
+            if let Err(error) = self.retry().await {
+                return error;
             }
         }
-        std::future::pending().await
+        pending().await
+    }
+
+    /// Makes the next attempt after its delay. The errors are those of [`attempt`](Self::attempt).
+    async fn retry(&mut self) -> Result<(), RunError> {
+        tokio::time::sleep(self.delay).await;
+        self.attempt().await
+    }
+
+    /// Tries to open each bucket, keeps those for which another attempt may succeed, and logs their errors.
+    ///
+    /// # Errors
+    /// Fails with the first error that no further attempt can resolve.
+    async fn attempt(&mut self) -> Result<(), RunError> {
+        let opening = &self.opening;
+        for (bucket, opener) in mem::take(&mut self.buckets) {
+            match bucket.open().await {
+                Ok(open) => {
+                    opener.open(open);
+                    if opening.remove_error(&bucket.kind) {
+                        tracing::info!(kind = %bucket.kind, bucket = &*bucket.definition.name, "the bucket is open");
+                    }
+                }
+                Err(error) if !opening.once && is_temporary(&error) => {
+                    opening.set_error(&bucket.kind, error.clone());
+                    opener.fail(error);
+                    self.buckets.push((bucket, opener));
+                }
+                // Where there is no bucket, there are no objects.
+                Err(BucketError::NoBucket { .. }) if opening.once => {
+                    opening.missing.lock().insert(bucket.definition.name.to_string());
+                    opener.open(Arc::new(MemoryBucket::new(&*bucket.definition.name)));
+                }
+                Err(source) => return Err(RunError::Bucket { kind: bucket.kind, source }),
+            }
+        }
+        opening.end_attempt();
+        if !self.buckets.is_empty() {
+            self.delay = self.delays.failed(&());
+            let failures = opening.describe_errors().unwrap_or_default();
+            tracing::warn!(failures, "waiting for buckets; trying again in {:?}", self.delay);
+        }
+        Ok(())
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
 
     async fn open(provider: &Arc<Failing>, opening: &OpeningBuckets) -> Result<Vec<Arc<dyn Bucket>>, RunError> {
         let bucket = BucketToOpen { is_required: true, ..bucket_to_open(provider) };
-        opening.open_all(&[bucket], &environment()).await.map(|(buckets, _)| buckets)
+        opening.open_all(vec![bucket], &environment()).await.map(|(buckets, _)| buckets)
     }
 
     /// Returns a bucket without which the run starts.
@@ -323,7 +323,7 @@ mod tests {
         let missing = BucketError::not_created("pumps", "not allowed");
         let provider = Failing::with((0..3).map(|_| missing.clone()));
         let bucket = bucket_to_open(&provider);
-        let (buckets, unopened) = OpeningBuckets::default().open_all(&[bucket], &environment()).await.unwrap();
+        let (buckets, unopened) = OpeningBuckets::default().open_all(vec![bucket], &environment()).await.unwrap();
         assert_eq!(buckets[0].list().await, Err(missing));
         let (check, counters) = (unopened.check().unwrap(), Counters::default());
         let text =
@@ -343,7 +343,7 @@ mod tests {
         let silent = BucketError::unavailable("pumps", "no answer");
         let provider = Failing::with([BucketError::forbidden("pumps", "connect", "wrong password"), silent]);
         let bucket = bucket_to_open(&provider);
-        let (_, unopened) = OpeningBuckets::default().open_all(&[bucket], &environment()).await.unwrap();
+        let (_, unopened) = OpeningBuckets::default().open_all(vec![bucket], &environment()).await.unwrap();
         let error = unopened.open_all().await;
         assert!(matches!(error, RunError::Bucket { source: BucketError::Forbidden { .. }, .. }), "{error:?}");
     }

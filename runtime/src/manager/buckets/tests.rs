@@ -4,10 +4,11 @@
 
 mod events;
 mod named;
+mod running;
 mod unopened;
 
 use crate::{
-    Managed, Operator, Provisioner, RunError, RunOptions,
+    Managed, Operator, Provisioner, RunOptions,
     bucket::{Bucket, MemoryBuckets},
     client::Client,
     foreign::Foreign,
@@ -18,15 +19,12 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use opgen_sandbox::Sandbox;
+use running::Running;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
-use tokio::{
-    sync::oneshot,
-    task::JoinHandle,
-    time::{Instant, interval_at},
-};
+use tokio::time::{Instant, interval_at};
 
 /// A pump, which is in a bucket.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug)]
@@ -83,29 +81,6 @@ async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
 /// Waits until the operator had the time for all that it does by itself.
 async fn rest() {
     interval_at(Instant::now() + Duration::from_secs(90), DEADLINE).tick().await;
-}
-
-/// An operator that runs.
-struct Running {
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<(), RunError>>,
-}
-
-impl Running {
-    fn start(operator: &Operator, client: kube::Client) -> Self {
-        let (stop, stopped) = oneshot::channel::<()>();
-        let operator = operator.clone();
-        let task = tokio::spawn(async move {
-            let stop = async { drop(stopped.await) };
-            operator.run_with(client, RunOptions::default(), stop).await
-        });
-        Self { stop, task }
-    }
-
-    async fn stop(self) {
-        drop(self.stop);
-        self.task.await.unwrap().unwrap();
-    }
 }
 
 /// A sandbox, buckets, and an operator of pumps.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{
     Operator, RunOptions,
+    loopback::{free_addresses, get},
     metrics::MetricsServer,
     webhook::{Admission, Denied, Mode, Webhook, WebhookDescription},
 };
@@ -10,25 +11,11 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, api::PostParams};
 use opgen_sandbox::Sandbox;
 use serde_json::{Value, json};
-use std::{net::IpAddr, sync::atomic::AtomicU8};
 use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
     sync::oneshot,
     task::JoinHandle,
 };
-
-/// Returns addresses that are free now. On Linux, each call has a host of its own, so that no other test can bind them.
-async fn free_addresses<const N: usize>() -> [SocketAddr; N] {
-    static CALLS: AtomicU8 = AtomicU8::new(1);
-    let host =
-        if cfg!(target_os = "linux") { [127, 0, 1, CALLS.fetch_add(1, Ordering::Relaxed)] } else { [127, 0, 0, 1] };
-    let mut listeners = Vec::new();
-    for _ in 0..N {
-        listeners.push(TcpListener::bind((IpAddr::from(host), 0)).await.unwrap());
-    }
-    std::array::from_fn(|at| listeners[at].local_addr().unwrap())
-}
 
 fn check(request: &Admission<ConfigMap>) -> Result<(), Denied> {
     request.warn("looked at");
@@ -55,7 +42,7 @@ struct Replica {
 
 impl Replica {
     async fn start(sandbox: &Sandbox, operator: Operator, webhooks: SocketAddr) -> Self {
-        let [probes] = free_addresses().await;
+        let [probes] = free_addresses().await.unwrap();
         let (stop, stopped) = oneshot::channel();
         let (client, options) = (sandbox.client(), RunOptions::default().probes(probes).webhooks(webhooks));
         let run = tokio::spawn(async move {
@@ -67,12 +54,7 @@ impl Replica {
 
     /// Returns the response of a probe; empty if nothing listens.
     async fn probe(&self, path: &str) -> String {
-        let Ok(mut stream) = TcpStream::connect(self.probes).await else { return String::new() };
-        let request = format!("GET {path} HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut response = String::new();
-        stream.read_to_string(&mut response).await.unwrap();
-        response
+        get(self.probes, path).await.unwrap_or_default()
     }
 
     async fn is_ready(&self) {
@@ -131,7 +113,7 @@ async fn create(sandbox: &Sandbox, name: &str, key: &str) -> Created {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_api_server_calls_the_webhooks_of_an_operator_through_their_service() {
-    let [webhooks] = free_addresses().await;
+    let [webhooks] = free_addresses().await.unwrap();
     let sandbox = Sandbox::builder().seed(1).service("default", "shop-webhook", webhooks).start();
     install(&sandbox).await;
     let replica = Replica::start(&sandbox, operator(), webhooks).await;
@@ -161,7 +143,7 @@ async fn is_called(calls: &mut watch::Receiver<i32>, number: i32, creation: &mut
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_lets_running_reviews_finish_and_answers_new_ones_for_a_while() {
-    let [webhooks] = free_addresses().await;
+    let [webhooks] = free_addresses().await.unwrap();
     let sandbox = Sandbox::builder().seed(1).service("default", "shop-webhook", webhooks).start();
     install(&sandbox).await;
     let (called, mut calls) = watch::channel(0);
@@ -196,7 +178,7 @@ async fn a_stop_lets_running_reviews_finish_and_answers_new_ones_for_a_while() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_operator_has_left_its_addresses_so_that_the_next_one_can_bind_them() {
-    let [webhooks, probes, metrics] = free_addresses().await;
+    let [webhooks, probes, metrics] = free_addresses().await.unwrap();
     let sandbox = Sandbox::builder().seed(1).start();
     for _ in 0..50 {
         let options =
@@ -208,7 +190,7 @@ async fn a_stopped_operator_has_left_its_addresses_so_that_the_next_one_can_bind
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_operator_without_webhooks_opens_no_port_for_them() {
-    let [webhooks] = free_addresses().await;
+    let [webhooks] = free_addresses().await.unwrap();
     let sandbox = Sandbox::builder().seed(1).start();
     let replica = Replica::start(&sandbox, Operator::new("shop"), webhooks).await;
     let answers = async {

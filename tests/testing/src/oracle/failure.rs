@@ -27,6 +27,11 @@ pub(crate) fn run_failure(case: &Case<'_>) -> Option<Finding> {
             };
             (format!("no steady state after {phase}: {behavior}"), hint, Vec::new())
         }
+        Failure::Overtime(limit) => (
+            format!("a run used {} s of real time: its work is queued without end", limit.as_secs_f64()),
+            "look for a task, a watch or a queue that wakes itself at once: the clock of a run advances only while all tasks wait",
+            Vec::new(),
+        ),
         Failure::BusyAtRest(calls) => (
             format!("it sends {} requests although nothing has changed", calls.len()),
             "compare with the current state before a write, and read from the cache",

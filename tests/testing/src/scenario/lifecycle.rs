@@ -10,6 +10,7 @@ use crate::{
     simulation::{Cluster, Failure, Outcome, WAIT_PAUSES},
     snapshot::FOREIGN_FINALIZER,
     target::Target,
+    watchdog::{REAL_TIME_LIMIT, limit_real_time},
 };
 
 const CREATED: &str = "the samples were created";
@@ -19,7 +20,8 @@ const DELETED: &str = "the samples were deleted";
 pub(super) async fn run(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     let mut outcome = Outcome::default();
     let mut cluster = Cluster::new(target, schedule);
-    let result = run_phases(&mut cluster, older, schedule, &mut outcome).await;
+    let phases = run_phases(&mut cluster, older, schedule, &mut outcome);
+    let result = limit_real_time(REAL_TIME_LIMIT, phases).await;
     cluster.finish(result, &mut outcome).await;
     outcome
 }

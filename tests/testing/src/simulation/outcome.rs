@@ -1,5 +1,7 @@
 //! `Outcome`: the result of one run with its snapshots, failure, panics and timeline.
 
+use std::time::Duration;
+
 use opgen_sandbox::fault::Timeline;
 
 use super::{edit_failures::EditFailures, panic_hook::PanicRecord, recreation::Recreation, write_log::RepeatedWrite};
@@ -14,6 +16,8 @@ pub(crate) enum Failure {
     Exited(String),
     /// The program does not come to rest in a phase.
     NotAtRest(&'static str),
+    /// The run exceeded this real time: there was always work, so that the clock did not advance to a deadline.
+    Overtime(Duration),
     /// A client writes one path without end in a phase.
     HotLoop(&'static str, Box<RepeatedWrite>),
     /// The program makes calls although there is nothing to do.

@@ -1,0 +1,77 @@
+//! Limits the real time of a test run: while work is queued without end, the paused clock does not advance to a deadline of the run.
+
+use std::{
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::oneshot;
+
+use crate::simulation::Failure;
+
+/// The maximum real time of a run. Most runs take a fraction of a second.
+pub(crate) const REAL_TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// Runs a future that must end within a real time. It can't end a future or a task that blocks the thread.
+///
+/// # Errors
+/// The failure of the future, and [`Failure::Overtime`] after the limit.
+pub(crate) async fn limit_real_time(
+    limit: Duration,
+    run: impl Future<Output = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let (exceed, exceeded) = oneshot::channel();
+    let (_running, ended) = mpsc::channel::<()>();
+    let watch = move || {
+        if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            // The run may have ended just now.
+            let _ = exceed.send(());
+        }
+    };
+    let thread = thread::Builder::new().name("watchdog".to_owned()).spawn(watch);
+    thread.map_err(|error| Failure::Setup(format!("failed to start a thread: {error}")))?;
+    tokio::select! {
+        biased;
+        Ok(()) = exceeded => Err(Failure::Overtime(limit)),
+        result = run => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::pending, time::Instant};
+
+    use super::*;
+    use crate::pool;
+
+    /// The real time after which the hot loop ends by itself, so that the test fails if nothing limits it.
+    const LOOP_END: Duration = Duration::from_secs(30);
+
+    /// Fails after an hour of the paused clock.
+    async fn wait_for_an_hour() -> Result<(), Failure> {
+        let waiting = tokio::time::timeout(Duration::from_secs(3600), pending::<()>()).await;
+        waiting.map_err(|_| Failure::NotAtRest("an hour"))
+    }
+
+    #[test]
+    fn a_task_that_never_waits_ends_the_run() {
+        let limit = Duration::from_millis(200);
+        let run = async {
+            tokio::spawn(async {
+                let begin = Instant::now();
+                while begin.elapsed() < LOOP_END {
+                    tokio::task::yield_now().await;
+                }
+            });
+            wait_for_an_hour().await
+        };
+        assert_eq!(pool::block_on(limit_real_time(limit, run)), Ok(Err(Failure::Overtime(limit))));
+    }
+
+    #[test]
+    fn the_clock_of_a_limited_run_advances_while_all_tasks_wait() {
+        let ended = pool::block_on(limit_real_time(REAL_TIME_LIMIT, wait_for_an_hour()));
+        assert_eq!(ended, Ok(Err(Failure::NotAtRest("an hour"))));
+    }
+}
