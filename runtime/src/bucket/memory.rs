@@ -174,7 +174,7 @@ impl MemoryWrites {
         });
     }
 
-    /// Returns the events of the first writes after a revision, with their revisions.
+    /// Returns the events of the next writes after a revision, at most [`MAX_BATCH`], with their revisions.
     fn events_after(&self, revision: u64) -> impl Iterator<Item = (u64, BucketEvent)> {
         let later = self.by_revision.range((Bound::Excluded(revision), Bound::Unbounded));
         later.take(MAX_BATCH).filter_map(|(revision, key)| {
