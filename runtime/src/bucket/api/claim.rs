@@ -56,7 +56,7 @@ pub(super) struct ReadClaim {
 pub(super) enum BucketKeyState {
     Nothing,
     Object(Box<ResolvedObject>),
-    /// The entry is no valid object, for this reason. Its last valid state may be known, see [`KindStore::last_valid`].
+    /// The entry is no valid object, for this reason. Its last valid state may be known, see `KindStore::last_valid`.
     Invalid(String),
     /// The claim of an object whose entry is invalid. The claim must be written again before the object is shown from it: its revision may
     /// be lower than that of the last valid entry, and the version of an object must not decrease.
