@@ -163,6 +163,7 @@ impl MemoryWrites {
         self.keys.iter().filter_map(|(key, write)| Some(BucketEntry::new(key, write.value.clone()?, write.revision)))
     }
 
+    /// Forgets the keys whose last write is a deletion, and records the highest revision of these deletions.
     fn forget_deletions(&mut self) {
         let Self { keys, by_revision, forgotten, .. } = self;
         keys.retain(|_, write| {

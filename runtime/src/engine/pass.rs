@@ -191,6 +191,7 @@ impl<'a> PassCore<'a> {
         self.for_part(self.shared, self.owner.named_by(naming))
     }
 
+    /// Returns a part of this pass with its own claims and side effects, for another cluster or another naming of the owner.
     fn for_part<'b>(&'b self, shared: &'b ControllerState, owner: Identity) -> PassCore<'b> {
         PassCore {
             shared,
