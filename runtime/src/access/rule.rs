@@ -74,6 +74,7 @@ impl Rule {
     /// Splits the rule into rules with one verb on one resource, object or URL each.
     pub(crate) fn singles(&self) -> Vec<Self> {
         let lists = [&self.groups, &self.resources, &self.resource_names, &self.urls, &self.verbs];
+        // The product of the lists that are not empty: each list multiplies the rules so far.
         let mut singles = vec![[const { Vec::new() }; 5]];
         for (at, list) in lists.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
             let with = |single: &[Vec<String>; 5], word: &String| {
@@ -95,8 +96,8 @@ impl Rule {
             .collect()
     }
 
-    /// Returns whether this rule alone grants all rights of another rule. A `*` in the other rule is never covered, since
-    /// declared rules name each right.
+    /// Returns whether this rule alone grants all rights of another rule. A `*` has no special meaning in verbs, groups and resources:
+    /// only the same `*` covers it, since the rules that nodes declare name each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
         let is_url_covered = |url: &String| self.urls.iter().any(|pattern| is_below(url, pattern));

@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, sync::Arc};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KindsInBuckets {
     kinds: Arc<BTreeSet<Kind>>,
-    /// The names of the buckets that don't exist. Only a verb goes on without them.
+    /// The names of the buckets that don't exist. A subcommand such as `why` goes on without them, the operator does not.
     missing: Arc<BTreeSet<String>>,
 }
 
@@ -17,7 +17,7 @@ impl KindsInBuckets {
         self.kinds.contains(kind)
     }
 
-    /// Returns the same kinds, where the buckets of these names don't exist.
+    /// Returns the same kinds, with the names of the buckets that don't exist.
     pub(crate) fn with_missing(self, buckets: BTreeSet<String>) -> Self {
         Self { missing: Arc::new(buckets), ..self }
     }

@@ -163,6 +163,7 @@ impl MemoryWrites {
         self.keys.iter().filter_map(|(key, write)| Some(BucketEntry::new(key, write.value.clone()?, write.revision)))
     }
 
+    /// Forgets the keys whose last write is a deletion, and records the highest revision of these deletions.
     fn forget_deletions(&mut self) {
         let Self { keys, by_revision, forgotten, .. } = self;
         keys.retain(|_, write| {
@@ -174,7 +175,7 @@ impl MemoryWrites {
         });
     }
 
-    /// Returns the events of the first writes after a revision, with their revisions.
+    /// Returns the events of the next writes after a revision, at most [`MAX_BATCH`], with their revisions.
     fn events_after(&self, revision: u64) -> impl Iterator<Item = (u64, BucketEvent)> {
         let later = self.by_revision.range((Bound::Excluded(revision), Bound::Unbounded));
         later.take(MAX_BATCH).filter_map(|(revision, key)| {

@@ -17,7 +17,7 @@ pub struct Entry<V> {
     pub header: Header,
     /// The whole object, encoded, or a projection of it.
     pub value: V,
-    /// The number of the last listing that contained the object.
+    /// The number of the last listing that contained the object. A store counts its listings: the first one and each relist.
     listing: AtomicU32,
 }
 
@@ -26,7 +26,7 @@ impl<V> Entry<V> {
         Self { header, value, listing: AtomicU32::default() }
     }
 
-    /// Returns the number of the last list that contained the object.
+    /// Returns the number of the last listing that contained the object.
     pub(super) fn listing(&self) -> u32 {
         self.listing.load(Ordering::Relaxed)
     }

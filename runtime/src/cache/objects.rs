@@ -41,7 +41,8 @@ impl PrimaryCache {
         self.apply_keeping(json, &[ANNOTATION_PREFIX])
     }
 
-    /// Stores an object as [`PrimaryCache::apply`] does, if `is_own` selects it. Another one is removed.
+    /// Stores an object as [`PrimaryCache::apply`] does if `is_own` returns true for it, and removes it from the store otherwise. With
+    /// shards, `is_own` selects the objects of this replica.
     ///
     /// # Errors
     /// As [`PrimaryCache::apply`].

@@ -1,5 +1,5 @@
-//! `PerObject`: a map with a value for each object between reconcile passes. An object that is created again has another uid, and starts
-//! without a value.
+//! `PerObject`: a map that keeps a value for each reconciled object between passes. An object that is created again has another uid, and
+//! starts without a value.
 
 use super::{ObjectKey, Uid};
 use hashbrown::HashMap;

@@ -38,6 +38,7 @@ struct DecodedCache<K> {
     old: HashMap<ObjectKey, Decoded<K>>,
     /// The JSON size of the young generation, in bytes.
     bytes: usize,
+    /// The limit of `bytes`: half of the limit of the cache, which has two generations.
     limit: usize,
 }
 

@@ -1,8 +1,9 @@
-//! `Revision`: detects whether an object has changed between two reads.
+//! `Revision`: detects whether an object has changed between two reads, apart from its status.
 
 use super::{Header, ResourceVersion};
 
-/// The versions of an object that detect a change: the API server increments at least one of them with each change.
+/// The resourceVersion and the generation of an object at one read. The generation is compared if there is one, since a status write of
+/// another controller changes the resourceVersion only.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Revision {
     pub(crate) version: ResourceVersion,
@@ -17,8 +18,7 @@ impl Revision {
         Self { version: header.resource_version.clone(), generation }
     }
 
-    /// Returns whether the object has not changed in between. A status write of another controller changes the resourceVersion
-    /// only.
+    /// Returns whether the spec has not changed in between. If one of the revisions has no generation, no field may have changed.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self.generation, other.generation) {
             (Some(one), Some(other)) => one == other,

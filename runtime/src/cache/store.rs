@@ -178,7 +178,8 @@ impl<V> Store<V> {
         }
     }
 
-    /// Removes and returns the objects that `is_removed` selects, sorted by key. They are not deleted, so no version is recorded.
+    /// Removes and returns the objects that `is_removed` selects, sorted by key. They still exist in the cluster, so no version is
+    /// recorded.
     pub(crate) fn remove_where(&self, is_removed: impl Fn(&Header) -> bool) -> Vec<Arc<Entry<V>>> {
         let mut state = self.state.write();
         let removed = state.entries.extract_if(|entry| is_removed(&entry.0.header));
@@ -187,7 +188,7 @@ impl<V> Store<V> {
         removed
     }
 
-    /// Removes all objects, which are not deleted. Until the next relist ends, the store is not synced.
+    /// Empties the store; the objects still exist in the cluster. Until the next relist ends, the store is not synced.
     pub(crate) fn clear(&self) {
         self.synced.store(false, Ordering::Release);
         self.remove_where(|_| true);

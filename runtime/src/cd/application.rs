@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, fmt};
 
 /// The namespace of an application whose owner has none.
 const DEFAULT_NAMESPACE: &str = "default";
-/// The length of the hash in an object name.
+/// The number of hexadecimal digits of the hash in an object name, two for each byte.
 const HASH: usize = 10;
 
 /// A chart, or manifests in git, that a CD system deploys: the type of a field with `#[provisioner(application(ArgoCd))]`, and the
@@ -235,7 +235,7 @@ impl Application {
     }
 
     /// Returns the application with its defaults and the name of its objects. `registered` is the cluster of the remote node that it is
-    /// below.
+    /// below, as it is registered with the CD system; `None` if there is no remote node or no registration.
     ///
     /// # Errors
     /// If a part of it is invalid.
@@ -321,7 +321,7 @@ fn field_name(node: &str) -> String {
 fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
     let namespace = owner.object_namespace.unwrap_or_default();
     let texts = [owner.operator, &*owner.kind, namespace, owner.name, owner.node, name];
-    // Without a cluster, the name is that of earlier releases.
+    // An empty cluster is not hashed, so that names from releases before remote nodes stay the same.
     let cluster = Some(owner.cluster).filter(|cluster| !cluster.is_empty());
     let hash = text_hash(texts.into_iter().chain(cluster), HASH / 2);
     let lowercase = name.to_ascii_lowercase();

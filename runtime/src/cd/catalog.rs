@@ -263,6 +263,10 @@ impl Catalog {
         if errors.is_empty() { Ok(()) } else { Err(CatalogError::yielding(&errors)) }
     }
 
+    /// Calls `read` with the applications in the namespace of the catalog.
+    ///
+    /// # Errors
+    /// A yield while the catalog is not read yet.
     fn read<T>(&self, read: impl FnOnce(&[Arc<HelmApplication>]) -> T) -> Result<T> {
         let applications: Vec<_> = self.applications.read(|objects| {
             let own = objects.iter().filter(|(namespace, ..)| *namespace == self.namespace);

@@ -228,8 +228,8 @@ fn git_reference(revision: &GitRevision) -> Value {
     }
 }
 
-/// Returns the name of a source with a spec. Another repository or revision gives another name, so that what deploys the source has a new
-/// generation: else it would still be ready with the one before.
+/// Returns the name of a source with a spec. Another repository or revision gives another name. So the `HelmRelease` or `Kustomization`
+/// that names the source has a new generation, too: otherwise it would still be ready with the former source.
 fn source_name(application: &ApplicationSpec, spec: &Value) -> String {
     format!("{}-{}", application.object_name, text_hash([&*digest(spec)], 4))
 }

@@ -109,6 +109,7 @@ impl ApplicationHarness {
         let is_remote = self.remote.is_some();
         // Without a registration, the objects are in the cluster of the remote node, too.
         let has_remote_objects = is_remote && D::REGISTRATION.is_none();
+        // The identity of the cluster, as passes have it: the path of the Secret with its kubeconfig from the operator's cluster.
         let cluster = match &self.remote {
             Some((kubeconfig, _)) => format!("/{}/{kubeconfig}", namespace.unwrap_or(REMOTE_NAMESPACE)),
             None => String::new(),
@@ -128,6 +129,7 @@ impl ApplicationHarness {
     /// Returns the cluster of the remote node, as it is registered with the CD system of a driver.
     fn registered_cluster<D: Driver>(&self) -> Option<RegisteredCluster> {
         let ((kubeconfig, credentials), registration) = self.remote.as_ref().zip(D::REGISTRATION)?;
+        // The last kind of the driver is that of the object which deploys the application.
         let users = D::ACCESS.iter().rev().find_map(Access::kind)?;
         Some(RegisteredCluster::new(registration, credentials, kubeconfig, self.namespace.as_deref(), &users))
     }

@@ -51,6 +51,7 @@ impl TokenBucket {
         let interval = Duration::from_secs_f64((1.0 / self.limit.qps).min(86_400.0));
         let mut full_at = self.full_at.lock();
         *full_at = (*full_at).max(now) + interval;
+        // A token is free as soon as not more than the `burst` tokens of the bucket are missing.
         let capacity = interval.saturating_mul(self.limit.burst);
         full_at.checked_sub(capacity).map_or(now, |free| free.max(now))
     }

@@ -2,8 +2,8 @@
 
 use super::inspected_body::{inspect_responses, is_watch};
 
-/// The maximum size of a response, and of one event of a watch. The largest object of an API server has about 3 MiB as JSON, and the lists of
-/// a client with this limit have at most [`LIMITED_PAGE_SIZE`] objects on a page.
+/// The maximum size of a response, and of one event of a watch. The largest object of an API server has about 3 MiB as JSON, and the
+/// lists of a client with this limit have at most [`LIMITED_PAGE_SIZE`] objects on a page.
 ///
 /// Source: the limits of etcd (1.5 MiB for a request) and of kube-apiserver (3 MiB for a body).
 pub(crate) const MAX_RESPONSE: usize = 64 << 20;
@@ -21,6 +21,7 @@ pub(crate) struct TooLarge {
 /// Wraps a client so that a response with more than `max` bytes ends with an error. For a watch the limit applies to each event.
 pub(crate) fn limit_responses(client: kube::Client, max: usize) -> kube::Client {
     inspect_responses(client, move |request| {
+        // The size so far of the response or, for a watch, of the current line, which is an event.
         let (is_watch, mut size) = (is_watch(request), 0_usize);
         move |bytes: &[u8]| {
             let mut lines = bytes.split(|byte| is_watch && *byte == b'\n');

@@ -108,8 +108,8 @@ impl ChildReader<'_> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
         let mut children = LiveChildren::default();
         let mut kinds = BTreeSet::new();
-        root.shape.walk(&mut |stop| {
-            kinds.extend(stop.local_kinds());
+        root.shape.walk(&mut |visit| {
+            kinds.extend(visit.local_kinds());
         });
         for kind in kinds {
             let list = match self.list(&kind).await {

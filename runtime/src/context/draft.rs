@@ -41,8 +41,8 @@ pub struct Draft<'a, O: Owner> {
 }
 
 impl<'a, O: Owner> Draft<'a, O> {
-    /// Creates the draft of an item of an owner, which the build function completes. `unversioned` records its reads of inputs
-    /// without a version.
+    /// Creates the argument of a build function for an owner and, below an `each`, an item. `unversioned` records the function's reads of
+    /// inputs without a version.
     pub(super) fn new(
         (owner, item): (&'a O::Object, &'a O::Item),
         options: &'a O::Options,

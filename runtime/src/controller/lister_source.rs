@@ -1,4 +1,5 @@
-//! `ListerSource` fills a lister from the objects of a kind, and enqueues the primaries that a changed projection maps to.
+//! `ListerSource` fills a lister, a cache with a projection of each object of a kind, and enqueues the primaries that a changed projection
+//! maps to.
 
 use crate::{
     cache::ObjectKey,

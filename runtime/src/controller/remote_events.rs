@@ -1,4 +1,4 @@
-//! Handles the changes of children in other clusters.
+//! Enqueues the owners of child objects in other clusters after a change of a child.
 
 use super::worker::RunningController;
 use crate::{

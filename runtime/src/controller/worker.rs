@@ -95,7 +95,7 @@ impl RunningController {
     }
 
     /// Enqueues a primary that changed itself, with the priority and the trigger of the significance. A change without
-    /// significance enqueues nothing.
+    /// significance enqueues nothing. A user's change that ends the backoff has become a `Request` before.
     fn enqueue_changed(&self, key: ObjectKey, significance: Significance, from_list: bool) {
         match significance {
             Significance::None => {}
@@ -347,7 +347,7 @@ impl RunningController {
         PassTrigger { event: item.trigger, chain_length, trace_start: None }
     }
 
-    /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed alike. After a
+    /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed in the same way. After a
     /// failed pass or a conflict no other event starts a pass before the backoff ends, except a change by a user.
     fn schedule_next(&self, item: &Item<ObjectKey>, next: NextPass, earlier_failures: u32) {
         let Item { key, priority, trigger, .. } = item.clone();

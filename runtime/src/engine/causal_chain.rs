@@ -73,8 +73,8 @@ impl CausalChains {
         }
     }
 
-    /// Returns the length of the chain that a changed object ends; 0 if the change is not an own write. Drops what is recorded of
-    /// a deleted object.
+    /// Returns the length of the chain whose last write caused a change of an object; 0 if the change is not an own write, which has
+    /// another digest. Drops what is recorded of a deleted object.
     pub(crate) fn length_at<V>(&self, kind: &Kind, change: &Change<V>) -> u32 {
         let digest_of = |header: &Header| header.annotations.get(APPLIED_ANNOTATION).map(str::to_owned);
         let mut chains = self.chains.lock();

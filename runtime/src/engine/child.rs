@@ -145,7 +145,8 @@ impl Child {
         })
     }
 
-    /// Returns the first field of `desired` that another client has taken or removed; `None` if the operator owns all of them.
+    /// Returns the first field of `desired` that another client has taken or removed; `None` if the operator owns all of them. The first
+    /// call checks the fields. Later calls return the same result, whatever `desired` is.
     pub(crate) fn first_lost_field(&self, desired: &Desired) -> Option<LostField> {
         let mut ownership = self.ownership.lock();
         if let FieldOwnership::Unchecked(unchecked) = &*ownership {
@@ -224,7 +225,7 @@ pub(crate) fn child_header(json: &[u8]) -> Result<Header, HeaderError> {
     Ok(header)
 }
 
-/// Returns whether the object has no reference to this owner any more, and only the annotation with its digest tells the uid.
+/// Returns whether [`child_header`] has added this owner by the annotation with the digest: the object no longer has a reference to it.
 pub(crate) fn is_removed_owner(owner: &OwnerReference) -> bool {
     owner.kind().is_empty()
 }

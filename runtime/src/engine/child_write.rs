@@ -43,7 +43,7 @@ impl PassCore<'_> {
             if written.owns_all_fields {
                 return Ok(written.readiness);
             }
-            // The server gives a manager no field whose value its write does not change; an apply gets it.
+            // By a merge patch, a manager does not become the owner of fields whose values stay the same; by an apply it does.
         }
         if entry.value.is_plain {
             self.apply_own_fields(desired).await?;

@@ -89,6 +89,7 @@ impl Desired {
         object.insert("metadata".into(), Value::Object(metadata));
 
         let key = ObjectKey::new(namespace.as_deref(), &name);
+        // The digest is that of the object with the group as its `apiVersion`.
         object.insert("apiVersion".into(), kind.group.clone().into());
         let content = Value::Object(object.clone());
         let paths_hash = is_plain(kind, &content).then(|| paths_hash(&content));

@@ -21,7 +21,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 impl PassCore<'_> {
     /// Returns the outcome of a resource node without running its build function, and claims the objects of its last build. `None`
-    /// if its inputs or children are not those of the last build, so that it has to run.
+    /// if its inputs or children are not those of the last build, so that it has to run. `inputs` is the hash of the inputs; without it,
+    /// no build can be reused.
     pub(crate) fn outcome_if_unchanged(
         &self,
         node: &Arc<str>,
@@ -44,6 +45,7 @@ impl PassCore<'_> {
             if !self.is_child_unchanged(kind, &entry, digest, options) {
                 return None;
             }
+            // The Pods of a workload that is not ready are listed in each pass, see `diagnose_pods`.
             if options.pods && entry.value.readiness != Readiness::Ready {
                 return None;
             }
@@ -54,7 +56,7 @@ impl PassCore<'_> {
         }
         let claimed = built.iter().try_for_each(|object| self.claim(kind, &object.key, node));
         self.mark_claims_complete(node);
-        // Not before it is certain that the node doesn't run: its objects could become ready then.
+        // Only here, where it is certain that the node does not run: a run could make its objects ready.
         for object in built.iter().filter(|_| options.timeout.is_some()) {
             if let Some(entry) = children.store.get(&object.key) {
                 self.check_timeout(node, options, children, object, &entry.value.readiness);
@@ -138,10 +140,10 @@ impl PassCore<'_> {
             return Ok(tree_harness.existing_keys(node));
         }
         let mut outcome = Ok(());
-        shape.walk(&mut |stop| {
-            let is_registered = stop.edge.is_some_and(|edge| edge.registration.is_some());
+        shape.walk(&mut |visit| {
+            let is_registered = visit.edge.is_some_and(|edge| edge.registration.is_some());
             let core = if is_registered { self.in_operator_cluster() } else { self };
-            for kind in stop.local_kinds() {
+            for kind in visit.local_kinds() {
                 outcome = std::mem::replace(&mut outcome, Ok(())).and_then(|()| core.add_keys(&kind, node, &mut keys));
             }
         });

@@ -21,8 +21,8 @@ const UNOWNED_SPECS: [(&str, &str); 1] = [("certificates.k8s.io", "CertificateSi
 pub(crate) struct FieldSets<'a> {
     /// The fields that the operator owns, by its apply or, for a plain object, by its other writes.
     pub(crate) own: &'a Value,
-    /// Whether the own fields are those of other writes than an apply. Such a set has each map itself beside its fields. It is all
-    /// that is left after other clients have taken the fields.
+    /// Whether the own fields are those of other writes than an apply. Such a set contains each map itself beside its fields, and only the
+    /// map is left in the set after other clients have taken all of these fields.
     pub(crate) is_plain: bool,
     /// The fields of all other managers.
     pub(crate) others: Vec<&'a Value>,
@@ -140,8 +140,8 @@ fn is_empty(value: &Value) -> bool {
 /// Returns whether the operator no longer owns a part of a value; `sets` are those of the value itself.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     if is_empty(sets.own) {
-        // The value is owned as a whole: it is a leaf, or of an atomic type. A plain object has no field of an atomic type. Of an
-        // atomic type no manager owns a part; so if one does, it has taken all fields of a map without a schema.
+        // The operator owns a leaf or a value of an atomic type, or only the map itself is left after others have taken its fields. It is
+        // a map if the object is plain, which has no atomic types, or if another manager owns a part: nobody owns parts of atomic values.
         let has_parts = sets.is_plain || sets.others.iter().any(|other| !is_empty(other));
         let is_taken = has_parts && wanted.is_object() && !is_empty(wanted);
         if is_taken {

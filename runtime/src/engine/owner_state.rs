@@ -30,7 +30,7 @@ struct OwnerState {
     pending_deletions: Vec<PendingDeletion>,
     /// The children that have left the watch of their kind, until it is known whether they still exist.
     departed_children: Vec<StrippedChild>,
-    /// Hash of the fields that an apply of ours owned afterwards, for each child of which it did not own all applied fields.
+    /// Hash of the fields that the operator owned after its last write, for each child of which it did not own all written fields.
     accepted_fields: BTreeMap<Kind, PerObject<Option<u64>>>,
     /// Since when the children of nodes with a timeout have not been ready.
     readiness: BTreeMap<Kind, PerObject<Option<ReadinessHistory>>>,
@@ -160,8 +160,8 @@ impl OwnerStates {
         self.state(owner).map(|state| state.pending_deletions.as_slice()).unwrap_or_default()
     }
 
-    /// Records the hash of the fields that an apply of ours owns, where it does not own all applied fields. The fast path takes
-    /// this state for the wanted one, or the operator would apply the object in every pass.
+    /// Records the hash of the fields that the operator owns after its own write, if it does not own all written fields. Later passes
+    /// take this ownership for the wanted one: otherwise the operator would write the object in every pass.
     pub(crate) fn record_accepted_fields(&mut self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) {
         self.update(owner, |state| {
             let accepted = state.accepted_fields.entry(kind.clone()).or_default();
@@ -169,7 +169,7 @@ impl OwnerStates {
         });
     }
 
-    /// Returns whether the fields of a child are those that the last apply of ours owned.
+    /// Returns whether the operator owns the same fields of a child as after its own last write, which did not own all of them.
     pub(crate) fn are_fields_of_last_apply(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
         let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
         accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))

@@ -150,7 +150,8 @@ impl<'a> PassCore<'a> {
         PassCore { planner, remote: Some(remote), ..self.for_part(cluster.state(), owner) }
     }
 
-    /// Returns a plan of the nodes in another cluster, which adds the claims of applications in the operator's cluster to this plan.
+    /// Returns a pass that only plans the nodes in another cluster. It adds the claims of registered applications, whose objects are in the
+    /// operator's cluster, to this plan.
     pub(crate) fn for_cluster_plan(&self, secret: &KubeconfigSecret) -> PassCore<'_> {
         let owner = self.owner.named_by(OwnerNaming::RemoteMark);
         PassCore { owner, remote: Some(self.remote_part(secret)), ..self.for_plan() }
@@ -190,6 +191,7 @@ impl<'a> PassCore<'a> {
         self.for_part(self.shared, self.owner.named_by(naming))
     }
 
+    /// Returns a part of this pass with its own claims and side effects, for another cluster or another naming of the owner.
     fn for_part<'b>(&'b self, shared: &'b ControllerState, owner: Identity) -> PassCore<'b> {
         PassCore {
             shared,

@@ -31,6 +31,7 @@ pub(crate) fn paths_hash(object: &Value) -> String {
     hasher.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Hashes the sorted field names of an object and of the objects in it. Every other value counts the same, whatever its content.
 fn add_paths(value: &Value, hasher: &mut Sha256) {
     let Value::Object(fields) = value else { return hasher.update(b";") };
     let mut fields: Vec<_> = fields.iter().collect();

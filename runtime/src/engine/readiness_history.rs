@@ -12,7 +12,8 @@ pub(crate) struct ReadinessHistory {
 }
 
 impl ReadinessHistory {
-    /// Records whether a child is ready at `now`, and returns since when it has not been ready; `None` if it is ready.
+    /// Records whether a child is ready at `now`, and returns since when it has not been ready; `None` if it is ready. After a change of
+    /// the desired state, the time begins anew.
     ///
     /// `earlier` is the time at which the child became unready if this process has not recorded it before.
     pub(crate) fn record(

@@ -72,6 +72,7 @@ impl RepairReason {
     /// Returns the number of consecutive repairs that are no fight yet.
     fn max_repairs(&self) -> u32 {
         if let Self::Cycle { .. } = self {
+            // The chain is so long that its first repair is a fight.
             return 0;
         }
         if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }

@@ -98,7 +98,7 @@ impl PassCore<'_> {
     ) -> Result<Readiness> {
         let kind = &children.kind;
         match children.store.get(key) {
-            // Nothing collects in another cluster what a former owner has left there.
+            // In another cluster, nothing deletes the objects that a former owner has left, so they are taken over.
             Some(entry) if self.owner.is_remote() && self.is_of_former_owner(&entry.header) => {
                 self.take_over(children, options, &entry.header.uid, desired).await
             }

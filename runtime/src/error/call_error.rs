@@ -72,7 +72,8 @@ impl CallError {
         self.code() == 403 && message.contains(" cannot ") && message.contains(" resource \"")
     }
 
-    /// Returns whether the API server was unreachable or overloaded, or failed, so that the next call may succeed.
+    /// Returns whether the API server was unreachable or overloaded, or failed, so that the next call may succeed. A write that was not
+    /// sent because this replica does not lead is no outage.
     pub(crate) fn is_outage(&self) -> bool {
         match self.source.as_ref() {
             kube::Error::Api(status) => status.code == 429 || status.code >= 500,
@@ -81,7 +82,8 @@ impl CallError {
         }
     }
 
-    /// Returns whether the API server did not answer, or not with a whole response.
+    /// Returns whether the API server did not answer, or not with a whole response. A write that was not sent because this replica does
+    /// not lead doesn't count.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.source.as_ref(), kube::Error::Service(_) | kube::Error::HyperError(_))
             && !NotLeading::is_cause_of(&self.source)

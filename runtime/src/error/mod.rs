@@ -220,12 +220,12 @@ fn text_and_cause<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, O
     }
 }
 
-/// Returns the message of the API server with the status code.
+/// Returns the message of the API server, or else its reason, with the status code.
 fn status_text(status: &kube::core::Status) -> String {
     match (status.message.as_str(), status.reason.as_str()) {
         ("", "") => format!("the API server answered with {}", status.code),
-        ("", previous) => format!("{previous} ({})", status.code),
-        (previous, _) => format!("{previous} ({})", status.code),
+        ("", reason) => format!("{reason} ({})", status.code),
+        (message, _) => format!("{message} ({})", status.code),
     }
 }
 

@@ -92,16 +92,17 @@ async fn recorded_nodes<T: ExternalResource>(core: &PassCore<'_>, cause: Cause) 
     Ok(nodes)
 }
 
-/// Returns the keys of the items in which nodes are, for the node of an `each`, or for a node below it, whose path has no key.
+/// Returns the keys of the `each` items to which `nodes` belong. `path`, whose items are searched, is the path of the `each` node itself,
+/// or of a node below it: then it has no key, and the key follows one of the nodes above.
 fn keys_of_nodes<'n>(path: &str, nodes: impl Iterator<Item = &'n str>) -> BTreeSet<String> {
     let plain = without_keys(path);
     let key = |node: &str| {
-        let mut above = Some(path);
-        while let Some(group) = above {
-            if let Some(key) = key_below(group, node) {
+        let mut next = Some(path);
+        while let Some(each) = next {
+            if let Some(key) = key_below(each, node) {
                 return Some(key);
             }
-            above = group.rsplit_once('/').map(|(group, _)| group);
+            next = each.rsplit_once('/').map(|(above, _)| above);
         }
         None
     };

@@ -21,7 +21,7 @@ const RECORD_LABEL: &str = "opgen.dev/external-record";
 /// The label of the records of one owner; the value is a hash of its kind and name.
 const OWNER_LABEL: &str = "opgen.dev/external-owner";
 
-/// What the record of an external thing says.
+/// The content of the record of an external thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ExternalRecord {
     pub(super) phase: ExternalPhase,
@@ -84,7 +84,9 @@ impl ExternalRecord {
         let (phase, id) = (ExternalPhase::parse(data["phase"].as_str()?)?, text("id"));
         let record =
             Self { phase, token: text("token")?, digest: text("digest"), since: text("since")?.parse().ok()?, id };
-        (record.id.is_some() != (phase == ExternalPhase::Pending)).then_some(record)
+        let has_id = record.id.is_some();
+        // A pending record has no id, and every other record has one.
+        (has_id != (phase == ExternalPhase::Pending)).then_some(record)
     }
 }
 
@@ -111,7 +113,7 @@ pub(super) struct RecordStore<'a> {
 
 impl<'a> RecordStore<'a> {
     pub(super) fn new(core: &'a PassCore<'a>, node: String, thing: &'static str) -> Self {
-        // By the name of the owner: a new owner of that name takes over the record with the thing.
+        // The hash contains no uid: a new owner of the same name takes over the record with the thing.
         let hash =
             text_hash([&*core.shared.operator, &*core.owner.kind.full_name(), &*core.owner.key.to_string(), &*node], 8);
         Self { core, node, thing, name: format!("{NAME_PREFIX}-{hash}"), kind: kind_of::<ConfigMap>() }
@@ -266,7 +268,7 @@ async fn list_records(core: &PassCore<'_>) -> Result<Vec<Value>> {
     Ok(configs)
 }
 
-/// Says which thing a record without a node is of, and what the user has to do.
+/// Returns a sentence about a record whose node is no longer in the tree: the thing that may exist, and what the user has to do.
 fn remaining_record(namespace: &str, config: &Value) -> String {
     let data = |field: &str| config["data"][field].as_str().unwrap_or_default();
     let (thing, node, id) = (data("thing"), data("node"), data("id"));

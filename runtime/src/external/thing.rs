@@ -23,7 +23,7 @@ use jiff::Timestamp;
 use std::{any::Any, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
-/// The number of times that a pass replaces the thing.
+/// The number of times that one pass replaces the thing. A further replacement is left to the next pass.
 const MAX_REPLACEMENTS: usize = 1;
 
 /// The thing of an external node, in one pass.
@@ -119,13 +119,16 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         self.core.owner_states().update_external(&self.core.owner, |states| states.forget(node));
     }
 
-    /// Sets the output of the node, and requests the pass with the next observation.
+    /// Sets the output of the node, and requests a pass after `rest`, in which the thing is observed again.
     fn publish(&self, output: &Arc<dyn Any + Send + Sync>, rest: Duration) {
         self.core.outputs.set_value(self.records.node(), output.clone());
         self.core.side_effects().requeue.request_at_most(rest);
     }
 
-    /// Returns the state of the thing, once it is in the wanted state.
+    /// Creates the thing, or updates or replaces it, until it is in the wanted state. Returns that state.
+    ///
+    /// # Errors
+    /// A yield if the thing has to be replaced more than [`MAX_REPLACEMENTS`] times, and the errors of the steps.
     async fn converge(&self, spec: &T::Spec, import: Option<&str>, digest: &str) -> Result<T::Output> {
         for _ in 0..=MAX_REPLACEMENTS {
             let (stored, observed) = self.ensure(spec, import, digest).await?;
@@ -159,6 +162,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         let now = self.core.shared.environment.now();
         let intent = ExternalRecord::pending(&token, Some(salted_digest(&token, digest)), now);
         let stored = self.records.write(stored.as_ref(), &intent).await?;
+        // The thing with the recorded id is gone, but another one may exist that was created with the same token.
         if had_id && let Some(observed) = self.observe(None, &token).await? {
             // The spec with which it was created is not known.
             let mut unknown = stored;
@@ -200,14 +204,15 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
-    /// Finishes a deletion that has begun, of a thing that is to be replaced or is wanted again.
+    /// Finishes a deletion that has begun, of a thing that is to be replaced or is wanted again. Returns the record, which is then one
+    /// without an id.
     async fn finish_deletion(&self, stored: Option<StoredRecord>) -> Result<Option<StoredRecord>> {
         let Some(deleting) = &stored else { return Ok(stored) };
         let ExternalRecord { phase: ExternalPhase::Deleting, id: Some(id), token, .. } = &deleting.record else {
             return Ok(stored);
         };
         self.remove(id, token, Some(deleting)).await?;
-        // No call has created another one yet.
+        // No call has created another thing yet, so that there is no grace period to wait for.
         let gone = ExternalRecord::pending(token, None, Timestamp::UNIX_EPOCH);
         Ok(Some(self.records.write(Some(deleting), &gone).await?))
     }
@@ -335,7 +340,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         stored.map_or_else(|| self.records.derive_token(), |stored| stored.record.token.clone())
     }
 
-    /// Checks that a thing that was created would be visible by now.
+    /// Checks that [`ExternalResource::CREATE_GRACE`] has passed since the last creation: a thing that was created is visible by now.
     ///
     /// # Errors
     /// A yield until then.
@@ -346,7 +351,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
             None => Ok(()),
             Some(rest) => {
                 let mut effects = self.core.side_effects();
-                // Not later than other nodes that wait.
+                // The requeue interval is the limit, as for every other node that waits.
                 effects.requeue.soon = true;
                 effects.requeue.request_after(rest);
                 drop(effects);

@@ -112,7 +112,7 @@ impl CallOptions {
                 "watch" => options.is_watch = flag(),
                 "allowWatchBookmarks" => options.bookmarks = flag(),
                 "sendInitialEvents" => options.initial_events = Some(flag()),
-                // A client that asks for anything but a write gets none.
+                // Kubernetes knows only `All`. A client that sends another value does not want a write either.
                 "dryRun" => options.is_dry_run = !value.is_empty(),
                 "fieldManager" => options.field_manager = Some(value),
                 "force" => options.force = Some(flag()),

@@ -3,8 +3,8 @@
 //!
 //! A claim is a copy of an object with finalizers in an entry of its own, `_claim.<key>`. A client that knows nothing of finalizers may
 //! delete or purge the entry, or put the value of another object: then the object is in its claim, with a deletion timestamp, until its
-//! finalizers are removed. Before it is shown there, the claim is written as *detached*, which gives the object a version that is later
-//! than all of before.
+//! finalizers are removed. Before it is shown there, the claim is written as *detached*, which gives the object a version that is higher
+//! than all its earlier ones. A claim without finalizers protects nothing, and counts as absent.
 
 use super::{
     kind::BucketKind,
@@ -21,7 +21,7 @@ pub(super) struct ResolvedObject {
     /// The revision of the entry or of the claim that has the object. It is the resourceVersion.
     pub(super) revision: u64,
     pub(super) location: ObjectLocation,
-    /// Whether the object is in its entry, and only the claim has its deletion or what holds it.
+    /// Whether the object is in its entry, and that lacks the deletion timestamp or the finalizers, which only the claim has.
     pub(super) lacks_deletion: bool,
 }
 
@@ -56,11 +56,12 @@ pub(super) struct ReadClaim {
 pub(super) enum BucketKeyState {
     Nothing,
     Object(Box<ResolvedObject>),
-    /// No valid object, for this reason. What it was before may be known.
+    /// The entry is no valid object, for this reason. Its last valid state may be known, see `KindStore::last_valid`.
     Invalid(String),
-    /// An object whose entry is invalid, and whose claim must be written again: its version would be that of before the last valid entry.
+    /// The claim of an object whose entry is invalid. The claim must be written again before the object is shown from it: its revision may
+    /// be lower than that of the last valid entry, and the version of an object must not decrease.
     Older(Box<StoredObject>),
-    /// An object that has lost its entry, whose claim must be detached.
+    /// The claim of an object that has lost its entry. It must be detached before the object is shown from it.
     Lost(Box<StoredObject>),
 }
 
@@ -85,8 +86,8 @@ impl ResolvedObject {
     }
 }
 
-/// Finds the object of a key. The entry has a uid, unless another client wrote it; `fallback_uid` returns the uid of an object without
-/// one. `invalid` is the value of the entry if it is no valid object.
+/// Finds the object of a key by its entry and its claim. `invalid` is the value of the entry if it is no valid object. An entry that
+/// another client wrote may have no uid: `fallback_uid` returns that of the object for the revision of the entry.
 pub(super) fn key_state(
     kind: &BucketKind,
     entry: Option<StoredObject>,
@@ -105,7 +106,7 @@ pub(super) fn key_state(
         };
     };
     let Some(entry) = entry else {
-        // Nobody touches an invalid entry: its object stays as it was.
+        // An invalid value is no deletion: the object stays as its claim has it.
         return match invalid {
             Some(invalid) if !claim.is_detached && claim.revision < invalid.revision => {
                 BucketKeyState::Older(Box::new(claim))
@@ -114,6 +115,7 @@ pub(super) fn key_state(
             invalid => in_claim(kind, claim, None, invalid),
         };
     };
+    // An entry without a uid changes the claimed object. If that is being deleted, the entry is a later object of the same name.
     let is_same = match uid(&entry.object) {
         "" => !is_deleting(&claim.object),
         entry_uid => entry_uid == uid(&claim.object),
@@ -152,7 +154,7 @@ fn in_entry(
     let StoredObject { mut object, revision, digest, is_foreign, .. } = entry;
     if is_foreign {
         super::fields::disown_desired_state(&mut object);
-        // A revision is later than every generation: each generation has a write of its own.
+        // The revision is the new generation: it is higher than every earlier one, since each of them took a write.
         if kind.has_generation {
             metadata_mut(&mut object).insert("generation".to_owned(), revision.into());
         }
@@ -160,7 +162,8 @@ fn in_entry(
     let mut lacks_deletion = false;
     match &claim {
         Some(claim) if uid(&object).is_empty() => {
-            // The claim has an older status. A new generation makes the operator write the status again.
+            // The generation stays if the desired state is that of the claim, and if the entry has its own status. The status of the claim
+            // may be outdated: a new generation makes the operator write it again.
             let keeps_generation = claim.digest == digest && !(kind.has_status && object.get("status").is_none());
             take_metadata(&mut object, claim, keeps_generation);
         }

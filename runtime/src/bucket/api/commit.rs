@@ -44,7 +44,7 @@ impl KindStore {
         let revision = bucket.put(key, encode(&self.kind, &object, ValueForm::Entry), Expected::Absent).await?;
         self.remember_uid(key, uid(&object));
         if has_finalizers(&object) {
-            // A claim before its entry would be that of a lost object.
+            // After the entry: a claim without an entry is that of an object that has lost its entry.
             self.claim_new(key, &object).await?;
         }
         set_resource_version(&mut object, revision);
@@ -64,7 +64,7 @@ impl KindStore {
         };
         match self.read_claim(&name, &entry).stored {
             Some(existing) if has_finalizers(&existing.object) => Ok(()),
-            // It protects nothing.
+            // A claim without finalizers, or an invalid one, protects nothing and is replaced.
             _ => self.put_unless_changed(&claim_key, claim, entry.revision).await,
         }
     }
@@ -101,7 +101,8 @@ impl KindStore {
         Ok(Committed::Stored(object))
     }
 
-    /// Writes the new state of an object to its entry. The claim is written before: when the finalizers are stored, the object is safe.
+    /// Writes the new state of an object to its entry. The claim is written first, so that an object whose finalizers are stored is always
+    /// protected. Returns the revision of the entry.
     async fn update_entry(
         &self,
         key: &str,
@@ -131,7 +132,7 @@ impl KindStore {
                     bucket.remove(&claim_key, claim).await?;
                 }
             }
-            // The claim has no need any more. If it stays, the next attempt removes it.
+            // The object no longer needs the claim. If this removal fails, the next write removes it.
             (Ok(_), _, Some(claim)) if !has_finalizers(object) => {
                 bucket.remove(&claim_key, claim.revision).await?;
             }
@@ -140,7 +141,8 @@ impl KindStore {
         result
     }
 
-    /// Removes an object that nothing holds any more: its claim, then its entry.
+    /// Removes an object without finalizers: its claim, then its entry. An entry that is already that of a later object is written again
+    /// instead.
     ///
     /// # Errors
     /// A conflict if another client has written in between, and the other errors of the bucket.
@@ -156,7 +158,7 @@ impl KindStore {
         }
         let mut revision = current.revision;
         if current.lacks_deletion {
-            // Without the claim, the entry would be an object that nobody deletes.
+            // Only the claim has the deletion: if the process ended after its removal, the entry would be an object that nobody deletes.
             let value = encode(&self.kind, &current.object, ValueForm::Entry);
             revision = bucket.put(key, value, Expected::Revision(revision)).await?;
         }
@@ -170,7 +172,8 @@ impl KindStore {
         Ok(())
     }
 
-    /// Writes the object that comes after a removed one with the same key again, so that its version is the later one.
+    /// Writes a later object with the same key again, before the earlier one is removed with its claim: the version of the later object
+    /// must be higher. It also gets the uid, timestamp and generation that it lacks.
     async fn renew(&self, key: &str, later: &StoredObject) -> Result<(), BucketError> {
         let mut object = later.object.clone();
         let has_uid = !uid(&object).is_empty();

@@ -65,6 +65,7 @@ impl CompressedBlock {
         Self { sizes, compressed: block::compress(&objects.concat()).into() }
     }
 
+    /// Decompresses the block, and splits it into its objects.
     fn objects(&self) -> Result<Vec<Vec<u8>>, block::DecompressError> {
         let json = block::decompress(&self.compressed, self.sizes.iter().sum())?;
         let mut rest = json.as_slice();

@@ -39,7 +39,7 @@ pub(super) struct KindStore {
     uids: Mutex<HashMap<String, Box<str>>>,
     /// The last valid objects of keys whose values have become invalid, by key, as far as the process has seen them.
     last_valid: Mutex<HashMap<String, Value>>,
-    /// The revisions of invalid entries that a warning names, by key.
+    /// The revisions of the invalid entries about which a warning was logged, by key.
     warned: Mutex<HashMap<String, u64>>,
 }
 
@@ -72,9 +72,9 @@ impl KindStore {
         self.environment.random()
     }
 
-    /// Returns the uid of an object that is stored without one: that of its earlier values. If none is known, the uid follows from the
-    /// bucket, the key, and this revision, and stays. With shards it stays only when it is stored: the replicas must have the same uid,
-    /// and they have not all seen the same values.
+    /// Returns the uid of an object that is stored without one: the last known uid of the key, or else one that is derived from the bucket,
+    /// the key, and this revision. A derived uid is remembered, so that later revisions have it, too. With shards it is not: all replicas
+    /// must derive the same uid, and they have not all seen the same revisions.
     pub(super) fn kept_uid(&self, key: &str, revision: u64) -> String {
         let derived = || {
             let text = format!("{}\0{key}\0{revision}", self.kind.bucket.name());
@@ -123,8 +123,8 @@ impl KindStore {
         self.last_valid.lock().get(key).cloned()
     }
 
-    /// Returns the failure of a request for an object whose value is invalid. It is not the failure of an object that does not exist,
-    /// which would be the end of its children.
+    /// Returns the failure (503) of a request for an object whose value is invalid. With a 404, the operator would take the object for
+    /// deleted, and remove its children.
     pub(super) fn invalid_value(&self, key: &str, why: &str) -> ApiFailure {
         let (kind, bucket) = (&self.kind.kind, self.kind.bucket.name());
         let problem = format!("the value of key {key:?} in bucket {bucket:?} is no valid object of {kind}");
@@ -235,8 +235,8 @@ impl KindStore {
             let claim = claim.map(|claim| self.read_claim(&name, &claim));
             let mut state = self.key_state(key, self.read_entry(&name, entry.as_ref()), claim);
             if let BucketKeyState::Lost(claim) = state {
-                // The entry may be older than the claim, which is then that of a later object. A create writes the entry before the claim,
-                // so that an entry that is another one after the claim was read is lost.
+                // The two reads are not one: the claim may be that of an object that was created after the entry was read. A create writes
+                // the entry before the claim. So if the entry, read again, is still not that of the claimed object, it is lost.
                 let entry = bucket.get(key).await?;
                 let claim = ReadClaim { revision: claim.revision, stored: Some(*claim) };
                 state = self.key_state(key, self.read_entry(&name, entry.as_ref()), Some(claim));
@@ -252,13 +252,14 @@ impl KindStore {
         Err(BucketError::conflict(key).into())
     }
 
-    /// Writes the claim of an object whose entry is invalid again, so that its version is later than all of the entry.
+    /// Writes the claim of an object whose entry is invalid again, unchanged. The new revision, which becomes the version of the object, is
+    /// higher than those of the entry.
     async fn renew_claim(&self, claim_key: &str, claim: &StoredObject) -> Result<(), BucketError> {
         let value = encode(&self.kind, &claim.object, ValueForm::Claim);
         self.put_unless_changed(claim_key, value, claim.revision).await
     }
 
-    /// Writes a value, unless another client has done that since.
+    /// Writes a value if the last write of the key has this revision. It does nothing if another client has written the key since.
     pub(super) async fn put_unless_changed(&self, key: &str, value: Vec<u8>, revision: u64) -> Result<(), BucketError> {
         match self.kind.bucket.put(key, value, Expected::Revision(revision)).await {
             Ok(_) | Err(BucketError::Conflict { .. }) => Ok(()),
@@ -277,7 +278,7 @@ impl KindStore {
     }
 }
 
-/// Formats bits as a uid of a version.
+/// Formats bits as a UUID of a version: 4 for a random one, 5 for one that is a hash. Six of the bits become the version and the variant.
 fn format_uid(bits: u128, version: u128) -> String {
     let bits = (bits & !(0xf << 76)) | (version << 76);
     let bits = (bits & !(0b11 << 62)) | (0b10 << 62);

@@ -21,9 +21,9 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// How often the entries are listed until nobody has written meanwhile.
+/// The maximum number of times that the entries are listed. A list is repeated if it has writes that the view does not know yet.
 const MAX_LISTS: usize = 3;
-/// How long a list waits for the view to know the last write that it contains.
+/// How long the repetition of a list waits for the view to know the last write in the list.
 const VIEW_DELAY: Duration = Duration::from_millis(500);
 /// The maximum number of lists that are kept for the requests of their further pages, and how long.
 const MAX_SNAPSHOTS: usize = 4;
@@ -95,7 +95,8 @@ impl SnapshotQueue {
     }
 }
 
-/// Returns the text of a page of the requested list.
+/// Returns the text of a page of the requested list. The continue token has the id of the kept list and the index of the next object:
+/// `<id>-<index>`.
 pub(super) async fn page(
     request: ObjectRequest<'_>,
     view: &BucketView,
@@ -179,8 +180,8 @@ async fn compressed_list(
     Ok(ObjectList { version, objects })
 }
 
-/// Calls `visit` with the selected objects, with all writes that ended before, and returns their version. An object whose value has become
-/// invalid is visited as it was before, if the process has seen that, and left out otherwise.
+/// Calls `visit` with the selected objects, including all writes that ended before, and returns the version of the list. An object whose
+/// value has become invalid is visited in its last valid state, if the process has seen that, and left out otherwise.
 ///
 /// # Errors
 /// Those of the bucket. A failure if the value of the only object that the selector names is invalid.
@@ -196,12 +197,12 @@ async fn visit_selected(
     for (name, entry, claim) in paired(store, entries) {
         let key = name.key();
         let read = store.read_entry(&name, entry.as_ref());
-        let is_missing = entry.is_none();
+        let lacks_entry = entry.is_none();
         let claim = claim.map(|claim| store.read_claim(&name, &claim));
         let object = match store.key_state(&key, read, claim) {
             BucketKeyState::Nothing => None,
-            // A list may miss an entry that was created meanwhile.
-            BucketKeyState::Object(_) if is_missing => store.resolve(&key).await?.map(|resolved| resolved.object),
+            // The list has only the claim. An entry that was created during the list may be missing in it.
+            BucketKeyState::Object(_) if lacks_entry => store.resolve(&key).await?.map(|resolved| resolved.object),
             BucketKeyState::Object(resolved) => Some(resolved.object),
             BucketKeyState::Invalid(why) if selector.names(&name.namespace, &name.name) => {
                 return Err(store.invalid_value(&key, &why).into());
@@ -233,7 +234,7 @@ async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64
         if newest <= reached || attempt >= MAX_LISTS {
             return Ok((version, entries));
         }
-        // A watch would show objects of the list again, some in a state of before.
+        // The list has writes that the view does not know. A watch from `version` would report them again, after older states.
         attempt += 1;
         view.wait_for_revision(newest, VIEW_DELAY).await;
     }

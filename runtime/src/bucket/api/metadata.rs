@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 /// The maximum length of the name in a label, an annotation or a finalizer, and of the value of a label.
 const MAX_NAME: usize = 63;
 
-/// The schema of an object that has the metadata of Kubernetes in the field `of`. The fields of the metadata that are not here are
-/// scalars.
+/// The schema of an object that has the metadata of Kubernetes in the field `of`, since [`parse_schema`] adds `apiVersion`, `kind` and
+/// `metadata` to the schema that it parses. The fields of the metadata that are not here are scalars.
 static METADATA: LazyLock<Schema> = LazyLock::new(|| {
     let (text, map) =
         (json!({"type": "string"}), json!({"type": "object", "additionalProperties": {"type": "string"}}));
@@ -108,6 +108,7 @@ fn is_qualified_name(text: &str) -> bool {
     }
 }
 
+/// Returns whether a text is a name as [`NAME_FORM`] requires it.
 fn is_name(text: &str) -> bool {
     let is_alphanumeric = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     text.len() <= MAX_NAME

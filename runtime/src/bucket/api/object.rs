@@ -85,7 +85,7 @@ pub(super) fn is_deleting(object: &Value) -> bool {
     at(object, &["metadata", "deletionTimestamp"]).is_some()
 }
 
-/// Marks the object as one that is being deleted since `now`, which also counts the generation. An object that is marked already
+/// Sets the deletion timestamp to `now` and increments the generation, if the object has one. An object that is being deleted already
 /// stays as it is.
 pub(super) fn mark_deleted(object: &mut Value, now: &str) {
     if is_deleting(object) {

@@ -19,7 +19,7 @@ pub(super) enum KeyMeaning<'a> {
     Object(KeyedName),
     /// The claim of the object with this key.
     Claim(&'a str),
-    /// A key of opgen that is none of this version.
+    /// A key that is reserved for opgen (it begins with `_`) and has no meaning in this version.
     Reserved,
     /// A key that no object of the kind can have.
     Invalid,

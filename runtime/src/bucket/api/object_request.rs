@@ -33,7 +33,7 @@ impl<'a> ObjectRequest<'a> {
         KeyedName::new(&self.kind().kind, self.namespace, self.name).map(|name| name.key())
     }
 
-    /// Returns who writes what.
+    /// Returns the writer that `managedFields` records: the field manager, the kind, and the subresource. `now` is the time of the write.
     pub(super) fn writer(&self, now: &'a str) -> FieldWriter<'a> {
         FieldWriter { kind: self.kind(), subresource: self.subresource, manager: self.call.field_manager(), now }
     }
@@ -102,15 +102,17 @@ impl<'a> ObjectRequest<'a> {
     pub(super) fn generate_name(&self, object: &mut Value) {
         /// The letters of suffixes, which spell no words.
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-        /// The length that a name may have as the value of a label, without the suffix.
-        const MAX_PREFIX: usize = 58;
+        /// The number of letters of a suffix.
+        const SUFFIX_LENGTH: usize = 5;
+        /// The maximum length of the prefix. With the suffix, a name has at most 63 characters, as the value of a label.
+        const MAX_PREFIX: usize = 63 - SUFFIX_LENGTH;
         let prefix = text(object, &["metadata", "generateName"]);
         if prefix.is_empty() || !text(object, &["metadata", "name"]).is_empty() {
             return;
         }
         let mut name: String = prefix.chars().take(MAX_PREFIX).collect();
         let mut random = self.store.random();
-        for _ in 0..5 {
+        for _ in 0..SUFFIX_LENGTH {
             let count = LETTERS.len() as u64;
             let at = usize::try_from(random % count).unwrap_or_default();
             name.extend(LETTERS.get(at).copied().map(char::from));

@@ -29,7 +29,7 @@ pub(super) enum PatchDocument {
 }
 
 impl PatchDocument {
-    /// Returns whether the request is a patch.
+    /// Returns whether the request has the media type of a supported patch.
     pub(super) fn is_patch(request: ObjectRequest<'_>) -> bool {
         SUPPORTED.contains(&request.call.content_type.as_str())
     }
@@ -86,7 +86,7 @@ impl PatchDocument {
         }
     }
 
-    /// Returns whether the patched object has its new `managedFields`.
+    /// Returns whether [`apply_to`](Self::apply_to) also updates `managedFields`, as for an apply. For another patch, the caller does it.
     pub(super) fn has_ownership(&self) -> bool {
         matches!(self, Self::Apply(_))
     }

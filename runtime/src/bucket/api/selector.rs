@@ -100,7 +100,7 @@ fn split_requirements(selector: &str) -> impl Iterator<Item = &str> {
     parts.map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Splits a field selector at its commas, and resolves the escapes `\,`, `\=` and `\\` in a later step: they stay.
+/// Splits a field selector at its commas, except escaped ones (`\,`). The escapes stay in the parts; [`unescape`] resolves them later.
 fn split_fields(selector: &str) -> Vec<String> {
     let (mut parts, mut is_escaped) = (vec![String::new()], false);
     for character in selector.chars() {

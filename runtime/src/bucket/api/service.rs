@@ -78,7 +78,7 @@ impl BucketApi {
 }
 
 impl ServedKind {
-    /// Returns the view, which is started if there is none.
+    /// Returns the view. The first call starts its task, and so does the first call after the task has ended.
     fn view(&self) -> Arc<BucketView> {
         let mut view = self.view.lock();
         if view.as_ref().is_some_and(FollowedView::has_ended) {

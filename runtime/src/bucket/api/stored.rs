@@ -97,7 +97,7 @@ pub(super) fn encode(kind: &BucketKind, object: &Value, form: ValueForm) -> Vec<
     let metadata = metadata_mut(&mut stored);
     metadata.remove("resourceVersion");
     if form == ValueForm::Claim {
-        // They are of no use in a copy, and large.
+        // They are large, and of no use in a copy. A detached claim is no copy: the object is there only.
         metadata.remove("managedFields");
     }
     let mut notes = Map::new();

@@ -32,8 +32,8 @@ pub(super) struct BucketView {
 struct ViewState {
     keys: BTreeMap<String, ViewedKey>,
     window: ChangeWindow,
-    /// The position of the last change. It is at least `reached`, and later than all of before: also that of a change that has no
-    /// revision of its own, and that of a list after the revisions of the bucket began anew. So a watch from it misses no later change.
+    /// The position of the last change. It is at least `reached` and only grows: a change without a revision of its own gets the next
+    /// position, and so does a list after the revisions of the bucket have started again. So a watch from here misses no later change.
     position: u64,
     /// The revision up to which all changes are in the state.
     reached: u64,
@@ -89,7 +89,7 @@ impl ShownObject {
 }
 
 impl ViewedKey {
-    /// Returns whether the object follows from the entry alone.
+    /// Returns whether the entry alone determines the object that watches show, so that the claim need not be read.
     pub(super) fn is_in_entry(&self) -> bool {
         match (&self.shown, &self.claim) {
             _ if self.is_invalid => false,
@@ -101,7 +101,7 @@ impl ViewedKey {
 }
 
 impl ViewedClaim {
-    /// Returns whether an entry with this uid has the claimed object as it is.
+    /// Returns whether an entry with this uid has the whole claimed object, so that the claim adds nothing to it.
     pub(super) fn covers(&self, uid: &str) -> bool {
         self.is_plain && *self.uid == *uid
     }
@@ -198,7 +198,7 @@ impl BucketView {
         self.change_key(key, |viewed| viewed.is_invalid = is_invalid);
     }
 
-    /// Changes the state of a key, and forgets it if it is then that of a key without an entry.
+    /// Changes the state of a key, and forgets the key if nothing is known of it then.
     fn change_key(&self, key: &str, change: impl FnOnce(&mut ViewedKey)) {
         let mut state = self.state.lock();
         let viewed = state.keys.entry(key.to_owned()).or_default();
@@ -220,12 +220,12 @@ impl BucketView {
         state.reached = state.reached.max(revision);
     }
 
-    /// Shows the object of a key after a write with the revision `reached`; `None` if there is no object. An object that a later write
-    /// has made is shown after that.
+    /// Shows the object of a key after a write with the revision `reached`; `None` if there is no object. An object with a later revision
+    /// is not shown yet: the event of its own write follows.
     pub(super) fn show(&self, name: &KeyedName, key: &str, object: Option<(&Value, u64)>, reached: u64) {
         let mut state = self.state.lock();
         let ViewState { keys, window, position: last, .. } = &mut *state;
-        // A key that went without a message is removed at a revision that the watches have passed.
+        // The removal of a key without a deletion event is found later, at a revision that watches have passed: it gets the next position.
         let position = reached.max(*last + 1);
         let viewed = keys.entry(key.to_owned()).or_default();
         let change = |before: Option<&ShownObject>, after: Option<Box<str>>, json: Value| ObjectChange {
@@ -256,7 +256,7 @@ impl BucketView {
                     let same = before.filter(|before| {
                         let is_same = before.uid == new.uid;
                         if !is_same {
-                            // Not the version of this change: a watch that begins after it would miss the new object.
+                            // It has the version of the old object: a watch from the version of the new one would miss that one.
                             window.push(deletion(before, before.revision));
                         }
                         is_same
@@ -295,7 +295,7 @@ impl BucketView {
             state.position = state.position.max(newest);
             return Vec::new();
         }
-        // The list may have no revision that is later than the last one: of lost deletions, it has none at all.
+        // The list need not have a revision that is higher than the last one: lost deletions leave none in it.
         let position = if state.is_synced { newest.max(state.position + 1) } else { newest };
         let gone = state.keys.keys().filter(|key| !keys.contains_key(*key)).cloned().collect();
         state.keys = keys;

@@ -53,7 +53,7 @@ impl Drop for FollowedView {
 struct ViewTask {
     store: Arc<KindStore>,
     view: Arc<BucketView>,
-    /// Its end tells the readers that the task has ended.
+    /// Wakes the readers of the view. When it is dropped, they see that the task has ended.
     wake: watch::Sender<u64>,
     /// The keys of a list that is not complete.
     listing: Option<ViewListing>,
@@ -102,7 +102,8 @@ impl ViewTask {
         }
     }
 
-    /// Completes a list: finds the objects whose claim has a part in them.
+    /// Replaces the view by a complete list. An object to which its claim contributes is read first, and an object whose value has become
+    /// invalid stays as it was.
     async fn finish_list(&self, listing: ViewListing) {
         let ViewListing { mut keys, newest } = listing;
         for (key, viewed) in &mut keys {
@@ -113,7 +114,7 @@ impl ViewTask {
             if !viewed.is_in_entry() {
                 let resolved = self.resolve(key).await;
                 let shown = |object: ResolvedObject| ShownObject::new(&object.object, object.revision);
-                // The change to a later state is shown when it comes.
+                // A state that is newer than the list is shown when its event comes.
                 let resolved = resolved.map(|object| object.filter(|object| object.revision <= newest).map(shown));
                 viewed.shown = resolved.unwrap_or_else(|| before.or_else(|| viewed.shown.take()));
             } else if let Some(shown) = viewed.shown.as_mut().filter(|shown| shown.uid.is_empty()) {
@@ -156,9 +157,9 @@ impl ViewTask {
         let is_plain = match (&read.stored, &viewed.claim) {
             (Some(stored), Some(claim)) => claim.covers(uid(&stored.object)),
             (Some(_), None) => true,
-            // The last valid value stays.
+            // An invalid value without a claim: the object is shown as it was.
             (None, None) => return,
-            // The object is in the claim from now on.
+            // An invalid value: the object is read from the claim from now on.
             (None, Some(_)) => false,
         };
         if !is_plain {
@@ -194,7 +195,7 @@ impl ViewTask {
                 let viewed = self.view.key(key);
                 self.view.set_claim(key, None);
                 if !viewed.is_in_entry() {
-                    // If an invalid value is all that is left, the object is gone.
+                    // Without the claim, an invalid value can't be read: then the object is gone.
                     self.refresh(key, revision, viewed.is_invalid).await;
                 }
             }
@@ -203,14 +204,14 @@ impl ViewTask {
         self.advance(revision);
     }
 
-    /// Shows the object of a key again after a change of its claim, unless the entry has the object as it is.
+    /// Shows the object of a key again after a change of its claim, unless the entry alone determines the object.
     async fn refresh_claimed(&self, key: &str, revision: u64) {
         if !self.view.key(key).is_in_entry() {
             self.refresh(key, revision, false).await;
         }
     }
 
-    /// Reads the object of a key, and shows it. One that can't be read stays as it was, unless `ends_unread`.
+    /// Reads the object of a key, and shows it. An object that can't be read stays as it was, or is shown as removed if `ends_unread`.
     async fn refresh(&self, key: &str, revision: u64, ends_unread: bool) {
         let Some(name) = object_name(&self.store.kind.kind, key) else { return };
         let Some(object) = self.resolve(key).await.or(ends_unread.then_some(None)) else { return };

@@ -45,7 +45,8 @@ struct WatchEvents {
     is_done: bool,
 }
 
-/// Starts a watch: from a version, or with the current objects.
+/// Starts a watch from a version. Without one, or with `sendInitialEvents=true`, it begins with the current objects; without one and with
+/// `sendInitialEvents=false`, it begins now.
 pub(super) async fn watch(request: ObjectRequest<'_>, view: &Arc<BucketView>) -> Result<Body, RequestError> {
     let options = &request.call.options;
     let selector = ObjectSelector::parse(request.namespace, options)?;
@@ -72,8 +73,8 @@ pub(super) async fn watch(request: ObjectRequest<'_>, view: &Arc<BucketView>) ->
 }
 
 impl WatchEvents {
-    /// Creates a watch of the changes after the version `after`, which begins with the `initial` objects. `shows_all` if these
-    /// are all objects, so that a bookmark ends them.
+    /// Creates a watch of the changes after the version `after`, which begins with the `initial` objects. `shows_all` is true if these
+    /// are all current objects: then a bookmark follows them, if the client accepts bookmarks.
     fn new(
         request: ObjectRequest<'_>,
         view: Arc<BucketView>,
@@ -145,7 +146,8 @@ impl WatchEvents {
         }
     }
 
-    /// Waits for a change, and returns a bookmark if it is time for one. `None` at the end of the watch.
+    /// Waits for a change, and returns a bookmark if it is time for one. `Some(None)` if the view is to be read again, `None` at the end of
+    /// the watch.
     async fn wait(&mut self, position: u64) -> Option<Option<Vec<u8>>> {
         let now = Instant::now();
         if now >= self.deadline {
@@ -158,14 +160,15 @@ impl WatchEvents {
         let until = self.next_bookmark.filter(|time| *time > now).map_or(self.deadline, |time| time.min(self.deadline));
         tokio::select! {
             biased;
-            // An error is the end of the API.
+            // The sender is dropped with the task of the view: the watch ends.
             changed = self.wake.changed() => changed.ok()?,
             () = sleep_until(until) => {}
         }
         Some(None)
     }
 
-    /// Returns the event of a change. An object that begins or ends to match the selector is added or deleted.
+    /// Returns the event of a change; `None` if the selector matches neither before nor after it. An object that starts to match is
+    /// reported as added, and one that no longer matches as deleted.
     fn change_event(&self, change: &ObjectChange) -> Option<Vec<u8>> {
         let is_selected = |labels: &Option<Box<str>>| {
             let labels = labels.as_deref();

@@ -27,10 +27,12 @@ pub(super) struct WrittenObject {
     pub(super) is_created: bool,
 }
 
-/// Whether an object has its new `managedFields` already, as after an apply.
+/// Whether the `managedFields` of a new state are up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ownership {
+    /// They have to be updated from the changed fields.
     Unknown,
+    /// An apply has updated them.
     Done,
 }
 
@@ -91,7 +93,8 @@ async fn find(request: ObjectRequest<'_>) -> Result<Option<ResolvedObject>, Requ
     }
 }
 
-/// Returns whether an update must name the version that it replaces.
+/// Returns whether an update must name the version that it replaces. As in kube-apiserver, it must for custom kinds (which have a
+/// generation here) and Leases.
 fn needs_version(request: ObjectRequest<'_>) -> bool {
     let kind = request.kind();
     kind.has_generation || kind.kind.group == "coordination.k8s.io"
@@ -176,7 +179,7 @@ async fn create_object(
     let taken = || RequestError::from(ApiFailure::already_exists(kind, &name));
     match store.resolve(&key).await {
         Ok(None) => {}
-        // Nobody overwrites an invalid value.
+        // A failure means that the key has an invalid value, which is not overwritten.
         Ok(Some(_)) | Err(RequestError::Failure(_)) => return Err(taken()),
         Err(error) => return Err(error),
     }
@@ -190,7 +193,7 @@ async fn create_object(
     }
 }
 
-/// Writes a new state of an object. A state that is that of before is not written.
+/// Writes a new state of an object. A state that equals the stored one is written only if an earlier write has left its claim outdated.
 async fn update_object(
     request: ObjectRequest<'_>,
     current: &ResolvedObject,
@@ -224,7 +227,7 @@ async fn update_object(
     if is_same_but_for(&new, old, &["resourceVersion"]) && current.has_settled_claim() {
         return Ok(WrittenObject { object: old.clone(), is_created: false });
     }
-    // An object that another client has written gets it with its first write here.
+    // An object that another client has created gets the timestamp with its first write through the API.
     metadata_mut(&mut new).entry("creationTimestamp").or_insert_with(|| now.as_str().into());
     if request.call.options.is_dry_run {
         return Ok(WrittenObject { object: new, is_created: false });
@@ -255,7 +258,7 @@ fn check_preconditions(request: ObjectRequest<'_>, old: &Value, new: &Value) -> 
     Err(ApiFailure::conflict(kind, request.name, &why).into())
 }
 
-/// Restores the metadata that no write changes.
+/// Restores the metadata that no write changes. A deletion timestamp that the object did not have stays: [`update_causes`] refuses it.
 fn keep_server_fields(new: &mut Value, old: &Value) {
     let kept = |field: &str| at(old, &["metadata", field]).cloned();
     let metadata = metadata_mut(new);

@@ -37,6 +37,7 @@ pub(super) fn error_sentence(stderr: &str, spec: &HelmDeploymentSpec) -> String 
 
 /// Leaves out the values that the API server quotes in its messages: `Invalid value: "a": must be …`.
 fn without_invalid_values(message: &str) -> String {
+    /// Without the first letter, which may be of either case.
     const BEFORE: &str = "nvalid value: ";
     let mut parts = message.split(BEFORE);
     let mut text = parts.next().unwrap_or_default().to_owned();

@@ -30,7 +30,7 @@ const STORAGE: &[Access] = &[Access::to(
     SourceLocation::UNKNOWN,
 )];
 
-/// The tree of a `HelmDeployment`. Its own permissions are those of every release, and those of its node are for the charts.
+/// The tree of a `HelmDeployment`: a group with the permissions that every release needs. Its node has those for the objects of the charts.
 pub(super) struct HelmTree<S>(PhantomData<fn() -> S>);
 
 impl<S: HelmSettings> Provisioner for HelmTree<S> {
@@ -117,7 +117,8 @@ enum ReleaseCluster {
     Gone(KubeconfigSecret),
 }
 
-/// Returns the cluster of a deployment. The kubeconfig has no files and programs of the operator's container.
+/// Returns the cluster of a deployment. The kubeconfig for `helm` is written anew from the credentials in the Secret, so that it can't
+/// name a file or a program in the operator's container.
 async fn find_kubeconfig<S>(calls: &Calls<'_, ReleaseNode<S>>, deployment: &HelmDeployment) -> Result<ReleaseCluster> {
     let Some(HelmKubeconfig { name, key }) = &deployment.spec.kubeconfig else { return Ok(ReleaseCluster::Own) };
     let namespace = deployment.metadata.namespace.clone().unwrap_or_default();

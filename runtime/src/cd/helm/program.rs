@@ -36,7 +36,7 @@ const INHERITED: [&str; 12] = [
     "HELM_REGISTRY_CONFIG",
 ];
 
-/// The variables with the folders of `helm`, and these folders in that of the operator.
+/// The variables that name the folders of `helm`, with paths in the private folder of the process.
 const FOLDERS: [(&str, &str); 5] = [
     ("HOME", "."),
     ("TMPDIR", "."),

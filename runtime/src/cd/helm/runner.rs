@@ -107,7 +107,8 @@ impl ReleaseRunner<'_> {
         match revisions.iter().rev().find_map(owner_of) {
             Some(owner) => (owner != self.owner).then(|| format!("HelmDeployment {owner}")),
             None => {
-                // A rollback says nothing of who made it, and Helm keeps the deployed revision when it forgets the one before.
+                // A rollback is no sign of another client: its description names nobody, and it may be of the repair of a release whose
+                // earlier revisions Helm has forgotten.
                 let was_deployed = |revision: &ReleaseRevision| {
                     matches!(revision.state, ReleaseState::Deployed | ReleaseState::Superseded)
                         && !revision.description.starts_with(ROLLBACK_DESCRIPTION)
@@ -117,7 +118,11 @@ impl ReleaseRunner<'_> {
         }
     }
 
-    /// Makes a release upgradable whose last run was interrupted: Helm refuses to upgrade it.
+    /// Prepares a release for an upgrade if its last run was interrupted, since Helm refuses to upgrade such a release: uninstalls a first
+    /// installation, and rolls back an upgrade.
+    ///
+    /// # Errors
+    /// If a run of `helm` fails. A yield until the deadline of the last run, and while objects are being deleted.
     async fn repair(&self, latest: &ReleaseRevision, now: Timestamp) -> Result<()> {
         let runs_until = latest.begun().and_then(|begun| {
             let deadline = SignedDuration::try_from(self.deadline).ok()?;
@@ -225,7 +230,7 @@ impl ReleaseRunner<'_> {
             Err(HelmFailure::Process(ProcessFailure::TooLong)) => return Ok(false),
             outcome => outcome.map_err(|failure| failure_of("status", &failure))?,
         };
-        // The definition of a kind was in the chart, too.
+        // The chart had a CRD, which is gone, and with it the objects of its kind.
         let is_unknown = !output.success && output.stderr.contains("no matches for kind");
         if is_not_found(&output) || is_unknown {
             return Ok(false);
@@ -269,8 +274,8 @@ impl ReleaseRunner<'_> {
         outcome.map_err(|failure| failure_of(command, &failure))
     }
 
-    /// Runs a command of Helm for the release, with `input` as its standard input. The command has at most `deadline` and the
-    /// deadline of the release.
+    /// Runs a command of Helm for the release, with `input` as its standard input. It is killed after `deadline` or the deadline of the
+    /// release, whichever is shorter.
     async fn call(
         &self,
         command: &str,

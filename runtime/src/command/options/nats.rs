@@ -113,6 +113,7 @@ mod connection {
     }
 
     impl LazyConnection {
+        /// Connects with the credentials, or anonymously without a credentials file.
         async fn connect(&self) -> Result<NatsBuckets, NatsError> {
             let options = match self.credentials.as_deref().filter(|file| !is_unmounted(file)) {
                 Some(file) => self.options.clone().credentials_file(file),

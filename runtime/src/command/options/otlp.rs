@@ -59,8 +59,9 @@ overriding!(OtlpOptions {
 });
 
 impl OtlpOptions {
-    /// Returns the settings of the export; `None` without an endpoint, or if a variable of OpenTelemetry turns it off. `flags` are
-    /// the options without those of the file: a flag overrides the endpoint for traces alone, and a file doesn't.
+    /// Returns the settings of the export; `None` without an endpoint, or if a variable of OpenTelemetry turns it off. A flag overrides the
+    /// variables for traces alone (`OTEL_EXPORTER_OTLP_TRACES_...`), and the file doesn't. `flags` are the options without those of the
+    /// file. They include the common variables, so only a value that differs from the variable counts as that of a flag.
     pub(super) fn settings(&self, flags: &Self, service: ServiceFacts) -> Option<ExportSettings> {
         let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
             || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
@@ -78,8 +79,8 @@ impl OtlpOptions {
         })
     }
 
-    /// Returns the fraction of traces that are recorded; `None` for all. A sampler without an argument overrides a ratio that is no
-    /// flag.
+    /// Returns the fraction of traces that are recorded; `None` for all. A variable `OTEL_TRACES_SAMPLER` that turns sampling always on or
+    /// off overrides a ratio of the variable or the file, and not one of the flag.
     fn sampling_ratio(&self, flags: &Self) -> Option<f64> {
         let of_variable = variable(RATIO).and_then(|text| ratio(&text).ok());
         let is_flag = flags.otlp_sampling_ratio.is_some() && flags.otlp_sampling_ratio != of_variable;

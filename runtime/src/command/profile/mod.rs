@@ -72,6 +72,7 @@ impl ProfileArgs {
         })
     }
 
+    /// Fetches a CPU profile from a Pod and writes it to a file, or prints the memory statistics of the Pod.
     async fn profile(&self, operator: &Operator) -> Result<ExitCode, ProfileError> {
         if !cfg!(feature = "profiling") {
             return Err(ProfileError::NoFeature);

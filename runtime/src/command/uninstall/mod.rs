@@ -2,8 +2,8 @@
 //!
 //! # Flow
 //! 1. Deletes the objects of the operator's kinds while the operator still runs and can tear them down, or keeps them.
-//! 2. Deletes the finalizer policy, its parameter first, so that no new object gets a finalizer, and the webhook configurations, which
-//!    would refuse writes without the operator.
+//! 2. Deletes the finalizer policy (the admission policy that adds the operator's finalizer to new objects), its parameter first, and the
+//!    webhook configurations, which would refuse writes without the operator.
 //! 3. Deletes the operator's Deployment and waits until it is gone, so that nothing adds a finalizer again.
 //! 4. Removes the finalizers from kept objects. It always keeps objects of foreign kinds, with their children.
 //! 5. Deletes definitions (unless objects are kept), roles, ServiceAccount and Namespace.

@@ -38,7 +38,7 @@ fn collect(value_type: FieldType<'_>, value: &Value, set: &mut FieldSet) -> bool
     false
 }
 
-/// Adds the fields that the schema names and that have a member below them.
+/// Returns the set, with the fields that the schema names and that have a member below them as further members.
 pub(super) fn with_named_fields(value_type: FieldType<'_>, set: &FieldSet) -> FieldSet {
     let mut result = FieldSet::default();
     for (step, node) in set.level() {
@@ -57,7 +57,7 @@ pub(super) fn without_fields(value_type: FieldType<'_>, value: &Value, removed: 
         Some(node) => Some(without_fields(part_type, part, &node.nested).unwrap_or_default()),
     };
     match value_type.structure(Some(value)) {
-        // The field that has a scalar removes it; an atomic list or map has no parts that could stay.
+        // A set with fields below an atomic value does not fit it: a scalar stays, a list or map is removed as a whole.
         FieldStructure::Atomic => (!value.is_object() && !value.is_array()).then(|| value.clone()),
         FieldStructure::Items(list) => {
             let items = value.as_array()?.iter().filter_map(|item| match item_step(list, item) {

@@ -15,7 +15,7 @@ const MAX_UPDATES: usize = 10;
 /// The manager of merged entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// What distinguishes the entries of an object.
+/// The key of an entry: an object has one entry for each combination of these fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ManagerEntry {
     pub(super) operation: String,
@@ -98,7 +98,7 @@ impl FieldManagers {
         self.entries.is_empty()
     }
 
-    /// Writes the entries into an object, in the order of kube-apiserver.
+    /// Writes the entries into an object, in the order of kube-apiserver: applies before updates, the oldest first.
     pub(super) fn write_to(&self, object: &mut Value) {
         let metadata = metadata_mut(object);
         if self.is_empty() {

@@ -73,7 +73,8 @@ enum OrderedItem<'a> {
     Applied(&'a str, &'a Value),
 }
 
-/// Returns the items of both lists in the order of the merged one.
+/// Returns the items of both lists in the order of the merged one, as [`merge_items`] describes it. `is_live` returns whether the live list
+/// has an item with the step.
 fn merged_order<'a>(
     live: &'a [(String, &Value)],
     applied: &'a [(String, &Value)],
@@ -96,7 +97,7 @@ fn merged_order<'a>(
                 continue;
             }
             if is_applied(step) && shared.front().is_some_and(|next| next != step) {
-                // Its place is that in the applied list.
+                // The applied list has the item at another place, which counts.
                 live = live_tail;
                 continue;
             }

@@ -59,11 +59,12 @@ impl<'a> FieldType<'a> {
         }
     }
 
-    /// Returns the type of what is at a step of a field set.
+    /// Returns the type of the field or item at a step of a field set, and whether the schema names the field.
     pub(super) fn at_step(self, step: &str) -> (Self, bool) {
         if let Some(name) = step.strip_prefix("f:") {
             return self.field(name);
         }
+        // Every other step leads to an item of a list.
         match self.structure(Some(&Value::Array(Vec::new()))) {
             FieldStructure::Items(list) => (item_type(list), false),
             FieldStructure::Atomic | FieldStructure::Fields => (Self::Deduced, false),

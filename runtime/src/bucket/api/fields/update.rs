@@ -30,7 +30,7 @@ pub(super) static UNOWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     unowned
 });
 
-/// Who writes what.
+/// The write that `managedFields` records: of which kind and subresource, by which manager, and when.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldWriter<'a> {
     pub(crate) kind: &'a BucketKind,
@@ -91,7 +91,8 @@ impl<'a> FieldWriter<'a> {
     }
 }
 
-/// Assigns the fields that a write changes to its manager. `old` is `None` for a new object. In contrast to Kubernetes, an object without
+/// Assigns the fields that a write changes to its manager. `old` is `None` for a new object. `managedFields` that the write sends replace
+/// the stored ones, and one empty entry resets them; writes of a subresource can do neither. In contrast to Kubernetes, an object without
 /// managers gets one by its next write: other clients of a bucket put objects that name none.
 pub(crate) fn update(writer: FieldWriter<'_>, old: Option<&Value>, new: &mut Value) {
     let live = || old.and_then(FieldManagers::of).unwrap_or_default();
