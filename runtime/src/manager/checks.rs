@@ -151,7 +151,7 @@ impl CheckReport {
     pub(super) fn respond(&self, query: &ProbeQuery) -> (StatusCode, String) {
         let checked: Vec<_> = self.results.iter().filter(|result| !query.excludes(&result.name)).collect();
         let is_ok = checked.iter().all(|result| result.is_ok);
-        // The lines of a ready operator say which kinds it works without.
+        // The lines of a ready operator are shown: they name the kinds that it works without.
         let is_short = is_ok && self.probe == Probe::Live;
         let mut text = String::new();
         for result in &checked {

@@ -176,7 +176,7 @@ impl Leadership {
             return Ok(());
         }
         let acquired = async {
-            // The leader should be a replica that can begin at once. But a kind that can't be listed delays no other.
+            // The leader should be a replica that can begin at once. A kind that can't be listed delays the others for the timeout only.
             let _ = tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(watches)).await;
             match self {
                 Self::Alone => Ok(()),

@@ -242,6 +242,7 @@ impl ProbeTargets {
         for (controller, required) in &self.controllers {
             let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
             let is_upgrading = controller.upgrade_state().is_some();
+            // See `with_converted`.
             if !is_upgrading && unsynced().any(|watch| self.waits_for_conversion(watch.as_ref())) {
                 continue;
             }

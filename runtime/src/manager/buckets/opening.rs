@@ -41,7 +41,7 @@ pub(crate) struct OpeningBuckets {
     failures: Arc<Mutex<Option<Vec<String>>>>,
     /// The names of the buckets that don't exist, if each is opened once.
     missing: Arc<Mutex<BTreeSet<String>>>,
-    /// Whether the first failure is the last.
+    /// Whether each bucket is opened only once, so that its first failure counts.
     once: bool,
 }
 
