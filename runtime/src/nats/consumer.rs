@@ -135,7 +135,7 @@ impl Consumer {
             return Err(self.interrupted("messages are missing"));
         }
         self.received = position.consumer;
-        // The server sends the messages that arrive while it makes the list a second time.
+        // A message that arrives while the server makes the list is sent twice.
         let is_new = position.stream > self.reached;
         self.reached = self.reached.max(position.stream);
         let key = message.subject.as_str().strip_prefix(self.subject_prefix.as_str());

@@ -167,7 +167,7 @@ impl ControllerState {
         }
     }
 
-    /// Removes the finalizer of a referrer from all targets for which `is_needed` is false (unikorn REF8, REF9).
+    /// Removes the finalizer of a referrer from all targets for which `is_needed` is false.
     pub(crate) async fn release_except(
         &self,
         finalizer: &str,
