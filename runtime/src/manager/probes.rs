@@ -69,6 +69,7 @@ pub(super) async fn serve_before_start(listener: Arc<TcpListener>, targets: Prob
     serve_with(listener, targets, &[("connection", "close")]).await;
 }
 
+/// Serves the probes until the server fails, with these headers in each response.
 async fn serve_with(
     listener: Arc<TcpListener>,
     targets: ProbeTargets,

@@ -259,6 +259,7 @@ impl StreamApi {
         decode::<Written>(&message.payload).map(|written| written.revision)
     }
 
+    /// Calls an operation of the API for the stream. `rest` is the end of the subject, after the name of the stream.
     async fn call<T: DeserializeOwned>(
         &self,
         operation: &str,
@@ -280,6 +281,7 @@ pub(super) fn stream_name(bucket: &str) -> String {
     format!("KV_{bucket}")
 }
 
+/// Decodes an answer of the API, or returns the error that it contains.
 fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, JetStreamFailure> {
     let malformed =
         |error: serde_json::Error| JetStreamFailure::Malformed(format!("JetStream's answer can't be read: {error}"));

@@ -17,7 +17,8 @@ const HASH_LENGTH: usize = 17;
 /// Returns the finalizer of the references from an object: `<plural>.<group>/reference_<namespace>_<name>`, where kind, namespace
 /// and name are those of the referrer.
 ///
-/// No two objects have the same one. A name that is too long for a finalizer is shortened and ends in a hash. For a kind of the core group, the part before the slash is the plural alone.
+/// No two objects have the same one. A name that is too long for a finalizer is shortened and ends in a hash. For a kind of the core
+/// group, the part before the slash is the plural alone.
 pub(crate) fn finalizer_name(kind: &Kind, key: &ObjectKey) -> String {
     let namespace = key.namespace().map(|namespace| format!("{namespace}_")).unwrap_or_default();
     format!("{}/{}", kind.full_name(), shorten(&format!("{NAME_PREFIX}{namespace}{}", key.name())))
