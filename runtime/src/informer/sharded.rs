@@ -44,9 +44,9 @@ pub(crate) async fn run(
             tokio::select! {
                 biased;
                 changed = shards.wait_for_change(&current) => {
-                    let is_smaller = changed.additions == current.additions && !changed.set.is_empty();
+                    let has_only_removals = changed.additions == current.additions;
                     current = changed;
-                    if !is_smaller || shards.selects() {
+                    if !has_only_removals || current.set.is_empty() || shards.selects() {
                         break;
                     }
                     // The watch already has all objects of the remaining shards.

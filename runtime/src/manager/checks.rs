@@ -103,7 +103,7 @@ impl Probe {
 pub(super) struct CheckResult {
     pub(super) name: String,
     pub(super) is_ok: bool,
-    /// What the check found, line by line; it may be empty.
+    /// The findings of the check, line by line; may be empty.
     pub(super) lines: String,
 }
 

@@ -97,6 +97,7 @@ impl Leadership {
     ) -> Result<Self, LeaderElectionError> {
         let count = operator.shards.and_then(ShardCount::new);
         let default = LeaderElection::default();
+        // The options of the Leases of shards, which need no leader election.
         let leases = count.map(|_| operator.shard_leases.as_ref().or(options).unwrap_or(&default));
         let Some(options) = leases.or(options) else { return Ok(Self::Alone) };
         options.check()?;

@@ -109,6 +109,7 @@ impl Consumer {
                 Received::Interrupted(why) => return Err(self.interrupted(&why)),
                 Received::Forbidden(why) => return Err(BucketError::forbidden(&self.bucket, "watch", why)),
             };
+            // Status 100 is a heartbeat or flow control, and 503 means that no JetStream answers.
             match message.status.map(|status| status.as_u16()) {
                 None => return self.read(message),
                 Some(100) => {

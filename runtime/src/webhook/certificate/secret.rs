@@ -27,7 +27,7 @@ pub(super) struct CertificateSecret {
 #[derive(Debug)]
 pub(super) struct StoredSecret {
     object: Value,
-    /// Those that can be served; empty if the data can't be decoded.
+    /// The certificates that can be served; empty if the data can't be decoded.
     pub(super) history: CertificateHistory,
     /// Whether the Secret has certificates that can't be served.
     pub(super) has_unusable: bool,
