@@ -152,7 +152,7 @@ impl CheckedKubeconfig {
         }
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
         let mut config = config.map_err(|_| UnusableKubeconfig::new(&secret, "has no complete current context"))?;
-        // Without a proxy, even that of the environment: the deadline of the lead is checked at the socket to the API server.
+        // No proxy, not even that of the environment: the deadline of the lead is checked at the socket to the API server.
         config.proxy_url = None;
         let identity = {
             let mut hasher = DefaultHasher::new();
